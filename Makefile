@@ -1,0 +1,50 @@
+# Every target does its own set-up; what it installs and caches stays in this folder (pip's own cache aside).
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+CACHE  := $(CURDIR)/.cache
+
+export MPLCONFIGDIR := $(CACHE)/matplotlib
+export TORCH_HOME := $(CACHE)/torch
+export HF_HOME := $(CACHE)/huggingface
+export TORCHINDUCTOR_CACHE_DIR := $(CACHE)/inductor
+export TRITON_CACHE_DIR := $(CACHE)/triton
+export MYPY_CACHE_DIR := $(CACHE)/mypy
+export RUFF_CACHE_DIR := $(CACHE)/ruff
+
+.PHONY: demo test test-slow lint types unit format setup clean
+
+demo: setup  ## the smallest true example: two posteriors, one loss each, their order
+	$(BIN)/python examples/first_contact.py
+
+test: lint types unit  ## what CI runs
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: setup
+	$(BIN)/mypy
+
+unit: setup
+	$(BIN)/pytest -n 2 --basetemp=$(CACHE)/pytest
+
+test-slow: setup  ## statistics and training that take minutes
+	$(BIN)/pytest --basetemp=$(CACHE)/pytest -m slow
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("onepeak needs Python >= 3.11, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@mkdir -p $(CACHE)
+	touch $@
+
+clean:
+	rm -rf $(VENV) .cache

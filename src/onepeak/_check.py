@@ -1,0 +1,123 @@
+"""Checks of what the user gives. One clear sentence each: the argument, what is allowed, what came, the fix.
+
+Types and shapes are always checked. Values are checked where reading them is free of a stall, that is on the CPU
+outside of `torch.compile` and `torch.func` transforms; on a GPU the read would stop the stream at every step.
+"""
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from onepeak._registry import unknown_name
+from onepeak.errors import InputError
+
+
+_INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
+
+
+def in_plain_eager() -> bool:
+    """Whether ordinary eager code runs: no compilation, export or `torch.func` transform is under way."""
+    return not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
+
+
+def readable(tensor: Tensor) -> bool:
+    """Whether the values of a tensor can be looked at without a stall."""
+    return tensor.device.type == "cpu" and in_plain_eager()
+
+
+def check_integer(name: str, value: int, *, minimum: int) -> int:
+    """An integer no smaller than `minimum` (booleans are no integers here)."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < minimum:
+        raise InputError(f"`{name}` must be an integer >= {minimum}, got {value!r}.")
+    return number
+
+
+def check_num_classes(num_classes: int) -> int:
+    """A number of classes: an integer >= 2."""
+    return check_integer("num_classes", num_classes, minimum=2)
+
+
+def check_number(
+    name: str,
+    value: float,
+    *,
+    above: float | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    below: float | None = None,
+) -> float:
+    """A finite number within the bounds given (`above` and `below` exclude their end)."""
+    bounds = [
+        (above, ">", operator.gt),
+        (minimum, ">=", operator.ge),
+        (maximum, "<=", operator.le),
+        (below, "<", operator.lt),
+    ]
+    given = [(bound, sign, holds) for bound, sign, holds in bounds if bound is not None]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not is_number or not all(holds(value, bound) for bound, _, holds in given):
+        wanted = " and ".join(f"{sign} {bound:g}" for bound, sign, _ in given)
+        raise InputError(f"`{name}` must be a finite number{' ' + wanted if wanted else ''}, got {value!r}.")
+    return float(value)
+
+
+def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
+    """One of a closed set of names; the message suggests the nearest."""
+    known = list(choices)
+    if value not in known:
+        raise unknown_name(f"`{name}`", str(value), known)
+    return value
+
+
+def check_scores(scores: Tensor, num_classes: int, *, name: str = "scores") -> None:
+    """Floating point, the last axis `num_classes` long."""
+    if not isinstance(scores, Tensor) or not scores.is_floating_point():
+        found = scores.dtype if isinstance(scores, Tensor) else type(scores).__name__
+        raise InputError(f"`{name}` must be a floating-point tensor, got {found}.")
+    if scores.ndim == 0 or scores.shape[-1] != num_classes:
+        raise InputError(f"`{name}` must have {num_classes} numbers on its last axis, got shape {tuple(scores.shape)}.")
+
+
+def check_labels(labels: Tensor, num_classes: int, batch_shape: Sequence[int], *, name: str = "labels") -> None:
+    """Integers from 0 to num_classes - 1, one a sample."""
+    if (
+        not isinstance(labels, Tensor)
+        or labels.is_floating_point()
+        or labels.is_complex()
+        or labels.dtype == torch.bool
+    ):
+        found = labels.dtype if isinstance(labels, Tensor) else type(labels).__name__
+        raise InputError(f"`{name}` must be a tensor of integers, got {found}.")
+    if labels.shape != torch.Size(batch_shape):
+        raise InputError(f"`{name}` must have shape {tuple(batch_shape)}, one a sample, got {tuple(labels.shape)}.")
+    if readable(labels) and labels.numel():
+        low, high = labels.aminmax()
+        if low < 0 or high >= num_classes:
+            wrong = int(low) if low < 0 else int(high)
+            raise InputError(f"`{name}` must be integers from 0 to {num_classes - 1}, got {wrong}.")
+
+
+def check_finite(tensor: Tensor, *, name: str = "scores") -> None:
+    """No NaN and no infinity, where that can be seen without a stall."""
+    if readable(tensor) and not tensor.isfinite().all():
+        raise InputError(f"`{name}` must be finite, got {int((~tensor.isfinite()).sum())} NaN or infinite values.")
+
+
+def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
+    """Non-negative weights of the shape given, not all zero."""
+    if not isinstance(weights, Tensor) or not weights.is_floating_point():
+        found = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
+        raise InputError(f"`{name}` must be a floating-point tensor, got {found}.")
+    if weights.shape != torch.Size(shape):
+        raise InputError(f"`{name}` must have shape {tuple(shape)}, got {tuple(weights.shape)}.")
+    if readable(weights) and weights.numel():
+        low = weights.min()
+        if not low >= 0 or not weights.isfinite().all():
+            raise InputError(f"`{name}` must be finite and >= 0, got {low.item():g} as its smallest value.")

@@ -1,0 +1,28 @@
+"""Optional packages: imported when used, and named with their extra when missing."""
+
+import importlib
+from types import ModuleType
+
+from onepeak.errors import MissingExtraError
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Imports an optional module, or says which extra brings it.
+
+    Args:
+        module: Dotted name of the module.
+        extra: The extra of onepeak that installs it.
+        purpose: What needs it, as the subject of the sentence ("This report").
+
+    Example:
+        >>> require("a_package_nobody_has", extra="report", purpose="This report")
+        Traceback (most recent call last):
+        onepeak.errors.MissingExtraError: This report needs a_package_nobody_has: pip install 'onepeak[report]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        top = module.partition(".")[0]
+        if error.name is None or error.name.partition(".")[0] != top:
+            raise  # the package is there and fails for a reason of its own: show that one
+        raise MissingExtraError(f"{purpose} needs {top}: pip install 'onepeak[{extra}]'") from None

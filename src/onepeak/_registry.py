@@ -1,0 +1,70 @@
+"""A catalog of named records that answers a wrong name with the nearest right one."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from typing import Generic, Protocol, TypeVar
+
+from onepeak.errors import UnknownNameError
+
+
+class Named(Protocol):
+    """A record with a name."""
+
+    @property
+    def name(self) -> str:
+        """The key of the record in its catalog."""
+
+
+RecordT = TypeVar("RecordT", bound=Named)
+
+
+class Registry(Generic[RecordT]):
+    """Records by name, in the order in which they were added.
+
+    Args:
+        kind: What one record is, as it should read in a message ("method", "metric").
+        records: The records to begin with.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> colours = Registry("colour", [SimpleNamespace(name="red"), SimpleNamespace(name="green")])
+        >>> colours["gren"]
+        Traceback (most recent call last):
+        onepeak.errors.UnknownNameError: Unknown colour 'gren'. Did you mean 'green'? Known: red, green.
+    """
+
+    def __init__(self, kind: str, records: Iterable[RecordT] = ()) -> None:
+        self.kind = kind
+        self._records: dict[str, RecordT] = {}
+        for record in records:
+            self.add(record)
+
+    def add(self, record: RecordT) -> RecordT:
+        """Adds a record; a name that is taken is an error, so that nothing is replaced unseen."""
+        if record.name in self._records:
+            raise ValueError(f"The {self.kind} {record.name!r} is in the catalog already.")
+        self._records[record.name] = record
+        return record
+
+    def __getitem__(self, name: str) -> RecordT:
+        try:
+            return self._records[name]
+        except KeyError:
+            raise unknown_name(self.kind, name, self._records) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._records
+
+    def __iter__(self) -> Iterator[RecordT]:
+        return iter(self._records.values())
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for a name that is not known, with a suggestion where one is near."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    suggestion = f" Did you mean {near[0]!r}?" if near else ""
+    return UnknownNameError(f"Unknown {kind} {name!r}.{suggestion} Known: {', '.join(names)}.")

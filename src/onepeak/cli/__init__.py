@@ -1,0 +1,27 @@
+"""The command line: `onepeak COMMAND`. One short file a command; heavy imports happen inside the commands."""
+
+import sys
+
+from onepeak.errors import OnepeakError
+
+
+def main() -> None:
+    """Runs the command line: one line on stderr for an error, exit 2 for usage and 1 for failure."""
+    debug = "--debug" in sys.argv
+    if debug:
+        sys.argv.remove("--debug")
+    try:
+        from onepeak._extras import require
+
+        require("typer", extra="cli", purpose="The command line")
+        from onepeak.cli.app import app
+
+        app()
+    except OnepeakError as error:
+        if debug:
+            raise
+        print(f"onepeak: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("onepeak: stopped.", file=sys.stderr)  # noqa: T201
+        sys.exit(130)

@@ -1,0 +1,20 @@
+"""All commands, in the order in which `onepeak --help` shows them."""
+
+import typer
+
+from onepeak.cli import methods
+
+app = typer.Typer(
+    name="onepeak",
+    help="Deep ordinal classification whose posteriors have one peak.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command()(methods.methods)
+
+
+@app.callback()
+def _root() -> None:
+    """Deep ordinal classification whose posteriors have one peak."""

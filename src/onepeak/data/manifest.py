@@ -1,0 +1,126 @@
+"""What every source of data becomes: items, integer labels, the classes in their order, and groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._check import check_integer
+from onepeak.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageFiles:
+    """Pictures on disk: paths relative to a root, with forward slashes on every system."""
+
+    root: Path
+    paths: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "ImageFiles":
+        """The items at these positions, in this order."""
+        return replace(self, paths=tuple(self.paths[i] for i in indices))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ImageArrays:
+    """Pictures in memory, all of one size: uint8, items x height x width x 3."""
+
+    pixels: npt.NDArray[np.uint8]
+
+    def __post_init__(self) -> None:
+        if self.pixels.dtype != np.uint8 or self.pixels.ndim != 4 or self.pixels.shape[-1] != 3:
+            raise InputError(
+                "`pixels` must be uint8 of shape (items, height, width, 3), "
+                f"got {self.pixels.dtype} of shape {self.pixels.shape}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "ImageArrays":
+        """The items at these positions, in this order."""
+        return ImageArrays(pixels=self.pixels[np.asarray(indices, dtype=np.int64)])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FeatureRows:
+    """Rows of a table: float32, items x columns; missing values are NaN, categories are codes."""
+
+    columns: tuple[str, ...]
+    values: npt.NDArray[np.float32]
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each categorical column, the name of every code."""
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.columns):
+            raise InputError(
+                f"`values` must have one column for each of the {len(self.columns)} names, "
+                f"got shape {self.values.shape}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "FeatureRows":
+        """The items at these positions, in this order."""
+        return replace(self, values=self.values[np.asarray(indices, dtype=np.int64)])
+
+
+Items: TypeAlias = ImageFiles | ImageArrays | FeatureRows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Manifest:
+    """A data set: what to look at, what the right answer is, and what the answers mean."""
+
+    name: str
+    items: Items
+    labels: npt.NDArray[np.int64]
+    """One integer an item, 0 .. num_classes - 1, a position in `classes`."""
+    classes: tuple[str, ...]
+    """Names of the classes, lowest first. A class may have no item."""
+    groups: tuple[str, ...] | None = None
+    """Person, patient or slide of each item: never on two sides of a split."""
+    true_log_probs: npt.NDArray[np.float64] | None = None
+    """The true posterior of each item (items x classes), known only for generated data."""
+    notes: tuple[str, ...] = ()
+    """What the reader chose on the user's behalf, to be shown."""
+
+    def __post_init__(self) -> None:
+        check_integer("number of classes", len(self.classes), minimum=2)
+        if len(set(self.classes)) != len(self.classes):
+            raise InputError(f"`classes` must be different names, got {', '.join(self.classes)}.")
+        if self.labels.shape != (len(self.items),):
+            raise InputError(f"`labels` must be one an item ({len(self.items)}), got shape {self.labels.shape}.")
+        if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.classes):
+            raise InputError(
+                f"`labels` must be integers from 0 to {len(self.classes) - 1}, "
+                f"got {self.labels.min()} to {self.labels.max()}."
+            )
+        if self.groups is not None and len(self.groups) != len(self.items):
+            raise InputError(f"`groups` must be one an item ({len(self.items)}), got {len(self.groups)}.")
+
+    @property
+    def num_classes(self) -> int:
+        """How many classes the order has, those without an item included."""
+        return len(self.classes)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "Manifest":
+        """The same data set with only these items, in this order; the classes stay."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        return replace(
+            self,
+            items=self.items.take(chosen),
+            labels=self.labels[chosen],
+            groups=None if self.groups is None else tuple(self.groups[i] for i in chosen),
+            true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
+        )

@@ -1,0 +1,17 @@
+"""The errors onepeak raises. Every message names the argument, what is allowed, what came, and the fix."""
+
+
+class OnepeakError(Exception):
+    """Anything onepeak itself refuses or reports; the command line prints it as one line."""
+
+
+class InputError(OnepeakError, ValueError):
+    """A value given by the user is not one that is allowed."""
+
+
+class UnknownNameError(InputError):
+    """A name that is in no catalog; the message suggests the nearest one."""
+
+
+class MissingExtraError(OnepeakError, ImportError):
+    """A package that an optional part needs is not installed; the message names the extra."""
