@@ -14,7 +14,6 @@ from torch import Tensor
 from onepeak._registry import unknown_name
 from onepeak.errors import InputError
 
-
 _INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
 
 

@@ -1,0 +1,1 @@
+"""The paper's mathematics: the order constraints on adjacent scores and what makes a loss of them."""

@@ -1,0 +1,60 @@
+"""From a posterior to a label: each decision is the best one for its own cost."""
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+import torch
+
+from onepeak._shapes import Labels, LogProbs, PerSample
+
+
+def mode(log_probs: LogProbs) -> Labels:
+    """The most probable label (the lowest of equals): the fewest errors.
+
+    Example:
+        >>> mode(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
+        tensor(0)
+    """
+    return log_probs.argmax(dim=-1)
+
+
+def median(log_probs: LogProbs) -> Labels:
+    """The first label at which half of the probability is reached: the lowest expected absolute error.
+
+    Example:
+        >>> median(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
+        tensor(1)
+    """
+    # Counting labels that leave more than half above them needs no search, and 0.5 exactly stops at the lower label.
+    # Both tails are summed: where 1 - cumsum would lose the upper one to rounding, the comparison is of like with like.
+    probs = log_probs.softmax(dim=-1)
+    lower = probs.cumsum(dim=-1)
+    upper = probs.flip(-1).cumsum(dim=-1).flip(-1) - probs
+    return (lower < upper).sum(dim=-1)
+
+
+def mean(log_probs: LogProbs) -> Labels:
+    """The expected label, rounded (halves upwards): the lowest expected squared error.
+
+    Example:
+        >>> mean(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
+        tensor(1)
+    """
+    return (expected_label(log_probs) + 0.5).floor().long().clamp_(0, log_probs.shape[-1] - 1)
+
+
+def expected_label(log_probs: LogProbs) -> PerSample:
+    """The mean of the posterior over labels, not rounded.
+
+    Example:
+        >>> expected_label(torch.tensor([0.25, 0.25, 0.5]).log())
+        tensor(1.2500)
+    """
+    labels = torch.arange(log_probs.shape[-1], device=log_probs.device, dtype=log_probs.dtype)
+    return (log_probs.softmax(dim=-1) * labels).sum(dim=-1)
+
+
+DECISIONS: MappingProxyType[str, Callable[[LogProbs], Labels]] = MappingProxyType(
+    {"mode": mode, "median": median, "mean": mean}
+)
+"""The decisions by name."""
