@@ -87,6 +87,8 @@ class Manifest:
     """Names of the classes, lowest first. A class may have no item."""
     groups: tuple[str, ...] | None = None
     """Person, patient or slide of each item: never on two sides of a split."""
+    strata: tuple[str, ...] | None = None
+    """What else every part should hold its share of, such as the gender of each item."""
     true_log_probs: npt.NDArray[np.float64] | None = None
     """The true posterior of each item (items x classes), known only for generated data."""
     notes: tuple[str, ...] = ()
@@ -105,6 +107,8 @@ class Manifest:
             )
         if self.groups is not None and len(self.groups) != len(self.items):
             raise InputError(f"`groups` must be one an item ({len(self.items)}), got {len(self.groups)}.")
+        if self.strata is not None and len(self.strata) != len(self.items):
+            raise InputError(f"`strata` must be one an item ({len(self.items)}), got {len(self.strata)}.")
 
     @property
     def num_classes(self) -> int:
@@ -122,5 +126,6 @@ class Manifest:
             items=self.items.take(chosen),
             labels=self.labels[chosen],
             groups=None if self.groups is None else tuple(self.groups[i] for i in chosen),
+            strata=None if self.strata is None else tuple(self.strata[i] for i in chosen),
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
         )
