@@ -1,0 +1,184 @@
+"""What all metric classes share: one signature of `update`, states that sum over batches and processes.
+
+States are float64, in which counts are exact. On a device without float64 (MPS), keep the metric on the CPU and give it
+tensors that are there.
+"""
+
+import functools
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+
+from onepeak._check import check_labels, check_num_classes
+from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
+from onepeak.errors import InputError
+from onepeak.metrics.functional._posterior import check_class_scores
+from onepeak.metrics.functional.confusion import as_weights, confusion_matrix, weighted_sum
+from onepeak.posterior import mode
+
+
+class OrdinalMetric(Metric):
+    """A metric over `num_classes` ordered classes; its value is nan before the first sample.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+    """
+
+    full_state_update = False
+    is_differentiable = False
+
+    def __init__(self, *, num_classes: int) -> None:
+        super().__init__()
+        self.num_classes = check_num_classes(num_classes)
+
+    @abstractmethod
+    def update(
+        self,
+        log_probs: LogProbs,
+        labels: Labels,
+        predicted: Labels | None = None,
+        *,
+        sample_weight: PerSample | None = None,
+    ) -> None:
+        """Takes in a batch; the same call serves every metric, so that a whole collection can be fed at once.
+
+        Args:
+            log_probs: Log-probabilities of the classes.
+            labels: True labels.
+            predicted: The labels that were decided on, where that is not the mode of `log_probs`.
+            sample_weight: How often each sample counts.
+        """
+
+    @abstractmethod
+    def compute(self) -> Scalar:
+        """The value over all samples so far, in all processes."""
+
+    def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """Silences the warning of torchmetrics about `compute` before `update`: the value is then nan, as we say."""
+        wrapped = super()._wrap_compute(compute)
+
+        @functools.wraps(wrapped)
+        def quiet() -> Any:
+            if self.update_called:
+                return wrapped()
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="The ``compute`` method of metric", category=UserWarning)
+                return wrapped()
+
+        return quiet
+
+
+class LabelMetric(OrdinalMetric):
+    """A metric that needs the true and the predicted labels only, kept as the table of how often each pair occurred.
+
+    All of them keep the same table, so in a `torchmetrics.MetricCollection` it is counted once for all.
+    """
+
+    confusion: Tensor
+
+    def __init__(self, *, num_classes: int) -> None:
+        super().__init__(num_classes=num_classes)
+        table = torch.zeros(self.num_classes, self.num_classes, dtype=torch.float64)
+        self.add_state("confusion", table, dist_reduce_fx="sum")
+
+    def update(
+        self,
+        log_probs: LogProbs | Labels,
+        labels: Labels,
+        predicted: Labels | None = None,
+        *,
+        sample_weight: PerSample | None = None,
+    ) -> None:
+        """Takes in a batch.
+
+        Args:
+            log_probs: Log-probabilities of the classes; or the predicted labels themselves, which are enough.
+            labels: True labels.
+            predicted: The labels that were decided on, where that is not the mode of `log_probs`.
+            sample_weight: How often each sample counts.
+        """
+        if isinstance(log_probs, Tensor) and not log_probs.is_floating_point():
+            if predicted is not None:
+                raise InputError(
+                    "`log_probs` must be floating-point where `predicted` is given too, "
+                    f"got {log_probs.dtype}: give the predicted labels once."
+                )
+            predicted = log_probs
+        else:
+            predicted = _decided(log_probs, labels, predicted, self.num_classes)
+        # Not in place: a table made under `torch.inference_mode` could not be added to outside of it.
+        self.confusion = self.confusion + confusion_matrix(
+            predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight
+        )
+
+    def compute(self) -> Scalar:
+        """The value over all samples so far, in all processes."""
+        # Each cell of the table stands for so many samples with one pair of labels: its count is their weight.
+        classes = torch.arange(self.num_classes, device=self.confusion.device)
+        labels, predicted = torch.meshgrid(classes, classes, indexing="ij")
+        return self._value(predicted, labels, self.confusion)
+
+    @abstractmethod
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        """The metric of weighted pairs of labels."""
+
+
+class SampleMean(OrdinalMetric):
+    """A metric that is a mean over samples.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        quantity: What is averaged, settings included. It names the state: torchmetrics takes two metrics of a
+            collection whose states look alike after the first batch for one and the same.
+    """
+
+    def __init__(self, *, num_classes: int, quantity: str) -> None:
+        super().__init__(num_classes=num_classes)
+        self._state = f"sum_and_weight_of_{quantity}"
+        self.add_state(self._state, torch.zeros(2, dtype=torch.float64), dist_reduce_fx="sum")
+
+    def update(
+        self,
+        log_probs: LogProbs,
+        labels: Labels,
+        predicted: Labels | None = None,
+        *,
+        sample_weight: PerSample | None = None,
+    ) -> None:
+        """Takes in a batch.
+
+        Args:
+            log_probs: Log-probabilities of the classes.
+            labels: True labels.
+            predicted: The labels that were decided on, where that is not the mode of `log_probs`.
+            sample_weight: How often each sample counts.
+        """
+        decided = _decided(log_probs, labels, predicted, self.num_classes)
+        weights = as_weights(sample_weight, labels)
+        total = weighted_sum(self._values(log_probs, labels, decided), weights)
+        setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weights.sum()]))
+
+    def compute(self) -> Scalar:
+        """The mean over all samples so far, in all processes."""
+        total, weight = getattr(self, self._state)
+        mean: Tensor = total / weight
+        return mean
+
+    @abstractmethod
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
+        """The quantity of every sample."""
+
+
+def _decided(log_probs: Tensor, labels: Tensor, predicted: Tensor | None, num_classes: int) -> Tensor:
+    """The predicted labels, the mode where none are given; everything a batch brings is checked."""
+    check_class_scores(log_probs, num_classes, name="log_probs")
+    check_labels(labels, num_classes, log_probs.shape[:-1])
+    if predicted is None:
+        return mode(log_probs)
+    check_labels(predicted, num_classes, log_probs.shape[:-1], name="predicted")
+    return predicted

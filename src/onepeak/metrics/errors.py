@@ -1,0 +1,133 @@
+"""How far the predicted labels are from the true ones, in classes."""
+
+from typing import final
+
+from torch import Tensor
+
+from onepeak._check import check_integer
+from onepeak.metrics import functional
+from onepeak.metrics._base import LabelMetric
+
+
+@final
+class MeanAbsoluteError(LabelMetric):
+    """Mean distance of the predicted label from the true one, in classes.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.mean_absolute_error`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> import torch
+        >>> metric = MeanAbsoluteError(num_classes=4)
+        >>> metric.update(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3]))
+        >>> metric.compute().item()
+        0.5
+    """
+
+    higher_is_better = False
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.mean_absolute_error(predicted, labels, sample_weight=sample_weight)
+
+
+@final
+class AverageMeanAbsoluteError(LabelMetric):
+    """The mean absolute error of each class, averaged over the classes that occur.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.average_mean_absolute_error`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> import torch
+        >>> metric = AverageMeanAbsoluteError(num_classes=70)
+        >>> metric.update(torch.tensor([0, 69]), torch.tensor([69, 0]))
+        >>> metric.compute().item()
+        69.0
+    """
+
+    higher_is_better = False
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.average_mean_absolute_error(
+            predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight
+        )
+
+
+@final
+class MaximumMeanAbsoluteError(LabelMetric):
+    """The mean absolute error of the class that fares worst.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.maximum_mean_absolute_error`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> import torch
+        >>> metric = MaximumMeanAbsoluteError(num_classes=4)
+        >>> metric.update(torch.tensor([0, 0, 0, 3]), torch.tensor([0, 0, 0, 1]))
+        >>> metric.compute().item()
+        2.0
+    """
+
+    higher_is_better = False
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.maximum_mean_absolute_error(
+            predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight
+        )
+
+
+@final
+class Accuracy(LabelMetric):
+    """Share of samples whose predicted label is the true one.
+
+    Range 0 to 1, higher is better; nan without samples. See `functional.accuracy`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> import torch
+        >>> metric = Accuracy(num_classes=4)
+        >>> metric.update(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3]))
+        >>> metric.compute().item()
+        0.75
+    """
+
+    higher_is_better = True
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.accuracy(predicted, labels, sample_weight=sample_weight)
+
+
+@final
+class AccuracyWithin(LabelMetric):
+    """Share of samples whose predicted label is at most `k` classes from the true one.
+
+    Range 0 to 1, higher is better; nan without samples. See `functional.accuracy_within`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        k: The largest distance that counts as right.
+
+    Example:
+        >>> import torch
+        >>> metric = AccuracyWithin(num_classes=4, k=1)
+        >>> metric.update(torch.tensor([0, 3, 2, 2]), torch.tensor([0, 1, 2, 3]))
+        >>> metric.compute().item()
+        0.75
+    """
+
+    higher_is_better = True
+
+    def __init__(self, *, num_classes: int, k: int = 1) -> None:
+        super().__init__(num_classes=num_classes)
+        self.k = check_integer("k", k, minimum=0)
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.accuracy_within(predicted, labels, k=self.k, sample_weight=sample_weight)

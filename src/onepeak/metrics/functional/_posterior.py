@@ -1,0 +1,39 @@
+"""What the metrics ask of the scores and posteriors they are given."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_scores, readable
+from onepeak._shapes import LogProbs, Scores
+from onepeak.errors import InputError
+
+
+def check_class_scores(scores: Scores, num_classes: int | None = None, *, name: str = "scores") -> None:
+    """At least two numbers a sample (`num_classes` where given), none of them NaN; minus infinity is allowed."""
+    if num_classes is None:
+        num_classes = max(2, scores.shape[-1]) if isinstance(scores, Tensor) and scores.ndim else 2
+    check_scores(scores, num_classes, name=name)
+    if readable(scores) and scores.isnan().any():
+        rows = int(scores.isnan().any(dim=-1).sum())
+        raise InputError(f"`{name}` must not be NaN, got NaN in {rows} samples: has the training diverged?")
+
+
+def check_log_probs(log_probs: LogProbs, num_classes: int | None = None) -> None:
+    """Scores whose exponentials sum to one, as far as their precision can tell."""
+    check_class_scores(log_probs, num_classes, name="log_probs")
+    if readable(log_probs) and log_probs.numel():
+        worst = log_probs.to(wide(log_probs)).logsumexp(dim=-1).abs().max()
+        # Rounding log p moves the sum by at most eps * E|log p|, and the entropy is at most log c.
+        allowed = max(1e-3, 2 * torch.finfo(log_probs.dtype).eps * (1 + math.log(log_probs.shape[-1])))
+        if worst > allowed:
+            raise InputError(
+                "`log_probs` must be log-probabilities, whose exponentials sum to 1, got a log-sum off by "
+                f"{worst.item():.3g}: apply `log_softmax(dim=-1)` to scores, `log()` to probabilities."
+            )
+
+
+def wide(scores: Scores) -> torch.dtype:
+    """The precision to compute in: that of the scores, float32 at least."""
+    return torch.promote_types(scores.dtype, torch.float32)

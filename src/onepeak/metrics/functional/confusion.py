@@ -1,0 +1,48 @@
+"""The table of true against predicted labels, from which every metric on labels can be had exactly."""
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_labels, check_num_classes, check_weights
+from onepeak._shapes import Labels, PerSample
+
+
+def confusion_matrix(
+    predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
+) -> Tensor:
+    """How often each true label (row) was given each predicted label (column).
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        num_classes: The number of classes, those that do not occur included.
+        sample_weight: How often each sample counts; once, where it is not given.
+
+    Returns:
+        A square table in float64, in which counts are exact and can be summed over batches and processes.
+
+    Example:
+        >>> confusion_matrix(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), num_classes=2)
+        tensor([[1., 1.], [0., 1.]], dtype=torch.float64)
+    """
+    check_num_classes(num_classes)
+    check_labels(labels, num_classes, getattr(labels, "shape", ()))
+    check_labels(predicted, num_classes, labels.shape, name="predicted")
+    weights = as_weights(sample_weight, labels)
+    cells = (labels.long() * num_classes + predicted.long()).flatten()
+    # Not `bincount`: on a GPU that one waits for the data, and refuses weights in deterministic mode.
+    table = torch.zeros(num_classes * num_classes, dtype=torch.float64, device=labels.device)
+    return table.index_add(0, cells, weights.flatten()).view(num_classes, num_classes)
+
+
+def as_weights(sample_weight: PerSample | None, labels: Labels) -> Tensor:
+    """The weights in float64, one a sample; all one where none are given."""
+    if sample_weight is None:
+        return torch.ones(labels.shape, dtype=torch.float64, device=labels.device)
+    check_weights(sample_weight, labels.shape, name="sample_weight")
+    return sample_weight.double()
+
+
+def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
+    """The sum of values times weights in float64, in which what has no weight has no say, were it infinite."""
+    return torch.where(weights > 0, values.double() * weights, 0.0).sum()

@@ -1,0 +1,130 @@
+"""How far the predicted labels are from the true ones, in classes."""
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_integer, check_labels, readable
+from onepeak._shapes import Labels, PerClass, PerSample, Scalar
+from onepeak.errors import InputError
+from onepeak.metrics.functional.confusion import as_weights, confusion_matrix, weighted_sum
+
+
+def mean_absolute_error(predicted: Labels, labels: Labels, *, sample_weight: PerSample | None = None) -> Scalar:
+    r"""Mean distance of the predicted label from the true one, in classes: :math:`\frac1n \sum_i |\hat y_i - y_i|`.
+
+    Range 0 to c - 1, lower is better; nan without samples.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> mean_absolute_error(torch.tensor([0, 3, 2]), torch.tensor([0, 1, 2])).item()
+        0.6666666666666666
+    """
+    distances = _distances(predicted, labels)
+    weights = as_weights(sample_weight, labels)
+    return weighted_sum(distances, weights) / weights.sum()
+
+
+def accuracy(predicted: Labels, labels: Labels, *, sample_weight: PerSample | None = None) -> Scalar:
+    """Share of samples whose predicted label is the true one.
+
+    Range 0 to 1, higher is better; nan without samples.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> accuracy(torch.tensor([0, 3, 2, 1]), torch.tensor([0, 1, 2, 1])).item()
+        0.75
+    """
+    return accuracy_within(predicted, labels, k=0, sample_weight=sample_weight)
+
+
+def accuracy_within(predicted: Labels, labels: Labels, *, k: int = 1, sample_weight: PerSample | None = None) -> Scalar:
+    """Share of samples whose predicted label is at most `k` classes from the true one.
+
+    Range 0 to 1, higher is better; nan without samples. Accuracy for k = 0; known as cumulative score for ages.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        k: The largest distance that counts as right.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> accuracy_within(torch.tensor([0, 3, 2, 0]), torch.tensor([0, 1, 2, 1]), k=1).item()
+        0.75
+    """
+    check_integer("k", k, minimum=0)
+    distances = _distances(predicted, labels)
+    weights = as_weights(sample_weight, labels)
+    return weighted_sum(distances <= k, weights) / weights.sum()
+
+
+def average_mean_absolute_error(
+    predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
+) -> Scalar:
+    """The mean absolute error of each class, averaged over the classes: every class counts the same.
+
+    Range 0 to c - 1, lower is better. Classes without a true sample are left out; nan without samples.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        num_classes: The number of classes, those that do not occur included.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> average_mean_absolute_error(torch.tensor([0, 0, 0, 3]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
+        1.0
+
+    Reference: Baccianella, Esuli and Sebastiani 2009, Evaluation measures for ordinal regression.
+    """
+    return _errors_by_class(predicted, labels, num_classes, sample_weight).nanmean()
+
+
+def maximum_mean_absolute_error(
+    predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
+) -> Scalar:
+    """The mean absolute error of the class that fares worst.
+
+    Range 0 to c - 1, lower is better. Classes without a true sample are left out; nan without samples.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        num_classes: The number of classes, those that do not occur included.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> maximum_mean_absolute_error(torch.tensor([0, 0, 0, 3]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
+        2.0
+
+    Reference: Cruz-Ramirez et al. 2014, Metrics to guide a multi-objective evolutionary algorithm.
+    """
+    errors = _errors_by_class(predicted, labels, num_classes, sample_weight)
+    largest = errors.nan_to_num(nan=-1.0).max()
+    return torch.where(largest >= 0, largest, torch.nan)
+
+
+def _distances(predicted: Labels, labels: Labels) -> Tensor:
+    """The distances in classes. How many classes there are plays no part, so only the lower end can be checked."""
+    shape = getattr(labels, "shape", ())
+    for name, given in (("labels", labels), ("predicted", predicted)):
+        if isinstance(given, Tensor) and readable(given) and given.numel() and given.min() < 0:
+            raise InputError(f"`{name}` must be integers >= 0, got {given.min().item()}.")
+        check_labels(given, torch.iinfo(torch.int64).max, shape, name=name)
+    return (predicted.long() - labels.long()).abs()
+
+
+def _errors_by_class(predicted: Labels, labels: Labels, num_classes: int, sample_weight: PerSample | None) -> PerClass:
+    """The mean absolute error of the samples of each true class; nan where there are none."""
+    table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
+    classes = torch.arange(num_classes, dtype=torch.float64, device=table.device)
+    distances = (classes - classes.unsqueeze(-1)).abs()
+    return (table * distances).sum(dim=-1) / table.sum(dim=-1)

@@ -1,0 +1,115 @@
+"""How good the probabilities are: proper scores and calibration."""
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_integer, check_labels
+from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
+from onepeak.metrics.functional._posterior import check_log_probs, wide
+from onepeak.metrics.functional.confusion import as_weights
+
+
+def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:
+    r"""The surprise at the true label, in nats: :math:`-\log p_y`.
+
+    Range 0 to infinity, lower is better; infinite where the true label was given no probability at all.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        labels: True labels.
+
+    Returns:
+        One number a sample.
+
+    Example:
+        >>> negative_log_likelihood(torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]).log(), torch.tensor([0, 1]))
+        tensor([0.6931, 0.0000])
+    """
+    check_log_probs(log_probs)
+    check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
+    at_label = log_probs.to(wide(log_probs)).gather(-1, labels.long().unsqueeze(-1)).squeeze(-1)
+    # rounding can leave a log-probability a hair above zero; `0 -` rather than `-`, since a perfect score is 0, not -0
+    return 0 - at_label.clamp(max=0)
+
+
+def ranked_probability_score(log_probs: LogProbs, labels: Labels) -> PerSample:
+    r"""Squared distance of the cumulative distribution from that of the true label, summed over the thresholds.
+
+    .. math:: \mathrm{RPS} = \sum_{k=0}^{c-2} \big( P(Y \le k) - [y \le k] \big)^2
+
+    Range 0 to c - 1, lower is better. It is the sum, as in weather forecasting and in dlordinal; some divide by the
+    c - 1 thresholds. For c = 2 it is the Brier score of one class. Of a posterior that puts all on one label it is the
+    absolute error.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        labels: True labels.
+
+    Returns:
+        One number a sample.
+
+    Example:
+        >>> ranked_probability_score(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
+        tensor([0.3125, 2.0000])
+
+    Reference: Epstein 1969, A scoring system for probability forecasts of ranked categories.
+    """
+    check_log_probs(log_probs)
+    check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
+    probs = log_probs.to(wide(log_probs)).exp()
+    # The part of the distribution on the wrong side of each threshold; each tail is summed from its own end, so that
+    # a small one is not the rounding of one minus a large one.
+    at_or_below = probs.cumsum(dim=-1)[..., :-1]
+    above = probs.flip(-1).cumsum(dim=-1).flip(-1)[..., 1:]
+    thresholds = torch.arange(probs.shape[-1] - 1, device=labels.device)
+    wrong_side = torch.where(thresholds < labels.unsqueeze(-1), at_or_below, above)
+    return wrong_side.square().sum(dim=-1)
+
+
+def expected_calibration_error(
+    log_probs: LogProbs, labels: Labels, *, num_bins: int = 15, sample_weight: PerSample | None = None
+) -> Scalar:
+    r"""Mean gap between how sure the posterior is of its mode and how often the mode is right.
+
+    .. math:: \sum_b \frac{n_b}{n} \, \big| \mathrm{confidence}_b - \mathrm{accuracy}_b \big|
+
+    over bins of equal width of the mode's probability. Range 0 to 1, lower is better; nan without samples.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        labels: True labels.
+        num_bins: The number of bins between 0 and 1.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
+        >>> round(expected_calibration_error(log_probs, torch.tensor([0, 0])).item(), 4)
+        0.25
+
+    Reference: Guo et al. 2017, On calibration of modern neural networks.
+    """
+    return calibration_error(calibration_bins(log_probs, labels, num_bins=num_bins, sample_weight=sample_weight))
+
+
+def calibration_bins(
+    log_probs: LogProbs, labels: Labels, *, num_bins: int, sample_weight: PerSample | None = None
+) -> Tensor:
+    """For every bin of confidence: how many samples, their confidence and their hits, summed (bins x 3, float64)."""
+    check_log_probs(log_probs)
+    check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
+    check_integer("num_bins", num_bins, minimum=1)
+    weights = as_weights(sample_weight, labels)
+    log_confidence, mode = log_probs.double().max(dim=-1)
+    confidence = log_confidence.exp().clamp(max=1)
+    # without a place for NaN there would be no bin for it, and the index would be anything; in the sums it stays NaN
+    bins = (confidence * num_bins).nan_to_num(0).long().clamp(max=num_bins - 1)
+    rows = torch.stack([torch.ones_like(weights), confidence, (mode == labels).double()], dim=-1)
+    rows = torch.where(weights.unsqueeze(-1) > 0, rows * weights.unsqueeze(-1), 0.0)
+    table = torch.zeros(num_bins, 3, dtype=torch.float64, device=labels.device)
+    return table.index_add(0, bins.flatten(), rows.reshape(-1, 3))
+
+
+def calibration_error(bins: Tensor) -> Scalar:
+    """The expected calibration error of the sums that `calibration_bins` gives."""
+    count, confidence, hits = bins.unbind(dim=-1)
+    return (confidence - hits).abs().sum() / count.sum()

@@ -1,0 +1,139 @@
+"""Whether posteriors fall away from a label on both sides, and where they do not, how often and how much."""
+
+from typing import final, get_args
+
+from torch import Tensor
+
+from onepeak._check import check_choice, check_number
+from onepeak.metrics import functional
+from onepeak.metrics._base import SampleMean
+from onepeak.metrics.functional.order import Reference
+from onepeak.posterior import is_unimodal
+
+
+class _Referred(SampleMean):
+    """A mean over samples of something measured from a reference label."""
+
+    _quantity: str
+
+    def __init__(self, *, num_classes: int, reference: Reference = "predicted") -> None:
+        check_choice("reference", reference, get_args(Reference))
+        super().__init__(num_classes=num_classes, quantity=f"{self._quantity}_{reference}")
+        self.reference = reference
+
+    def _reference_labels(self, labels: Tensor, predicted: Tensor) -> Tensor:
+        return predicted if self.reference == "predicted" else labels
+
+
+@final
+class SideOrderIndex(_Referred):
+    """Mean share of adjacent pairs of classes that fall away from the reference label, strictly.
+
+    Range 0 to 1, higher is better; nan without samples. Ties are violations. Scores at random reach `chance`.
+    See `functional.side_order_index`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        reference: Fall away from which label: "predicted" (is the posterior consistent with its own answer?) or "true".
+
+    Example:
+        >>> import torch
+        >>> metric = SideOrderIndex(num_classes=3, reference="predicted")
+        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
+        >>> metric.compute().item()
+        0.75
+        >>> round(metric.chance, 4)
+        0.8333
+
+    Reference: Belharbi et al. 2019, section 4 (performance metrics).
+    """
+
+    higher_is_better = True
+    _quantity = "soi"
+
+    @property
+    def chance(self) -> float:
+        """What scores at random reach on average, the prediction being their mode."""
+        return functional.side_order_chance(self.num_classes, reference=self.reference)
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
+        return functional.side_order_index(log_probs, self._reference_labels(labels, predicted))
+
+
+@final
+class NumViolations(_Referred):
+    """Mean number of adjacent pairs that do not fall away from the reference label; ties are violations.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.num_violations`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        reference: Fall away from which label: "predicted" or "true".
+
+    Example:
+        >>> import torch
+        >>> metric = NumViolations(num_classes=3)
+        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
+        >>> metric.compute().item()
+        0.5
+    """
+
+    higher_is_better = False
+    _quantity = "violations"
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
+        return functional.num_violations(log_probs, self._reference_labels(labels, predicted))
+
+
+@final
+class ViolationSize(_Referred):
+    """Mean probability that a posterior climbs on its way out from the reference label.
+
+    Range 0 to 1, lower is better; nan without samples. See `functional.violation_size`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        reference: Climb from which label: "predicted" or "true".
+
+    Example:
+        >>> import torch
+        >>> metric = ViolationSize(num_classes=3)
+        >>> metric.update(torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.125, 0.375]]).log(), torch.tensor([1, 1]))
+        >>> round(metric.compute().item(), 4)
+        0.125
+    """
+
+    higher_is_better = False
+    _quantity = "violation_size"
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
+        return functional.violation_size(log_probs, self._reference_labels(labels, predicted))
+
+
+@final
+class UnimodalRate(SampleMean):
+    """Share of posteriors that have one peak: they rise to their mode and fall after it, strictly.
+
+    Range 0 to 1, higher is better; nan without samples. See `onepeak.posterior.is_unimodal`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        tolerance: How far, in log-probability, a pair may go the wrong way and still pass; with zero a tie fails.
+
+    Example:
+        >>> import torch
+        >>> metric = UnimodalRate(num_classes=3)
+        >>> metric.update(torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 1]))
+        >>> metric.compute().item()
+        0.5
+    """
+
+    higher_is_better = True
+
+    def __init__(self, *, num_classes: int, tolerance: float = 0.0) -> None:
+        tolerance = check_number("tolerance", tolerance, minimum=0)
+        super().__init__(num_classes=num_classes, quantity=f"unimodal_{tolerance!r}")
+        self.tolerance = tolerance
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return is_unimodal(log_probs, tolerance=self.tolerance)

@@ -1,0 +1,115 @@
+"""How good the probabilities are: proper scores and calibration."""
+
+from typing import final
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_integer
+from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
+from onepeak.metrics import functional
+from onepeak.metrics._base import OrdinalMetric, SampleMean
+from onepeak.metrics.functional._posterior import check_log_probs
+from onepeak.metrics.functional.probabilistic import calibration_bins, calibration_error
+
+
+@final
+class NegativeLogLikelihood(SampleMean):
+    """Mean surprise at the true label, in nats.
+
+    Range 0 to infinity, lower is better; infinite where a true label was given no probability at all, nan without
+    samples. See `functional.negative_log_likelihood`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> metric = NegativeLogLikelihood(num_classes=3)
+        >>> metric.update(torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]).log(), torch.tensor([0, 1]))
+        >>> round(metric.compute().item(), 4)
+        0.3466
+    """
+
+    higher_is_better = False
+
+    def __init__(self, *, num_classes: int) -> None:
+        super().__init__(num_classes=num_classes, quantity="nll")
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return functional.negative_log_likelihood(log_probs, labels)
+
+
+@final
+class RankedProbabilityScore(SampleMean):
+    """Mean squared distance of the cumulative distribution from that of the true label, summed over the thresholds.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.ranked_probability_score`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> metric = RankedProbabilityScore(num_classes=3)
+        >>> metric.update(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 2]))
+        >>> metric.compute().item()
+        0.15625
+    """
+
+    higher_is_better = False
+
+    def __init__(self, *, num_classes: int) -> None:
+        super().__init__(num_classes=num_classes, quantity="rps")
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return functional.ranked_probability_score(log_probs, labels)
+
+
+@final
+class ExpectedCalibrationError(OrdinalMetric):
+    """Mean gap between how sure a posterior is of its mode and how often the mode is right.
+
+    Range 0 to 1, lower is better; nan without samples. It is about the mode, whatever label was decided on.
+    See `functional.expected_calibration_error`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        num_bins: The number of bins of equal width between 0 and 1.
+
+    Example:
+        >>> metric = ExpectedCalibrationError(num_classes=2)
+        >>> metric.update(torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log(), torch.tensor([0, 0]))
+        >>> round(metric.compute().item(), 4)
+        0.25
+    """
+
+    higher_is_better = False
+    bins: Tensor
+
+    def __init__(self, *, num_classes: int, num_bins: int = 15) -> None:
+        super().__init__(num_classes=num_classes)
+        self.num_bins = check_integer("num_bins", num_bins, minimum=1)
+        self.add_state("bins", torch.zeros(self.num_bins, 3, dtype=torch.float64), dist_reduce_fx="sum")
+
+    def update(
+        self,
+        log_probs: LogProbs,
+        labels: Labels,
+        predicted: Labels | None = None,  # noqa: ARG002
+        *,
+        sample_weight: PerSample | None = None,
+    ) -> None:
+        """Takes in a batch.
+
+        Args:
+            log_probs: Log-probabilities of the classes.
+            labels: True labels.
+            predicted: Plays no part here; it is taken so that all metrics are fed alike.
+            sample_weight: How often each sample counts.
+        """
+        check_log_probs(log_probs, self.num_classes)
+        batch = calibration_bins(log_probs, labels, num_bins=self.num_bins, sample_weight=sample_weight)
+        self.bins = self.bins + batch
+
+    def compute(self) -> Scalar:
+        """The value over all samples so far, in all processes."""
+        return calibration_error(self.bins)
