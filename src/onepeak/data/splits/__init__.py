@@ -1,0 +1,32 @@
+"""Who is trained on, who is tested on: splits by protocol, checked for leaks, saved for others."""
+
+from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
+from onepeak.data.splits.counts import class_counts, group_counts, split_notes
+from onepeak.data.splits.digests import item_digests
+from onepeak.data.splits.duplicates import Conflict, conflicting_duplicates, keep_copies_together
+from onepeak.data.splits.files import load_splits, save_splits
+from onepeak.data.splits.leaks import Leak, LeakError, find_leaks, refuse_leaks
+from onepeak.data.splits.protocols import find_protocol, make_splits
+from onepeak.data.splits.split import PARTS, Split
+
+__all__ = [
+    "PARTS",
+    "PROTOCOLS",
+    "Conflict",
+    "Leak",
+    "LeakError",
+    "Split",
+    "SplitProtocol",
+    "class_counts",
+    "conflicting_duplicates",
+    "find_leaks",
+    "find_protocol",
+    "group_counts",
+    "item_digests",
+    "keep_copies_together",
+    "load_splits",
+    "make_splits",
+    "refuse_leaks",
+    "save_splits",
+    "split_notes",
+]

@@ -1,0 +1,93 @@
+"""Splits as JSON: everything the CSV has, with the protocol and the seed of each run."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.splits.split import PARTS, Indices, Part, Split
+from onepeak.data.splits.matching import check_complete, check_labels_agree, match_paths
+from onepeak.errors import InputError
+
+FORMAT = "onepeak-splits-1"
+
+
+def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
+    """The text, one line a part, so that a change can be seen in a diff."""
+    head = {
+        "format": FORMAT,
+        "dataset": manifest.name,
+        "items": len(manifest),
+        "labels": [manifest.classes[label] for label in manifest.labels],
+        "paths": manifest.items.paths if isinstance(manifest.items, ImageFiles) else None,
+    }
+    lines = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
+    runs = [
+        json.dumps({"protocol": split.protocol, "seed": split.seed, "split": split.split, "fold": split.fold})[:-1]
+        + "".join(f',\n  "{part}": {json.dumps(items.tolist())}' for part, items in split.parts.items())
+        + "}"
+        for split in splits
+    ]
+    return "{" + ",\n".join([*lines, '"runs": [\n' + ",\n".join(runs) + "\n]"]) + "}\n"
+
+
+def splits_from_json(text: str, manifest: Manifest, *, file: Path, partial: bool) -> list[Split]:
+    """The runs of such a text, made here or elsewhere."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file} must be JSON, and is not: {error}.") from None
+    runs = content.get("runs") if isinstance(content, dict) else None
+    if not isinstance(runs, list) or not runs:
+        raise InputError(f"{file} must be an object with a list `runs` that is not empty.")
+
+    numbering = _numbering(content, manifest, file)
+    if isinstance(labels := content.get("labels"), list) and len(labels) == len(numbering):
+        check_labels_agree(numbering, [str(label) for label in labels], manifest, file=file)
+    splits = [_split(run, place, numbering, manifest, file) for place, run in enumerate(runs)]
+    if not partial:
+        for split in splits:
+            check_complete(np.concatenate(list(split.parts.values())), manifest, file=file)
+    return splits
+
+
+def _numbering(content: dict[str, object], manifest: Manifest, file: Path) -> Indices:
+    """The item here of every position there: by the file's list of paths where it has one."""
+    paths = content.get("paths")
+    if isinstance(paths, list) and isinstance(manifest.items, ImageFiles):
+        return match_paths([str(path) for path in paths], manifest, file=file)
+    count = content.get("items", len(manifest))
+    if count != len(manifest):
+        raise InputError(f"{file} was made for {count} items, and {manifest.name!r} has {len(manifest)}.")
+    return np.arange(len(manifest), dtype=np.int64)
+
+
+def _split(run: object, place: int, numbering: Indices, manifest: Manifest, file: Path) -> Split:
+    if not isinstance(run, dict):
+        raise InputError(f"{file}, `runs[{place}]` must be an object with train, valid and test.")
+    members: dict[Part, Indices] = {}
+    for part in PARTS:
+        where = f"{file}, `runs[{place}].{part}`"
+        keys = run.get(part, run.get("val") if part == "valid" else None)
+        if not isinstance(keys, list) or not keys:
+            raise InputError(f"{where} must be a list of paths or positions that is not empty.")
+        if all(isinstance(key, str) for key in keys):
+            members[part] = match_paths(keys, manifest, file=file)
+        elif all(type(key) is int for key in keys):
+            outside = [key for key in keys if not 0 <= key < len(numbering)]
+            if outside:
+                raise InputError(f"{where} must hold positions from 0 to {len(numbering) - 1}, got {outside[0]}.")
+            members[part] = numbering[np.array(keys)]
+        else:
+            raise InputError(f"{where} must hold paths only or positions only.")
+    return Split(
+        train=members["train"],
+        valid=members["valid"],
+        test=members["test"],
+        split=run.get("split", 0 if "fold" in run else place),
+        fold=run.get("fold", 0),
+        seed=run.get("seed", 0),
+        protocol=str(run.get("protocol", file.name)),
+    )

@@ -1,0 +1,80 @@
+"""Splits as files that others can use, and splits made elsewhere."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from onepeak.data.manifest import Manifest
+from onepeak.data.splits.split import Split
+from onepeak.data.splits.as_csv import splits_from_csv, splits_to_csv
+from onepeak.data.splits.as_json import splits_from_json, splits_to_json
+from onepeak.errors import InputError
+
+SUFFIXES = (".csv", ".json")
+
+
+def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None:
+    """Writes splits as CSV or JSON, by the file's suffix.
+
+    The CSV has the columns `item`, `path` (for pictures on disk), `label`, `group` (where there are groups) and one
+    column a run (`split0-fold0`), which says `train`, `valid` or `test`, or nothing for an item left out. The JSON
+    holds the same with the protocol and the seed.
+
+    Args:
+        splits: The runs to write.
+        manifest: The data set they belong to.
+        path: A file that ends in `.csv` or `.json`; folders are made where missing.
+    """
+    suffix = _suffix(path)
+    if not splits:
+        raise InputError("`splits` must hold at least one split, got none.")
+    for split in splits:
+        split.check_within(len(manifest))
+    _check_different(splits, "`splits`")
+    text = splits_to_json(splits, manifest) if suffix == ".json" else splits_to_csv(splits, manifest)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"The splits cannot be written to {path}: {error.strerror}.") from error
+
+
+def load_splits(path: Path, manifest: Manifest, *, partial: bool = False) -> list[Split]:
+    """Reads splits made here or elsewhere, and matches them with a data set.
+
+    A CSV needs a column `path` (relative to the data set's root) or `item` (positions from 0), and one column a run:
+    `split0-fold0` and so on, or a single one named `part`. JSON is an object with `runs`, a list of objects with
+    `train`, `valid` and `test`, each a list of paths or positions. Other usual names of the valid part are understood.
+
+    Args:
+        path: A file that ends in `.csv` or `.json`.
+        manifest: The data set; a path that it does not have is an error.
+        partial: Whether the file may say nothing of some items of the data set.
+
+    Returns:
+        The runs in the order of split and fold; from a CSV, their protocol is the file's name.
+    """
+    suffix = _suffix(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} must be text in UTF-8, and is not: save it as UTF-8.") from None
+    except OSError as error:
+        raise InputError(f"The splits cannot be read from {path}: {error.strerror}.") from error
+    read = splits_from_json if suffix == ".json" else splits_from_csv
+    splits = read(text, manifest, file=path, partial=partial)
+    _check_different(splits, str(path))
+    return sorted(splits, key=lambda split: (split.split, split.fold))
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"`path` must end in .csv or .json, got {str(path)!r}.")
+    return suffix
+
+
+def _check_different(splits: Sequence[Split], where: str) -> None:
+    name, count = Counter(split.name for split in splits).most_common(1)[0]
+    if count > 1:
+        raise InputError(f"{where} must hold every run once, got {name} {count} times.")

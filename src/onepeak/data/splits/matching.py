@@ -1,0 +1,93 @@
+"""Which item of a data set a line of somebody's file means: by its path, or by its position."""
+
+import posixpath
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.splits.split import Indices
+from onepeak.errors import InputError
+
+
+def match_paths(paths: Sequence[str], manifest: Manifest, *, file: Path) -> Indices:
+    """The items that these paths name; one that names none is an error.
+
+    Args:
+        paths: Paths relative to the data set's root, with slashes or backslashes.
+        manifest: The data set.
+        file: Where the paths were read, for messages.
+    """
+    if not isinstance(manifest.items, ImageFiles):
+        raise InputError(f"{file} goes by path, and {manifest.name!r} is not made of files: give a column `item`.")
+    position = {plain_path(path): item for item, path in enumerate(manifest.items.paths)}
+    if len(position) < len(manifest):
+        raise InputError(f"{file} goes by path, and {manifest.name!r} holds a path twice: give a column `item`.")
+    plain = [plain_path(path) for path in paths]
+    unknown = [path for path, name in zip(paths, plain, strict=True) if name not in position]
+    if unknown:
+        raise InputError(
+            f"{file} must name items of {manifest.name!r}, whose paths are such as {manifest.items.paths[0]!r}; "
+            f"it has no {_few(unknown)}."
+        )
+    return np.array([position[name] for name in plain], dtype=np.int64)
+
+
+def match_positions(positions: Sequence[int], manifest: Manifest, *, file: Path) -> Indices:
+    """The items at these positions; one past the end is an error."""
+    wrong = [str(position) for position in positions if not 0 <= position < len(manifest)]
+    if wrong:
+        raise InputError(
+            f"{file} must hold positions from 0 to {len(manifest) - 1}, got {_few(wrong)}: "
+            "it was made for another data set."
+        )
+    return np.array(positions, dtype=np.int64)
+
+
+def check_complete(items: Indices, manifest: Manifest, *, file: Path) -> None:
+    """Refuses a file that says nothing of some items."""
+    missing = np.setdiff1d(np.arange(len(manifest)), items)
+    if len(missing):
+        names = [item_name(manifest, int(item)) for item in missing]
+        raise InputError(
+            f"{file} must say where every item of {manifest.name!r} goes, got nothing for {_few(names)}. "
+            "If they are left out on purpose, load it with `partial=True`."
+        )
+
+
+def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> None:
+    """Refuses a file whose labels are not those of the data set; labels under other names are not looked at."""
+    if not set(labels) <= set(manifest.classes):
+        return
+    here = [manifest.classes[label] for label in manifest.labels[items]]
+    wrong = [
+        f"{item_name(manifest, int(item))} ({theirs} there, {ours} here)"
+        for item, theirs, ours in zip(items, labels, here, strict=True)
+        if theirs != ours
+    ]
+    if wrong:
+        raise InputError(
+            f"{file} has other labels than {manifest.name!r} for {_few(wrong)}: it was made for other data."
+        )
+
+
+def item_name(manifest: Manifest, item: int) -> str:
+    """What to call an item in a message: its path, or its position."""
+    return manifest.items.paths[item] if isinstance(manifest.items, ImageFiles) else f"item {item}"
+
+
+def plain_path(path: str) -> str:
+    r"""One spelling for a relative path: forward slashes, no `./`, no detours.
+
+    Example:
+        >>> plain_path(".\\faces\\old\\..\\001A02.JPG")
+        'faces/001A02.JPG'
+    """
+    return posixpath.normpath(path.strip().replace("\\", "/"))
+
+
+def _few(names: Sequence[str], most: int = 5) -> str:
+    """How many, and the first few of them."""
+    shown = ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    return f"{len(names):,} item{'s' if len(names) > 1 else ''}: {shown}"

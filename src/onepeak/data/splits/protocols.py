@@ -1,0 +1,113 @@
+"""`make_splits`: the series of splits that a protocol, or a file, makes of a data set."""
+
+from pathlib import Path
+
+from onepeak._check import check_integer
+from onepeak._registry import unknown_name
+from onepeak.data.splits.general import num_units
+from onepeak.data.manifest import Manifest
+from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
+from onepeak.data.splits.split import Split
+from onepeak.data.splits.files import SUFFIXES, load_splits
+from onepeak.errors import InputError
+
+
+def make_splits(
+    manifest: Manifest,
+    *,
+    protocol: str = "auto",
+    splits: int | None = None,
+    folds: int | None = None,
+    seed: int = 0,
+) -> list[Split]:
+    """Splits a data set by a protocol.
+
+    Args:
+        manifest: The data set.
+        protocol: A protocol's name; `"auto"` (that of the data set's published code where it has one, else `kfold`);
+            `"paper"` or `"code"` for one of the paper's data sets; or a CSV or JSON file of splits made elsewhere.
+        splits: How many splits: the first of the protocol's series, or more of the same. By default its own number.
+        folds: How many folds of each split: the first of the protocol's own. For `kfold` more than its five make that
+            many folds.
+        seed: Another seed is another series. Not used for a file.
+
+    Returns:
+        The runs, fold after fold of split after split.
+
+    Example:
+        >>> import numpy as np
+        >>> from onepeak.data.manifest import FeatureRows
+        >>> rows = FeatureRows(columns=("x",), values=np.zeros((20, 1), dtype=np.float32))
+        >>> data = Manifest(name="mine", items=rows, labels=np.arange(20) % 4, classes=("a", "b", "c", "d"))
+        >>> [(split.name, split.sizes) for split in make_splits(data, folds=2)]
+        [('split0-fold0', {'train': 12, 'valid': 4, 'test': 4}), ('split0-fold1', {'train': 12, 'valid': 4, 'test': 4})]
+    """
+    check_integer("seed", seed, minimum=0)
+    if splits is not None:
+        check_integer("splits", splits, minimum=1)
+    if folds is not None:
+        check_integer("folds", folds, minimum=1)
+    if protocol.lower().endswith(SUFFIXES):
+        return _first_of(load_splits(Path(protocol), manifest), protocol, splits=splits, folds=folds)
+
+    record = find_protocol(manifest, protocol)
+    if reason := record.refusal(manifest):
+        raise InputError(f"Protocol {record.name!r} {reason}. Use another `protocol`, such as 'kfold'.")
+    made = _num_folds(record, manifest, folds)
+    return [
+        Split(train=train, valid=valid, test=test, split=split, fold=fold, seed=seed, protocol=record.name)
+        for split in range(splits or record.num_splits)
+        for fold, (train, valid, test) in enumerate(
+            record.recipe(manifest, seed=seed, split=split, folds=made)[: folds or made]
+        )
+    ]
+
+
+def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:
+    """The record that a protocol's name means for this data set."""
+    published = [record for record in PROTOCOLS if manifest.name in record.datasets]
+    match protocol:
+        case "auto":
+            # its own name is no proof that the data are that set, nor that all of it is there
+            own = [record for record in published if "code" in record.readings and record.refusal(manifest) is None]
+            return own[0] if own else PROTOCOLS["kfold"]
+        case "paper" | "code":
+            for record in published:
+                if protocol in record.readings:
+                    return record
+            known = sorted({name for record in PROTOCOLS for name in record.datasets})
+            raise InputError(
+                f"`protocol` {protocol!r} is for the paper's data sets ({', '.join(known)}), got {manifest.name!r}. "
+                "Use 'auto', 'kfold' or 'holdout'."
+            )
+        case _ if protocol in PROTOCOLS:
+            return PROTOCOLS[protocol]
+        case _:
+            raise unknown_name("protocol", protocol, ["auto", "paper", "code", *(record.name for record in PROTOCOLS)])
+
+
+def _num_folds(record: SplitProtocol, manifest: Manifest, folds: int | None) -> int:
+    """How many folds the protocol makes, of which the first `folds` are run."""
+    if not record.any_folds:
+        if folds is not None and folds > record.num_folds:
+            raise InputError(
+                f"`folds` must be at most {record.num_folds} for protocol {record.name!r}, got {folds}. "
+                "More runs come from more `splits`."
+            )
+        return record.num_folds
+    units = num_units(manifest)
+    if folds is not None and folds > units:
+        what = "items" if manifest.groups is None else "groups"
+        raise InputError(f"`folds` must be at most the number of {what} ({units}), got {folds}.")
+    return min(max(record.num_folds, folds or 0), units)
+
+
+def _first_of(runs: list[Split], protocol: str, *, splits: int | None, folds: int | None) -> list[Split]:
+    """The first splits of a file and the first folds of each."""
+    kept = sorted({run.split for run in runs})[:splits]
+    chosen = [run for split in kept for run in [run for run in runs if run.split == split][:folds]]
+    if splits is not None and len(kept) < splits:
+        raise InputError(f"`splits` must be at most the {len(kept)} in {protocol}, got {splits}.")
+    if folds is not None and len(chosen) < folds * len(kept):
+        raise InputError(f"`folds` must be at most what each split of {protocol} has, got {folds}.")
+    return chosen

@@ -1,0 +1,163 @@
+"""How items are drawn and dealt: the same seed gives the same parts on every platform and in every version.
+
+scikit-learn has splitters for most of this. They are not used because a published split must never change, and theirs
+promise that only within a version, refuse or warn at classes rarer than the number of folds (most ages are), and round
+sizes in other ways than the paper's protocols. The tests hold the balance of these against theirs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from onepeak._check import check_integer
+from onepeak.data.splits.split import Indices, Mask
+from onepeak.errors import InputError
+
+
+def shuffled(num_items: int, *, seed: int, stream: tuple[int, ...]) -> Indices:
+    """The positions 0 .. num_items - 1 in random order.
+
+    NumPy promises that the raw bits of `PCG64` and the mixing of `SeedSequence` never change; it makes no such promise
+    for `Generator.permutation`. So the order is that of raw draws.
+
+    Args:
+        num_items: How many positions.
+        seed: The seed of the series.
+        stream: Which draw of the series; different streams are independent of each other.
+
+    Example:
+        >>> shuffled(6, seed=0, stream=(0,))
+        array([3, 1, 4, 5, 2, 0])
+    """
+    bits = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=stream)).random_raw(num_items)
+    return np.argsort(bits, kind="stable").astype(np.int64)
+
+
+def codes(values: Sequence[str]) -> Indices:
+    """Every value as an integer from 0, equal values alike, in the order of the sorted values.
+
+    Example:
+        >>> codes(["b", "a", "b"])
+        array([1, 0, 1])
+    """
+    number = {value: code for code, value in enumerate(sorted(set(values)))}
+    return np.fromiter((number[value] for value in values), dtype=np.int64, count=len(values))
+
+
+def draw(cells: Indices, sizes: Indices, *, seed: int, stream: tuple[int, ...]) -> Mask:
+    """Draws a given number of items from every cell.
+
+    Args:
+        cells: The cell of every item (its class, or class x gender), from 0.
+        sizes: How many items to draw from each cell.
+        seed: The seed of the series.
+        stream: Which draw of the series.
+
+    Returns:
+        For every item, whether it was drawn.
+
+    Example:
+        >>> draw(np.array([0, 0, 0, 1, 1]), np.array([1, 2]), seed=0, stream=(0,))
+        array([False,  True, False,  True,  True])
+    """
+    order = shuffled(len(cells), seed=seed, stream=stream)
+    order = order[np.argsort(cells[order], kind="stable")]
+    held = np.bincount(cells, minlength=len(sizes))
+    if (short := np.flatnonzero(held < sizes)).size:
+        cell = int(short[0])
+        raise InputError(
+            f"`sizes` must be at most what each cell holds: cell {cell} holds {held[cell]}, asked for {sizes[cell]}."
+        )
+    rank = np.arange(len(cells)) - np.repeat(np.cumsum(held) - held, held)
+    drawn = np.zeros(len(cells), dtype=np.bool_)
+    drawn[order] = rank < np.repeat(sizes, held)
+    return drawn
+
+
+def share_of(counts: Indices, share: float) -> Indices:
+    """A share of every count, to the nearest whole number, halves up.
+
+    Example:
+        >>> share_of(np.array([100, 82, 5, 2]), 0.2)
+        array([20, 16,  1,  0])
+    """
+    rounded: Indices = np.floor(counts * share + 0.5).astype(np.int64)
+    return rounded
+
+
+def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
+    """Deals the items into parts of equal size, every cell evenly.
+
+    The items are laid out cell after cell, shuffled inside each, and dealt like cards. So the sizes of any two parts
+    differ by at most one, in the whole and in every cell. With classes as cells the same holds for the number of
+    items up to any class: the parts agree about the order too, also where classes are rarer than parts.
+
+    Args:
+        cells: The cell of every item, from 0; all 0 for a plain random deal.
+        parts: How many parts.
+        seed: The seed of the series.
+        stream: Which draw of the series.
+
+    Returns:
+        The part of every item, from 0.
+
+    Example:
+        >>> deal(np.array([0, 0, 0, 0, 1, 1]), parts=2, seed=0, stream=(0,))
+        array([1, 1, 0, 0, 0, 1])
+    """
+    check_integer("parts", parts, minimum=2)
+    if len(cells) < parts:
+        raise InputError(f"{parts} folds need at least {parts} items, found {len(cells)}.")
+    order = shuffled(len(cells), seed=seed, stream=(*stream, 0))
+    order = order[np.argsort(cells[order], kind="stable")]
+    # which part the dealing begins with is drawn too: the only item of a class is not in the same fold in every split
+    hands = shuffled(parts, seed=seed, stream=(*stream, 1))
+    dealt = np.empty(len(cells), dtype=np.int64)
+    dealt[order] = hands[np.arange(len(cells)) % parts]
+    return dealt
+
+
+def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
+    """Deals whole groups into parts that are alike in size and in their share of every cell, as far as groups allow.
+
+    The largest group goes first, each to the part that holds least of what the group brings; ties fall at random.
+
+    Args:
+        cells: The cell of every item, from 0.
+        groups: The group of every item, from 0 without a gap.
+        parts: How many parts.
+        seed: The seed of the series.
+        stream: Which draw of the series.
+
+    Returns:
+        The part of every item, from 0; a group is never in two of them.
+
+    Example:
+        >>> deal_groups(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), parts=2, seed=0, stream=(0,))
+        array([0, 0, 1, 1])
+    """
+    check_integer("parts", parts, minimum=2)
+    sizes = np.bincount(groups)
+    if len(sizes) < parts:
+        raise InputError(f"{parts} folds by group need at least {parts} groups, found {len(sizes)}.")
+    order = shuffled(len(sizes), seed=seed, stream=(*stream, 0))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    hands = shuffled(parts, seed=seed, stream=(*stream, 1))
+
+    by_group = np.argsort(groups, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    # an item of a rare cell weighs more; in whole numbers, as the last bit of a sum of floats differs between platforms
+    weight = 2**32 // np.maximum(np.bincount(cells), 1)
+    weight_in_all = 2**32 // len(cells)
+    held = np.zeros((parts, len(weight)), dtype=np.int64)
+    held_in_all = np.zeros(parts, dtype=np.int64)
+    hand_of = np.empty(len(sizes), dtype=np.int64)
+    for group in order:
+        brought = cells[by_group[starts[group] : starts[group + 1]]]
+        # what the sum of squares, over cells and over the whole, would grow by
+        cost = held[:, brought] @ weight[brought] + held_in_all * (weight_in_all * len(brought))
+        hand = int(cost.argmin())
+        np.add.at(held[hand], brought, 1)
+        held_in_all[hand] += len(brought)
+        hand_of[group] = hands[hand]
+    return hand_of[groups]
