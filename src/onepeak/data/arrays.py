@@ -1,0 +1,116 @@
+"""Arrays in memory: pictures or features, with their labels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.data.declared_order import Order, declared_order
+from onepeak.data.listing import counted
+from onepeak.data.manifest import FeatureRows, ImageArrays, Items, Manifest
+from onepeak.data.order import OrderedLabels, order_labels
+from onepeak.errors import InputError
+
+
+def from_arrays(
+    images_or_features: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    *,
+    classes: Order | None = None,
+    groups: npt.ArrayLike | None = None,
+    strata: npt.ArrayLike | None = None,
+    name: str = "arrays",
+) -> Manifest:
+    """Makes a data set of arrays (NumPy, or anything NumPy can read without a copy to another device).
+
+    Args:
+        images_or_features: Pictures as uint8, items x height x width (x 1 or 3), or x 3 x height x width; or features
+            as numbers, items x columns, NaN where missing.
+        labels: One label an item: names, integers, or positions 0, 1, ... in `classes` if these are no integers.
+        classes: Names of the classes, lowest first. Integers order themselves without.
+        groups: Person, patient or slide of each item.
+        strata: What every part of a split should hold its share of, such as gender.
+        name: What the data set is called.
+
+    Example:
+        >>> data = from_arrays([[0.1], [0.9], [0.5]], [0, 2, 1], classes=["low", "middle", "high"])
+        >>> data.num_classes, data.labels, data.items.columns
+        (3, array([0, 2, 1]), ('x1',))
+    """
+    items = _items(np.asarray(images_or_features))
+    if not len(items):
+        raise InputError("`images_or_features` must have items, it has none.")
+    ordered = _ordered(_one_an_item("labels", labels, len(items)), classes)
+    return Manifest(
+        name=name,
+        items=items,
+        labels=ordered.labels,
+        classes=ordered.classes,
+        groups=None if groups is None else _names("groups", groups, len(items)),
+        strata=None if strata is None else _names("strata", strata, len(items)),
+        notes=ordered.notes,
+    )
+
+
+def _items(values: npt.NDArray[np.generic]) -> Items:
+    numeric = np.issubdtype(values.dtype, np.number) or values.dtype == np.bool_
+    if values.ndim == 2 and numeric and not np.iscomplexobj(values):
+        return _features(values)
+    if values.ndim in (3, 4) and values.dtype == np.uint8:
+        return ImageArrays(pixels=_pixels(values.astype(np.uint8, copy=False)))
+    if values.ndim in (3, 4) and numeric:
+        raise InputError(
+            f"Pictures must be uint8, from 0 to 255, got {values.dtype}. If they run from 0 to 1: "
+            "(images * 255).round().astype('uint8')."
+        )
+    raise InputError(
+        "`images_or_features` must be features (items x columns, numbers) or pictures (items x height x width x 3, "
+        f"uint8), got {values.dtype} of shape {values.shape}."
+    )
+
+
+def _features(values: npt.NDArray[np.generic]) -> FeatureRows:
+    with np.errstate(over="ignore"):  # what float32 cannot hold is reported just below
+        narrow = values.astype(np.float32)
+    if np.isinf(narrow).any():
+        raise InputError(
+            "`images_or_features` must be finite and fit into float32 (NaN where missing), "
+            f"got {counted(int(np.isinf(narrow).sum()), 'infinite value')}."
+        )
+    return FeatureRows(columns=tuple(f"x{position}" for position in range(1, values.shape[1] + 1)), values=narrow)
+
+
+def _pixels(values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Channels last, three of them: grey is repeated, as an image file's grey would be."""
+    if values.ndim == 3:
+        values = values[..., None]
+    if values.shape[-1] not in (1, 3):
+        if values.shape[1] not in (1, 3):
+            raise InputError(f"Pictures must have 1 or 3 channels, last (or first, as in torch), got {values.shape}.")
+        values = np.moveaxis(values, 1, -1)
+    return np.ascontiguousarray(np.broadcast_to(values, (*values.shape[:-1], 3)))
+
+
+def _ordered(labels: Sequence[object], classes: Order | None) -> OrderedLabels:
+    if classes is None:
+        return order_labels(labels, argument="classes")
+    names = declared_order(classes, argument="classes")
+    positions = all(isinstance(label, int) and not isinstance(label, bool) for label in labels)
+    if not positions or any(name.lstrip("+-").isdigit() for name in names):
+        return order_labels(labels, order=names, argument="classes")
+    wrong = sorted({label for label in labels if isinstance(label, int) and not 0 <= label < len(names)})
+    if wrong:
+        raise InputError(f"`labels` must be positions in `classes`, 0 to {len(names) - 1}, got {wrong[0]}.")
+    return order_labels([names[label] for label in labels if isinstance(label, int)], order=names, argument="classes")
+
+
+def _one_an_item(argument: str, values: npt.ArrayLike, number: int) -> list[object]:
+    array = np.asarray(values)
+    if array.shape != (number,):
+        raise InputError(f"`{argument}` must be one an item ({number:,}), got shape {array.shape}.")
+    objects: list[object] = array.tolist()
+    return objects
+
+
+def _names(argument: str, values: npt.ArrayLike, number: int) -> tuple[str, ...]:
+    return tuple(str(value) for value in _one_an_item(argument, values, number))

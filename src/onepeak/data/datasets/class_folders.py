@@ -1,0 +1,60 @@
+"""A known set with one folder per class: folders by any of their spellings, pictures of the set's own type."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from onepeak.data.listing import counted, listed
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.scan import scan
+
+
+def plain(name: str) -> str:
+    """A folder's name without case, spaces and signs: `In Situ`, `in_situ` and `InSitu` are one."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def has_folder(folder: Path, names: Mapping[str, str]) -> bool:
+    """Whether a folder has at least one of the class folders."""
+    return any(entry.is_dir() and plain(entry.name) in names for entry in folder.iterdir())
+
+
+def read_class_folders(
+    folder: Path, *, name: str, classes: Sequence[str], folders: Mapping[str, str], suffixes: Sequence[str]
+) -> Manifest:
+    """Reads the pictures of every class folder.
+
+    Args:
+        folder: The set's own folder.
+        name: The set.
+        classes: Names of the classes, lowest first.
+        folders: The class of each folder, by the folder's `plain` name.
+        suffixes: How a picture's name ends, in lower case.
+    """
+    found = scan(folder)
+    paths: list[str] = []
+    labels: list[int] = []
+    outside: Counter[str] = Counter()
+    for path in found.pictures:
+        top, _, rest = path.partition("/")
+        if rest and plain(top) in folders and path.lower().endswith(tuple(suffixes)):
+            paths.append(path)
+            labels.append(classes.index(folders[plain(top)]))
+        else:
+            outside[top if rest else "."] += 1
+    notes = list(found.notes())
+    if outside:
+        where = listed(sorted(outside), limit=4)
+        notes.append(f"left out {counted(outside.total(), 'picture')} that do not belong to the set (in {where})")
+    empty = [name for index, name in enumerate(classes) if index not in set(labels)]
+    if empty:
+        notes.append(f"{counted(len(empty), 'class')} without an image: {listed(empty)}")
+    return Manifest(
+        name=name,
+        items=ImageFiles(root=folder, paths=tuple(paths)),
+        labels=np.array(labels, dtype=np.int64),
+        classes=tuple(classes),
+        notes=tuple(notes),
+    )

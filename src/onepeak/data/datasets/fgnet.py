@@ -1,0 +1,70 @@
+"""FG-NET: faces of 82 persons through their lives; the file name says who and how old."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from onepeak.data.datasets.layout import locate
+from onepeak.data.datasets.record import Dataset
+from onepeak.data.listing import counted, listed
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.scan import scan
+
+AGES = range(70)
+LAYOUT = "images/001A02.JPG (subject 1 at the age of 2; a letter may follow the age)"
+
+_NAME = re.compile(r"(?P<subject>\d{3})a(?P<age>\d{2})[a-z]?\.jpe?g", re.IGNORECASE)
+_INSIDE = ("images", "FGNET/images", "FG-NET/images", "FGNET", "FG-NET")
+
+
+def read_fgnet(root: Path) -> Manifest:
+    """Reads age and subject from the names; ages from 0 to 69 are the classes, those without an image too.
+
+    Args:
+        root: The folder of the images, or the one that holds it (`FGNET`), or the one that was unpacked in.
+    """
+    folder = locate(root, inside=_INSIDE, holds=_has_faces, layout=LAYOUT)
+    found = scan(folder)
+    names = [(path, _NAME.fullmatch(path)) for path in found.pictures]
+    faces = [
+        (path, match["subject"], int(match["age"])) for path, match in names if match and int(match["age"]) in AGES
+    ]
+    kept = {path for path, _, _ in faces}
+    others = [path for path in found.pictures if path not in kept]
+    notes = list(found.notes())
+    if others:
+        notes.append(
+            f"left out {counted(len(others), 'picture')} not named like 001A02.JPG with an age up to {AGES[-1]}: "
+            f"{listed(others, limit=4)}"
+        )
+    labels = np.array([age - AGES[0] for _, _, age in faces], dtype=np.int64)
+    empty = sorted(set(AGES).difference(age for _, _, age in faces))
+    if empty:
+        notes.append(f"{counted(len(empty), 'age')} without an image, kept as classes: {listed(empty)}")
+    return Manifest(
+        name="fgnet",
+        items=ImageFiles(root=folder, paths=tuple(path for path, _, _ in faces)),
+        labels=labels,
+        classes=tuple(str(age) for age in AGES),
+        groups=tuple(subject for _, subject, _ in faces),
+        notes=tuple(notes),
+    )
+
+
+def _has_faces(folder: Path) -> bool:
+    return any(_NAME.fullmatch(entry.name) for entry in folder.iterdir())
+
+
+FGNET = Dataset(
+    name="fgnet",
+    title="FG-NET: faces of 82 persons, ages 0 to 69",
+    classes=tuple(str(age) for age in AGES),
+    num_items=1002,
+    num_groups=82,
+    layout=LAYOUT,
+    obtain="Download FGNET.zip from https://yanweifu.github.io/FG_NET_data/ and unpack it.",
+    terms="research only",
+    reference="Panis et al. 2016, IET Biometrics 5",
+    read=read_fgnet,
+)

@@ -1,0 +1,173 @@
+"""Columns of a table as numbers: what each becomes, and what is left out with a note."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._extras import require
+from onepeak.data.frame_types import Column, Frame
+from onepeak.data.listing import counted, listed
+from onepeak.data.manifest import FeatureRows
+from onepeak.data.scan import IMAGE_SUFFIXES
+from onepeak.errors import InputError
+
+Kind: TypeAlias = Literal["number", "category"]
+
+_FEW = 10
+"""In a table of no more rows than this every column can look like an identifier."""
+
+
+def encode_features(frame: Frame) -> tuple[FeatureRows, tuple[str, ...]]:
+    """Numbers as float32, booleans as 0 and 1, text and categories as codes, missing values as NaN.
+
+    Left out, with a note: text that is different in more than half of the rows (an identifier or free text), and a
+    column that only counts the rows (an index saved by accident, which tells the label of a sorted table).
+
+    Args:
+        frame: Only the columns that are features.
+
+    Returns:
+        The rows, and notes on what was left out or looks odd.
+
+    Example:
+        >>> import pandas
+        >>> rows, notes = encode_features(pandas.DataFrame({"n": [1, 2], "ok": [True, False], "tone": ["b", "a"]}))
+        >>> rows.values.tolist(), rows.categories
+        ([[1.0, 1.0, 1.0], [2.0, 0.0, 0.0]], {'tone': ('a', 'b')})
+    """
+    kinds = {name: _kind(frame[name]) for name in frame.columns}
+    notes: list[str] = []
+    unique = [name for name, kind in kinds.items() if kind == "category" and _is_identifier(frame[name])]
+    counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name])]
+    _refuse_paths(frame, unique)
+    if unique:
+        notes.append(f"left out {counted(len(unique), 'column')} of text that hardly repeats: {listed(unique)}")
+    if counting:
+        notes.append(f"left out {counted(len(counting), 'column')} that only counts the rows: {listed(counting)}")
+    kept = [name for name in kinds if name not in unique and name not in counting]
+    if not kept:
+        raise InputError(f"A table must have a column that is a feature, it has {listed(frame.columns) or 'none'}.")
+    categories = {name: _categories(frame[name]) for name in kept if kinds[name] == "category"}
+    rows, _ = encode_like(frame, columns=kept, categories=categories)
+    return rows, (*notes, *_odd(rows))
+
+
+def encode_like(
+    frame: Frame, *, columns: Sequence[str], categories: Mapping[str, Sequence[str]]
+) -> tuple[FeatureRows, tuple[str, ...]]:
+    """The same columns with the same codes as another table, such as the one a model was trained on.
+
+    Args:
+        frame: A table that has these columns; others are not read.
+        columns: The columns, in the order wanted.
+        categories: For each categorical column, the name of every code. A name not among them becomes NaN.
+
+    Returns:
+        The rows, and notes on names that have no code.
+
+    Example:
+        >>> import pandas
+        >>> table = pandas.DataFrame({"tone": ["b", "z"], "n": [1, 2]})
+        >>> rows, notes = encode_like(table, columns=["n", "tone"], categories={"tone": ("a", "b")})
+        >>> rows.values.tolist(), notes
+        ([[1.0, 1.0], [2.0, nan]], ("1 name of the column 'tone' without a code, taken as missing: z",))
+    """
+    gone = [name for name in columns if name not in frame.columns]
+    if gone:
+        raise InputError(f"The table lacks {counted(len(gone), 'column')} that is needed: {listed(gone)}.")
+    notes: list[str] = []
+    values = np.empty((len(frame), len(columns)), dtype=np.float32)
+    for position, name in enumerate(columns):
+        if name in categories:
+            codes = {text: code for code, text in enumerate(categories[name])}
+            texts = _texts(frame[name])
+            new = sorted({text for text in texts if text is not None and text not in codes})
+            if new:
+                names = f"{counted(len(new), 'name')} of the column {name!r}"
+                notes.append(f"{names} without a code, taken as missing: {listed(new)}")
+            values[:, position] = [np.nan if text is None else codes.get(text, np.nan) for text in texts]
+        else:
+            values[:, position] = _numbers(frame[name])
+    kept = {name: tuple(categories[name]) for name in columns if name in categories}
+    return FeatureRows(columns=tuple(columns), values=values, categories=kept), tuple(notes)
+
+
+def _kind(column: Column) -> Kind:
+    types = require("pandas", extra="data", purpose="A table").api.types
+    dtype = column.dtype
+    if types.is_bool_dtype(dtype) or (types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)):
+        return "number"
+    if getattr(dtype, "categories", None) is not None:
+        return "category"
+    present = column.dropna()
+    if present.map(lambda value: isinstance(value, str)).all():
+        return "number" if present.empty else "category"
+    if types.is_object_dtype(dtype) and present.map(lambda value: isinstance(value, int | float | np.number)).all():
+        return "number"
+    raise InputError(
+        f"A feature must be numbers, booleans, text or categories, the column {column.name!r} holds {dtype} "
+        f"such as {present.iloc[0]!r}. Turn it into one of them or leave it out."
+    )
+
+
+def _numbers(column: Column) -> npt.NDArray[np.float32]:
+    """Finite numbers, NaN where missing."""
+    pandas = require("pandas", extra="data", purpose="A table")
+    if _kind(column) != "number":
+        raise InputError(f"The column {column.name!r} must be numbers, it holds text.")
+    wide = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is reported just below
+        narrow: npt.NDArray[np.float32] = wide.astype(np.float32)
+    infinite = [row for row, wrong in zip(column.index, np.isinf(narrow), strict=True) if wrong]
+    if infinite:
+        raise InputError(
+            f"The column {column.name!r} must be finite and fit into float32, "
+            f"{counted(len(infinite), 'row')} {'does' if len(infinite) == 1 else 'do'} not: {listed(infinite)}."
+        )
+    return narrow
+
+
+def _texts(column: Column) -> list[str | None]:
+    return [None if gone else str(value) for value, gone in zip(column.tolist(), column.isna(), strict=True)]
+
+
+def _categories(column: Column) -> tuple[str, ...]:
+    declared = getattr(column.dtype, "categories", None)
+    return tuple(str(name) for name in (sorted(set(column.dropna())) if declared is None else declared))
+
+
+def _is_identifier(column: Column) -> bool:
+    present = column.dropna()
+    return len(present) > _FEW and int(present.nunique()) > len(present) // 2
+
+
+def _counts_the_rows(column: Column) -> bool:
+    if len(column) <= _FEW or column.isna().any():
+        return False
+    values = column.to_numpy(dtype=np.float64)
+    return bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
+
+
+def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
+    for name in names:
+        texts = frame[name].dropna().astype(str)
+        if texts.map(lambda text: text.lower().endswith(tuple(IMAGE_SUFFIXES))).mean() > 0.5:
+            raise InputError(f"The column {name!r} names pictures, such as {texts.iloc[0]!r}: call it 'path'.")
+
+
+def _odd(rows: FeatureRows) -> list[str]:
+    """Sentences on columns that tell nothing and on missing values."""
+    missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
+    first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
+    constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
+    sentences = []
+    for found, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
+        names = [rows.columns[position] for position in np.flatnonzero(found)]
+        if names:
+            sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
+    if missing.any():
+        names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
+        sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
+    return sentences

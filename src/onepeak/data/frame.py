@@ -1,0 +1,127 @@
+"""A pandas table: a list of pictures if it has a column `path`, rows of features otherwise."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from onepeak._extras import require
+from onepeak._registry import unknown_name
+from onepeak.data.declared_order import Order
+from onepeak.data.features import encode_features
+from onepeak.data.frame_types import Column, Frame
+from onepeak.data.listing import counted, listed
+from onepeak.data.manifest import Items, Manifest
+from onepeak.data.order import OrderedLabels, order_labels
+from onepeak.data.picture_list import check_pictures
+from onepeak.errors import InputError
+
+PATH = "path"
+LABEL = "label"
+GROUP = "group"
+
+
+def from_frame(
+    frame: Frame,
+    *,
+    label: str = LABEL,
+    order: Order | None = None,
+    group: str | None = None,
+    root: str | Path | None = None,
+    name: str = "frame",
+) -> Manifest:
+    """Makes a data set of a pandas DataFrame.
+
+    With a column `path` the rows are pictures (`path`, label, group; other columns are left out). Without one every
+    column but label and group is a feature: numbers as float32, booleans as 0 and 1, text and categories as codes,
+    missing values as NaN. What was chosen is in `notes`.
+
+    Args:
+        frame: The table.
+        label: The column of labels. An ordered categorical brings its own order.
+        order: Names of the classes, lowest first; see `onepeak.data.declared_order.Order`.
+        group: The column of groups (person, patient, slide); `group` if there is one.
+        root: For pictures: the folder the paths start from, the current one by default.
+        name: What the data set is called.
+
+    Example:
+        >>> import pandas
+        >>> table = pandas.DataFrame({"size": [1.0, 2.5, None], "grade": ["low", "high", "low"]})
+        >>> data = from_frame(table, label="grade", order="low,high")
+        >>> data.items.values.tolist(), data.labels
+        ([[1.0], [2.5], [nan]], array([0, 1, 0]))
+    """
+    pandas = require("pandas", extra="data", purpose="A table")
+    if not isinstance(frame, pandas.DataFrame):
+        raise InputError(f"`frame` must be a pandas DataFrame, got {type(frame).__name__}.")
+    _check_columns(frame)
+    if not len(frame):
+        raise InputError("The table must have rows, it has none.")
+    _column(frame, "label", label)
+    groups = _groups(frame, group)
+    others = [column for column in frame.columns if column not in (label, GROUP if group is None else group)]
+    items: Items
+    if PATH in others:
+        items, notes = check_pictures(frame[PATH].tolist(), root=Path(root or "."), rows=list(frame.index))
+        if len(others) > 1:
+            unread = listed(column for column in others if column != PATH)
+            notes = (*notes, f"left out {counted(len(others) - 1, 'column')} of the list: {unread}")
+    else:
+        if root is not None:
+            raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
+        items, notes = encode_features(frame[others])
+    ordered = _ordered(frame[label], order)
+    return Manifest(
+        name=name,
+        items=items,
+        labels=ordered.labels,
+        classes=ordered.classes,
+        groups=groups,
+        notes=(*ordered.notes, *notes),
+    )
+
+
+def _check_columns(frame: Frame) -> None:
+    names = [str(column) for column in frame.columns]
+    twice = sorted({column for column in names if names.count(column) > 1})
+    if twice:
+        raise InputError(f"The columns of a table must have different names, got {listed(twice)} more than once.")
+    if names != list(frame.columns):
+        raise InputError("The columns of a table must be named by text: frame.columns = frame.columns.astype(str).")
+
+
+def _column(frame: Frame, argument: str, column: str) -> None:
+    if column not in frame.columns:
+        error = unknown_name("column", column, list(frame.columns))
+        raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
+
+
+def _groups(frame: Frame, group: str | None) -> tuple[str, ...] | None:
+    if group is None:
+        if GROUP not in frame.columns:
+            return None
+        group = GROUP
+    _column(frame, "group", group)
+    texts = [None if value is None else str(value).strip() for value in _plain(frame[group])]
+    missing = [row for row, text in zip(frame.index, texts, strict=True) if not text]
+    if missing:
+        raise InputError(
+            f"Every row must have a group, {counted(len(missing), 'row')} "
+            f"{'has' if len(missing) == 1 else 'have'} none in {group!r}: {listed(missing)}."
+        )
+    return tuple(text for text in texts if text)
+
+
+def _ordered(labels: Column, order: Order | None) -> OrderedLabels:
+    rows = list(labels.index)
+    if order is None and getattr(labels.dtype, "ordered", False):
+        return order_labels(
+            _plain(labels),
+            order=[str(name) for name in labels.cat.categories],
+            source="the column's categories",
+            rows=rows,
+        )
+    return order_labels(_plain(labels), order=order, rows=rows)
+
+
+def _plain(column: Column) -> Sequence[object]:
+    """The values as Python objects, None where missing whatever the column's type."""
+    return [None if gone else value for value, gone in zip(column.tolist(), column.isna(), strict=True)]

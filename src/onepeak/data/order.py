@@ -1,0 +1,192 @@
+"""What comes before what: integers order themselves, the order of names is given by the user and never guessed."""
+
+import difflib
+import math
+import numbers
+import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.data.declared_order import Order, declared_order
+from onepeak.data.listing import counted, listed
+from onepeak.errors import InputError
+
+Key: TypeAlias = int | str
+
+_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
+_MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # what other programs write for "no value"; not "None"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OrderedLabels:
+    """Labels as positions in their order."""
+
+    labels: npt.NDArray[np.int64]
+    classes: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What was chosen on the user's behalf."""
+
+
+def order_labels(
+    found: Sequence[object],
+    *,
+    order: Order | None = None,
+    argument: str = "order",
+    source: str = "",
+    rows: Sequence[Hashable] | None = None,
+) -> OrderedLabels:
+    """Turns labels as they were found into positions in their order.
+
+    Integers (`3`, `"3"`, `3.0`) order themselves, and only those present become classes unless a range is declared.
+    Anything else needs `order`.
+
+    Args:
+        found: One label an item: text, integers, or whole floats; None and NaN are missing.
+        order: Names from lowest to highest; `"a,b,c"`, `"0..69"`, a file with one name a line, or a sequence.
+        argument: What the user calls `order`, for messages.
+        source: Where the order stands if not in the argument or its file, for messages.
+        rows: The name of each item's row, for messages about missing labels; positions if not given.
+
+    Example:
+        >>> order_labels(["mild", "severe", "mild"], order="none,mild,severe").labels
+        array([1, 2, 1])
+        >>> order_labels([10, 9, 12]).classes
+        ('9', '10', '12')
+    """
+    if isinstance(order, Path):
+        source = order.name
+    given = f"The order in {source}" if source else f"`{argument}`"
+    classes = None if order is None else declared_order(order, argument=argument)
+    declared = set() if classes is None else {_key(name) for name in classes}
+    texts = [_text(label) for label in found]
+    _refuse_missing(texts, declared, rows)
+    counts = Counter(text for text in texts if text is not None)
+    keys = {text: _key(text) for text in counts}
+    _refuse_two_spellings(keys)
+    notes: list[str] = []
+    if classes is None:
+        classes = _integer_classes(counts, keys, notes, argument=argument)
+    else:
+        if len(declared) < len(classes):
+            twice = [name for name, number in Counter(map(_key, classes)).items() if number > 1]
+            raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
+        _refuse_unnamed(counts, keys, classes, given)
+        empty = [name for name in classes if _key(name) not in set(keys.values())]
+        if empty:
+            notes.append(f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}")
+    position = {_key(name): index for index, name in enumerate(classes)}
+    labels = np.array([position[keys[text]] for text in texts if text is not None], dtype=np.int64)
+    notes.insert(0, f"order{f' from {source}' if source else ''}: {shown_order(classes)}")
+    return OrderedLabels(labels=labels, classes=classes, notes=tuple(notes))
+
+
+def shown_order(classes: Sequence[str]) -> str:
+    """The order as a reader sees it; of many classes the first ones, the last and their number.
+
+    Example:
+        >>> shown_order(["low", "middle", "high"]), shown_order([str(age) for age in range(70)])
+        ('low < middle < high', '0 < 1 < 2 < ... < 69 (70 classes)')
+    """
+    if len(classes) <= 8:
+        return " < ".join(classes)
+    return f"{' < '.join(classes[:3])} < ... < {classes[-1]} ({len(classes):,} classes)"
+
+
+def _text(label: object) -> str | None:
+    """A label as text: whole numbers without a point, None for a missing one."""
+    if label is None or isinstance(label, str):
+        return (label.strip() or None) if label else None
+    if isinstance(label, bool | np.bool_):
+        return str(label)
+    if isinstance(label, numbers.Real):
+        number = float(label)
+        if math.isnan(number):
+            return None
+        return str(math.trunc(label)) if number.is_integer() else repr(number)
+    return str(label)
+
+
+def _key(name: str) -> Key:
+    """What two spellings of one label share: the integer, or the text itself."""
+    return int(name.partition(".")[0]) if _INTEGER.fullmatch(name) else name
+
+
+def _refuse_missing(texts: Sequence[str | None], declared: set[Key], rows: Sequence[Hashable] | None) -> None:
+    missing = [
+        index
+        for index, text in enumerate(texts)
+        if text is None or (text.casefold() in _MISSING and text not in declared)
+    ]
+    if len(missing) == len(texts):
+        raise InputError("There are no labels: every one is missing." if texts else "There are no items.")
+    if missing:
+        where = missing if rows is None else [rows[index] for index in missing]
+        raise InputError(
+            f"Every item must have a label, {counted(len(missing), 'item')} of {len(texts):,} "
+            f"{'has' if len(missing) == 1 else 'have'} none: row{'s' if len(missing) > 1 else ''} {listed(where)}. "
+            "Fill them in or leave the rows out."
+        )
+
+
+def _refuse_two_spellings(keys: dict[str, Key]) -> None:
+    spellings: dict[Key, set[str]] = {}
+    for text, key in keys.items():
+        if isinstance(key, int):
+            spellings.setdefault(key, set()).add(text.partition(".")[0])  # 3 and 3.0 differ by a column's type only
+    clashes = [" and ".join(repr(text) for text in sorted(texts)) for texts in spellings.values() if len(texts) > 1]
+    if clashes:
+        raise InputError(f"Labels that are the same integer must be written alike, got {listed(clashes)}.")
+
+
+def _integer_classes(counts: Counter[str], keys: dict[str, Key], notes: list[str], *, argument: str) -> tuple[str, ...]:
+    present = sorted({key for key in keys.values() if isinstance(key, int)})
+    flag = " (--order LOWEST,...,HIGHEST, or one name a line in classes.txt)" if argument == "order" else ""
+    shown = listed(f"{text!r} ({number:,})" for text, number in sorted(counts.items()))
+    if len(set(keys.values())) == 1:
+        raise InputError(
+            f"There must be at least 2 classes, all {counts.total():,} items have the label {shown}. "
+            f"If other classes exist, name them all in `{argument}`{flag}, lowest first."
+        )
+    if len(present) < len(set(keys.values())):
+        raise InputError(
+            f"The order of the labels is not known and is never guessed. Found, with the number of items: {shown}. "
+            f"Give `{argument}`{flag}, lowest first."
+        )
+    gaps = sorted(set(range(present[0], present[-1] + 1)).difference(present)) if _is_short(present) else []
+    span = f"{present[0]}..{present[-1]}"
+    flag = f"--order {span}" if argument == "order" else f"{argument}='{span}'"
+    if gaps or not _is_short(present):
+        missing = listed(gaps) if gaps else f"most of {span}"
+        notes.append(f"integers between the labels that no item has are not classes ({missing}); {flag} keeps them")
+    if len(present) > max(10, counts.total() // 2):
+        notes.append(f"{len(present):,} different integers in {counts.total():,} items: are they classes?")
+    return tuple(str(value) for value in present)
+
+
+def _is_short(present: Sequence[int]) -> bool:
+    return present[-1] - present[0] <= 10_000
+
+
+def _refuse_unnamed(counts: Counter[str], keys: dict[str, Key], classes: Sequence[str], given: str) -> None:
+    known = {_key(name) for name in classes}
+    unnamed = sorted(text for text in counts if keys[text] not in known)
+    if unnamed:
+        shown = listed(f"{text!r} ({counted(counts[text], 'item')}{_near(text, classes)})" for text in unnamed)
+        raise InputError(f"{given} must name every label of the data, it lacks {shown}. It names {listed(classes)}.")
+
+
+def _near(text: str, classes: Sequence[str]) -> str:
+    plain = {_plain(name): name for name in reversed(classes)}
+    near = plain.get(_plain(text)) or next(iter(difflib.get_close_matches(text, classes, n=1)), None)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _plain(name: str) -> str:
+    """A name without case, spaces and signs, in which most misspellings agree."""
+    return re.sub(r"[\W_]+", "", name).casefold()

@@ -1,0 +1,128 @@
+"""A table on disk, CSV or parquet, as a pandas DataFrame whose index is the number of each row in the file."""
+
+import csv
+import io
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onepeak._extras import require
+from onepeak.data.class_index import class_index_table
+from onepeak.data.frame_types import Frame
+from onepeak.data.listing import listed
+from onepeak.data.scan import IMAGE_SUFFIXES
+from onepeak.data.text_columns import typed
+from onepeak.data.text_file import read_text
+from onepeak.errors import InputError
+
+CSV_SUFFIXES = (".csv", ".tsv")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """A table and, where its file states one, the order of the labels."""
+
+    frame: Frame
+    order: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_table(path: Path, *, as_text: Collection[str] = ()) -> Table:
+    """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
+
+    Args:
+        path: The file; its suffix says what it is.
+        as_text: Columns of a CSV to leave as they are written, such as labels: `01` and `NA` may be names of classes.
+
+    Returns:
+        The table. Rows are named by their line (the header of a CSV is row 1).
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "table.csv"
+        ...     _ = path.write_text("size,grade" + chr(10) + "1.5,low" + chr(10) + ",high")
+        ...     read_table(path).frame
+           size grade
+        2   1.5   low
+        3   NaN  high
+    """
+    suffix = path.suffix.lower()
+    if suffix in PARQUET_SUFFIXES:
+        return Table(frame=_read_parquet(path))
+    if suffix not in CSV_SUFFIXES:
+        known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
+        raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV.")
+    return _read_csv(path, as_text)
+
+
+def _read_csv(path: Path, as_text: Collection[str]) -> Table:
+    pandas = require("pandas", extra="data", purpose="A table")
+    numbers, lines = _lines(path)
+    indexed = class_index_table(lines)
+    if indexed is not None:
+        header, lines, order = indexed.columns, indexed.rows, indexed.classes
+    else:
+        header, lines, order = [name.strip() for name in lines[0]], lines[1:], None
+        _check_header(path, header)
+        wrong = [numbers[i + 1] for i, line in enumerate(lines) if len(line) != len(header)]
+        if wrong:
+            raise InputError(
+                f"Every row of {path.name} must have {len(header)} fields, as its header has, these have not: row "
+                f"{listed(wrong)}."
+            )
+    if not lines:
+        raise InputError(f"{path} has a header and no rows.")
+    frame = pandas.DataFrame(lines, columns=header, index=numbers[1:], dtype=object)
+    notes = () if order is None else ("first row read as: rows, features, names of the classes in their order",)
+    return Table(frame=typed(frame, as_text=as_text), order=order, notes=notes)
+
+
+def _lines(path: Path) -> tuple[list[int], list[list[str]]]:
+    """The rows that hold anything, with the number of the line each ends on."""
+    text = read_text(path)
+    first = text.lstrip().partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(field.strip() for field in row)]
+    except csv.Error as error:
+        raise InputError(f"{path.name}, row {reader.line_num}: {error}.") from None
+    if not rows:
+        raise InputError(f"{path} is empty.")
+    return [number for number, _ in rows], [row for _, row in rows]
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise InputError(f"The columns of {path.name} must have different names, got {listed(twice)} more than once.")
+    if all(_is_number(name) for name in header) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
+        raise InputError(
+            f"The first row of {path.name} must name the columns, it reads {listed(header)}. "
+            "Add a header: path,label for pictures, or the names of the features and of the label."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_parquet(path: Path) -> Frame:
+    pandas = require("pandas", extra="data", purpose="A table")
+    require("pyarrow", extra="data", purpose="A parquet file")
+    try:
+        frame: Frame = pandas.read_parquet(path)
+    except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"{path} cannot be read as parquet: {reason}.") from error
+    if not len(frame):
+        raise InputError(f"{path} has no rows.")
+    frame = frame.reset_index(drop=frame.index.names == [None])
+    frame.index = pandas.RangeIndex(1, len(frame) + 1)
+    return frame

@@ -1,0 +1,19 @@
+"""Text of a file that a user wrote."""
+
+from pathlib import Path
+
+from onepeak.errors import InputError
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark, or a sentence on what is wrong with it."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path} must be UTF-8 text, line {line} has the byte 0x{error.object[error.start]:02x} that is none. "
+            "Save it again as UTF-8."
+        ) from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
