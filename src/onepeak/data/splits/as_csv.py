@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.splits.split import Indices, Part, Split
 from onepeak.data.splits.matching import check_complete, check_labels_agree, item_name, match_paths, match_positions
+from onepeak.data.splits.split import Indices, Part, Split
 from onepeak.errors import InputError
 
 _RUN_COLUMN = re.compile(r"split(\d+)-fold(\d+)")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.splits.split import PARTS, Indices, Part, Split
 from onepeak.data.splits.matching import check_complete, check_labels_agree, match_paths
+from onepeak.data.splits.split import PARTS, Indices, Part, Split
 from onepeak.errors import InputError
 
 FORMAT = "onepeak-splits-1"

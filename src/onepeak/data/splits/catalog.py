@@ -5,9 +5,8 @@ from typing import Literal, TypeAlias
 from typing import Protocol as Callback
 
 from onepeak._registry import Registry
-from onepeak.data.splits import general
-from onepeak.data.splits import paper
 from onepeak.data.manifest import Manifest
+from onepeak.data.splits import general, paper
 from onepeak.data.splits.split import Parts
 
 Reading: TypeAlias = Literal["paper", "code"]

@@ -33,20 +33,22 @@ def group_counts(manifest: Manifest, split: Split) -> dict[Part, int] | None:
 
 
 def split_notes(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
-    """What a reader of the results should know: classes that some part of some run has no item of.
+    """What a reader of the results should know: the classes that some part of some run has no item of.
 
-    A class that has no item at all is not among them.
+    A class that has no item in the whole data set is not among them.
     """
-    held = np.bincount(manifest.labels, minlength=manifest.num_classes)
+    present = np.bincount(manifest.labels, minlength=manifest.num_classes) > 0
     notes = []
     for part in PARTS:
-        empty = sum((class_counts(manifest, split)[part] == 0).astype(np.int64) for split in splits)
-        absent = np.flatnonzero((empty > 0) & (held > 0)) if len(splits) else np.array([], dtype=np.int64)
+        runs_without = np.zeros(manifest.num_classes, dtype=np.int64)
+        for split in splits:
+            runs_without += class_counts(manifest, split)[part] == 0
+        absent = np.flatnonzero(present & (runs_without > 0))
         if len(absent):
-            shown = ", ".join(
-                f"{manifest.classes[label]} ({held[label]} items, in {empty[label]} of {len(splits)} runs)"
-                for label in absent[:5]
-            )
+            shown = [f"{manifest.classes[label]} ({runs_without[label]} of {len(splits)} runs)" for label in absent[:5]]
             more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
-            notes.append(f"{part} has no item of {len(absent)} of {np.count_nonzero(held)} classes: {shown}{more}.")
+            notes.append(
+                f"{part} lacks {len(absent)} of the {np.count_nonzero(present)} classes that have items, in some run: "
+                f"{', '.join(shown)}{more}"
+            )
     return notes

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onepeak.data.manifest import Manifest
-from onepeak.data.splits.split import Split
 from onepeak.data.splits.as_csv import splits_from_csv, splits_to_csv
 from onepeak.data.splits.as_json import splits_from_json, splits_to_json
+from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
 
 SUFFIXES = (".csv", ".json")

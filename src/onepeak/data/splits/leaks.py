@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from onepeak.data.splits.duplicates import check_digests
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits.catalog import PROTOCOLS
-from onepeak.data.splits.split import PARTS, Indices, Part, Split
+from onepeak.data.splits.duplicates import check_digests
 from onepeak.data.splits.matching import item_name, plain_path
+from onepeak.data.splits.split import PARTS, Indices, Part, Split
 from onepeak.data.splits.splitters import codes
 from onepeak.errors import InputError
 

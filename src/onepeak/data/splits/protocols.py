@@ -4,11 +4,11 @@ from pathlib import Path
 
 from onepeak._check import check_integer
 from onepeak._registry import unknown_name
-from onepeak.data.splits.general import num_units
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
-from onepeak.data.splits.split import Split
 from onepeak.data.splits.files import SUFFIXES, load_splits
+from onepeak.data.splits.general import num_units
+from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
 
 

@@ -1,0 +1,142 @@
+"""`onepeak splits`: who is trained on and who is tested on, by a protocol, with what leaks."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
+    from onepeak.data.manifest import Manifest
+    from onepeak.data.splits import Conflict, Leak, Split
+
+_MOST_ROWS = 20
+
+
+def splits(
+    data: Annotated[str, typer.Argument(help="A known data set, a folder with a folder per class, or a CSV.")],
+    root: Annotated[Path | None, typer.Option(help="Where the known data set, or the CSV's pictures, lie.")] = None,
+    order: Annotated[str | None, typer.Option(help="The classes, lowest first: a,b,c or 0..69.")] = None,
+    label: Annotated[str | None, typer.Option(help="The column of labels.")] = None,
+    group: Annotated[str | None, typer.Option(help="The column of groups: person, patient, slide.")] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="auto, kfold, holdout; paper or code for one of the paper's data sets; or a CSV or JSON of splits."
+        ),
+    ] = "auto",
+    num_splits: Annotated[int | None, typer.Option("--splits", help="How many splits of the series.")] = None,
+    num_folds: Annotated[int | None, typer.Option("--folds", help="How many folds of each split.")] = None,
+    seed: Annotated[int, typer.Option(help="Another seed is another series.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Save the splits: a file that ends in .csv or .json.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print sizes, classes and leaks of every run as JSON.")
+    ] = False,
+) -> None:
+    """Splits data by a protocol and shows sizes by part and class, groups, leaks and copies with two labels.
+
+    Example: onepeak splits fgnet --root FGNET --protocol code --out splits.csv
+    """
+    from onepeak.data.open import open_data
+    from onepeak.data.splits import (
+        conflicting_duplicates,
+        find_leaks,
+        item_digests,
+        make_splits,
+        save_splits,
+    )
+
+    manifest = open_data(data, root=root, order=order, label=label, group=group)
+    runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
+    if out is not None:
+        save_splits(runs, manifest, out)
+    digests = item_digests(manifest.items)
+    leaks = [find_leaks(manifest, run, digests=digests) for run in runs]
+    conflicts = conflicting_duplicates(manifest, digests)
+    if as_json:
+        typer.echo(json.dumps(_record(manifest, runs, leaks, conflicts), indent=2))
+    else:
+        _show(manifest, runs, leaks, conflicts)
+        if out is not None:
+            typer.echo(f"Saved to {out}.")
+
+
+def _record(
+    manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]", conflicts: "Sequence[Conflict]"
+) -> dict[str, object]:
+    """Everything the tables show, for every run."""
+    from dataclasses import asdict
+
+    from onepeak.data.splits import class_counts, group_counts, split_notes
+
+    return {
+        "dataset": manifest.name,
+        "items": len(manifest),
+        "classes": manifest.classes,
+        "protocol": runs[0].protocol,
+        "seed": runs[0].seed,
+        "notes": [*manifest.notes, *split_notes(manifest, runs)],
+        "conflicts": [asdict(conflict) for conflict in conflicts],
+        "runs": [
+            {
+                "split": run.split,
+                "fold": run.fold,
+                "sizes": run.sizes,
+                "groups": group_counts(manifest, run),
+                "class_counts": {part: counts.tolist() for part, counts in class_counts(manifest, run).items()},
+                "leaks": [{**asdict(leak), "harmful": leak.harmful} for leak in found],
+            }
+            for run, found in zip(runs, leaks, strict=True)
+        ],
+    }
+
+
+def _show(
+    manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]", conflicts: "Sequence[Conflict]"
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from onepeak.data.splits import PARTS, class_counts, group_counts, split_notes
+
+    console = Console(highlight=False)
+    grouped = manifest.groups is not None
+    console.print(
+        f"{manifest.name}: {len(manifest):,} items, {manifest.num_classes} classes; "
+        f"protocol {runs[0].protocol}, seed {runs[0].seed}, {len(runs)} runs",
+        markup=False,
+    )
+    table = Table("run", *PARTS, "leaks", title=f"Items{' (and groups)' if grouped else ''} of each part")
+    for run, found in list(zip(runs, leaks, strict=True))[:_MOST_ROWS]:
+        groups = group_counts(manifest, run)
+        sizes = [f"{size:,}" + (f" ({groups[part]:,})" if groups else "") for part, size in run.sizes.items()]
+        kinds = sorted({f"same {leak.kind}" for leak in found if leak.harmful})
+        table.add_row(run.name, *sizes, ", ".join(kinds) or "none")
+    console.print(table)
+    if len(runs) > _MOST_ROWS:
+        console.print(f"... and {len(runs) - _MOST_ROWS} more runs (--json shows all).")
+
+    table = Table("class", "items", *PARTS, title="Items of each class, over the runs")
+    counts = [class_counts(manifest, run) for run in runs]
+    for label, name in enumerate(manifest.classes):
+        ranges = [
+            (min(count[part][label] for count in counts), max(count[part][label] for count in counts)) for part in PARTS
+        ]
+        held = int((manifest.labels == label).sum())
+        table.add_row(name, f"{held:,}", *(f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high in ranges))
+    console.print(table)
+
+    for note in [*manifest.notes, *split_notes(manifest, runs)]:
+        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+    for conflict in conflicts[:_MOST_ROWS]:
+        console.print(f"Same bytes, different labels: {conflict}", markup=False, soft_wrap=True)
+    if len(conflicts) > _MOST_ROWS:
+        console.print(f"... and {len(conflicts) - _MOST_ROWS} more such copies (--json shows all).")
+    first = next((index for index, found in enumerate(leaks) if found), None)
+    if first is not None:
+        for leak in leaks[first]:
+            word = "Leak" if leak.harmful else "Note"
+            console.print(f"{word} in {runs[first].name}: {leak}", markup=False, soft_wrap=True)
+    if any(leak.harmful for found in leaks for leak in found):
+        console.print("Training on a leaking split is refused unless --allow-leak is given.")
