@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
     from onepeak.data.splits import Conflict, Leak, Split
 
 _MOST_ROWS = 20
+_MOST_CONFLICTS = 5
 
 
 def splits(
@@ -129,10 +130,10 @@ def _show(
 
     for note in [*manifest.notes, *split_notes(manifest, runs)]:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    for conflict in conflicts[:_MOST_ROWS]:
-        console.print(f"Same bytes, different labels: {conflict}", markup=False, soft_wrap=True)
-    if len(conflicts) > _MOST_ROWS:
-        console.print(f"... and {len(conflicts) - _MOST_ROWS} more such copies (--json shows all).")
+    for conflict in conflicts[:_MOST_CONFLICTS]:
+        console.print(f"Exact copies with different labels: {conflict}", markup=False, soft_wrap=True)
+    if len(conflicts) > _MOST_CONFLICTS:
+        console.print(f"... and {len(conflicts) - _MOST_CONFLICTS} more such copies (--json shows all).")
     first = next((index for index, found in enumerate(leaks) if found), None)
     if first is not None:
         for leak in leaks[first]:

@@ -1,7 +1,7 @@
 """Every protocol by name: those for anybody's data, and the paper's in both readings where text and code differ."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, runtime_checkable
 from typing import Protocol as Callback
 
 from onepeak._registry import Registry
@@ -12,6 +12,7 @@ from onepeak.data.splits.split import Parts
 Reading: TypeAlias = Literal["paper", "code"]
 
 
+@runtime_checkable
 class Recipe(Callback):
     """Makes all folds of one split, from the seed and the split's number only: a longer series begins as a shorter."""
 
@@ -19,6 +20,7 @@ class Recipe(Callback):
         """Train, valid and test of each fold."""
 
 
+@runtime_checkable
 class Refusal(Callback):
     """Says why a data set cannot be split by a protocol, as the rest of a sentence about it; None if it can."""
 

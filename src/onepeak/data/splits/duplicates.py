@@ -20,7 +20,8 @@ class Conflict:
     """The class of each item."""
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} ({label})" for name, label in zip(self.names, self.labels, strict=True))
+        shown = [f"{name} ({label})" for name, label in zip(self.names, self.labels, strict=True)][:5]
+        return ", ".join(shown) + (f" and {len(self.items) - 5} more" if len(self.items) > 5 else "")
 
 
 def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Conflict]:

@@ -8,21 +8,20 @@ from onepeak.data.splits.splitters import codes, deal, deal_groups
 
 
 def kfold(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """Every item is tested on once: fold i is the test part, the next one the valid part, the others the train part.
+    """Every item is tested on once and validated on once; a fold is the test part, another the valid part.
+
+    The valid part is the fold after the next one. Cards dealt one after another are then never the test and the valid
+    part of one run, so a class with two items or more always has one to train on (without groups, from four folds on).
 
     Returns:
         Train, valid and test for each of the folds.
     """
     dealt = _deal(manifest, parts=folds, seed=seed, stream=(split,))
-    following = [(fold + 1) % folds for fold in range(folds)]
-    return [
-        (
-            np.flatnonzero((dealt != fold) & (dealt != after)),
-            np.flatnonzero(dealt == after),
-            np.flatnonzero(dealt == fold),
-        )
-        for fold, after in enumerate(following)
-    ]
+    runs = []
+    for fold in range(folds):
+        tested, validated = dealt == fold, dealt == (fold + 2) % folds
+        runs.append((np.flatnonzero(~tested & ~validated), np.flatnonzero(validated), np.flatnonzero(tested)))
+    return runs
 
 
 def holdout(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001

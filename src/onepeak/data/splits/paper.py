@@ -87,7 +87,9 @@ def without_gender(manifest: Manifest) -> str | None:
 
 def _gender_and_age(manifest: Manifest) -> Indices:
     assert manifest.strata is not None  # checked by `without_gender`
-    return codes([f"{label} {stratum}" for label, stratum in zip(manifest.labels, manifest.strata, strict=True)])
+    genders = codes(manifest.strata)
+    cells: Indices = manifest.labels * (genders.max(initial=0) + 1) + genders
+    return cells
 
 
 def _two_draws(cells: Indices, *, seed: int, split: int, at_least: int) -> tuple[Mask, Mask]:

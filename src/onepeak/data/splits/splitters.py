@@ -110,17 +110,18 @@ def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> I
         raise InputError(f"{parts} folds need at least {parts} items, found {len(cells)}.")
     order = shuffled(len(cells), seed=seed, stream=(*stream, 0))
     order = order[np.argsort(cells[order], kind="stable")]
-    # which part the dealing begins with is drawn too: the only item of a class is not in the same fold in every split
-    hands = shuffled(parts, seed=seed, stream=(*stream, 1))
+    # the part that the dealing begins with is drawn too: the only item of a class is not in one fold in every split
+    begin = shuffled(parts, seed=seed, stream=(*stream, 1))[0]
     dealt = np.empty(len(cells), dtype=np.int64)
-    dealt[order] = hands[np.arange(len(cells)) % parts]
+    dealt[order] = (begin + np.arange(len(cells))) % parts
     return dealt
 
 
 def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
     """Deals whole groups into parts that are alike in size and in their share of every cell, as far as groups allow.
 
-    The largest group goes first, each to the part that holds least of what the group brings; ties fall at random.
+    The largest group goes first, each to the part that holds least of what the group brings, the order of equals drawn.
+    Then every group is taken up and laid down again in the same way, twice.
 
     Args:
         cells: The cell of every item, from 0.
@@ -140,6 +141,8 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
     sizes = np.bincount(groups)
     if len(sizes) < parts:
         raise InputError(f"{parts} folds by group need at least {parts} groups, found {len(sizes)}.")
+    if len(sizes) == len(cells):  # nobody has company
+        return deal(cells, parts=parts, seed=seed, stream=stream)
     order = shuffled(len(sizes), seed=seed, stream=(*stream, 0))
     order = order[np.argsort(-sizes[order], kind="stable")]
     hands = shuffled(parts, seed=seed, stream=(*stream, 1))
@@ -151,13 +154,16 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
     weight_in_all = 2**32 // len(cells)
     held = np.zeros((parts, len(weight)), dtype=np.int64)
     held_in_all = np.zeros(parts, dtype=np.int64)
-    hand_of = np.empty(len(sizes), dtype=np.int64)
-    for group in order:
+    hand_of = np.full(len(sizes), -1, dtype=np.int64)
+    for group in np.tile(order, 3):
         brought = cells[by_group[starts[group] : starts[group + 1]]]
+        if (before := hand_of[group]) >= 0:  # taken up again, now that all others lie somewhere
+            np.subtract.at(held[before], brought, 1)
+            held_in_all[before] -= len(brought)
         # what the sum of squares, over cells and over the whole, would grow by
         cost = held[:, brought] @ weight[brought] + held_in_all * (weight_in_all * len(brought))
         hand = int(cost.argmin())
         np.add.at(held[hand], brought, 1)
         held_in_all[hand] += len(brought)
-        hand_of[group] = hands[hand]
-    return hand_of[groups]
+        hand_of[group] = hand
+    return hands[hand_of][groups]

@@ -1,0 +1,83 @@
+"""Data sets with the paper's counts, made of names only: splits look at no picture."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
+
+
+@pytest.fixture(scope="session")
+def pictures():
+    """Makes a manifest of made-up paths from labels."""
+
+    def make(labels, *, num_classes=None, groups=None, strata=None, name="mine", root=Path("nowhere")):
+        labels = np.asarray(labels, dtype=np.int64)
+        return Manifest(
+            name=name,
+            items=ImageFiles(root=root, paths=tuple(f"images/{item:06}.jpg" for item in range(len(labels)))),
+            labels=labels,
+            classes=tuple(f"c{label}" for label in range(num_classes or int(labels.max()) + 1)),
+            groups=groups,
+            strata=strata,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """Makes a manifest of rows of a table."""
+
+    def make(values, labels, *, num_classes=None, groups=None):
+        values = np.asarray(values, dtype=np.float32)
+        return Manifest(
+            name="table",
+            items=FeatureRows(columns=tuple(f"x{column}" for column in range(values.shape[1])), values=values),
+            labels=np.asarray(labels, dtype=np.int64),
+            classes=tuple(f"c{label}" for label in range(num_classes or max(labels) + 1)),
+            groups=groups,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def iciar(pictures):
+    return pictures(np.repeat(np.arange(4), 100), name="iciar")
+
+
+@pytest.fixture(scope="session")
+def hci(pictures):
+    return pictures(np.repeat(np.arange(5), 265), name="hci")
+
+
+@pytest.fixture(scope="session")
+def fgnet_like(pictures):
+    """82 subjects with 6 to 18 pictures each, 1,002 in all, ages that grow through a subject's pictures."""
+    sizes = 6 + np.arange(82) % 13
+    sizes[: 1002 - sizes.sum()] += 1
+    assert sizes.sum() == 1002
+    subjects = np.repeat(np.arange(82), sizes)
+    ages = np.concatenate([(start % 20) + 3 * np.arange(size) for start, size in enumerate(sizes)])
+    groups = tuple(f"{subject + 1:03}" for subject in subjects)
+    return pictures(np.minimum(ages, 69), num_classes=70, groups=groups, name="fgnet")
+
+
+@pytest.fixture(scope="session")
+def shared_fgnet():
+    """The real FG-NET, read from the names of its files."""
+    checkout = Path(__file__).parents[3]
+    folder = Path(os.environ.get("ONEPEAK_SHARED", checkout.parent / "shared")) / "data/fgnet266/images"
+    if not folder.is_dir():
+        pytest.skip(f"FG-NET is not at {folder}; ONEPEAK_SHARED names another place")
+    paths = tuple(sorted(path.name for path in folder.iterdir()))
+    return Manifest(
+        name="fgnet",
+        items=ImageFiles(root=folder, paths=paths),
+        labels=np.array([int(path[4:6]) for path in paths], dtype=np.int64),
+        classes=tuple(str(age) for age in range(70)),
+        groups=tuple(path[:3] for path in paths),
+    )
