@@ -1,0 +1,136 @@
+"""One picture file to 8-bit RGB, whatever it holds: never half a picture, never a bomb.
+
+Imports no torch: the workers that decode a data set start from here, and should start fast.
+"""
+
+import io
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
+
+from onepeak.errors import InputError
+
+MAX_PIXELS = 89_478_485
+"""More pixels than this are taken for a decompression bomb: the number at which Pillow begins to warn."""
+
+# Formats whose cut-off files Pillow refuses or decodes whole. Left out: JPEG 2000, of which a cut file passes for a
+# whole one, and EPS, which would run another program.
+_FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "MPO", "PNG", "PPM", "TIFF", "WEBP")
+_MIN_IS_WHITE = 0  # TIFF 6.0, section 3: PhotometricInterpretation
+_PHOTOMETRIC = 262
+_pillow = threading.RLock()
+
+
+class UnreadablePictureError(InputError):
+    """A file that gives no whole picture; the message is the reason, without the file's name."""
+
+
+def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
+    """Decodes a picture file to 8-bit RGB, upright.
+
+    - The first page or frame of several is taken.
+    - EXIF orientation is applied; a damaged EXIF block is ignored.
+    - 16-bit values are scaled by the whole range (65535 becomes 255), not by the picture's own.
+    - Transparent pixels lie on white, as on a page or a slide.
+    - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
+    - 32-bit and floating-point pictures have no agreed range of values and are refused.
+
+    Args:
+        data: The bytes of the file.
+        max_pixels: A picture with more pixels than this is refused before it is decoded.
+
+    Raises:
+        UnreadablePictureError: The bytes give no whole picture; the message says why.
+
+    Example:
+        >>> file = io.BytesIO()
+        >>> Image.new("LA", (1, 1), (0, 128)).save(file, "PNG")
+        >>> decode_picture(file.getvalue()).getpixel((0, 0))
+        (127, 127, 127)
+    """
+    if not data:
+        raise UnreadablePictureError("the file is empty (0 bytes)")
+    with _strict_pillow(max_pixels):
+        try:
+            image = Image.open(io.BytesIO(data), formats=_known_formats())
+            image.load()
+            return _as_rgb(_upright(image), image)
+        except UnreadablePictureError:
+            raise
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            found = re.search(r"\d+", str(error))
+            pixels = found.group() if found else "too many"
+            raise UnreadablePictureError(
+                f"{pixels} pixels are more than `max_pixels` allows ({max_pixels}); raise it if the file can be trusted"
+            ) from None
+        except UnidentifiedImageError:
+            raise UnreadablePictureError(f"no picture in a known format ({', '.join(_known_formats())})") from None
+        except MemoryError:
+            raise
+        except (
+            Exception
+        ) as error:  # decoders raise OSError, SyntaxError, ValueError, struct.error, ... on damaged files
+            raise UnreadablePictureError(f"cut off or damaged: {error}") from error
+
+
+def _known_formats() -> list[str]:
+    """The formats above that this Pillow was built with."""
+    if not set(_FORMATS) <= Image.OPEN.keys():
+        Image.init()
+    return [name for name in _FORMATS if name in Image.OPEN]
+
+
+@contextmanager
+def _strict_pillow(max_pixels: int) -> Iterator[None]:
+    """Pillow's process-wide switches as they must be here, put back afterwards."""
+    with _pillow, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of odd metadata, which nobody here reads
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        before = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
+        Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = max_pixels, False
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = before
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # a damaged EXIF block says nothing against the pixels
+        return image
+
+
+def _as_rgb(image: Image.Image, opened: Image.Image) -> Image.Image:
+    """Converts any mode that Pillow opens; `opened` still knows the format of the file."""
+    match image.mode:
+        case "I;16" | "I;16L" | "I;16B" | "I;16N":
+            image = Image.fromarray(_eight_bits(np.asarray(image), inverted=_min_is_white(opened)))
+        case "I" if opened.format in {"PNG", "PPM"}:  # 16 bits in the file, widened by Pillow
+            image = Image.fromarray(_eight_bits(np.asarray(image)))
+        case "I" | "F":
+            raise UnreadablePictureError("32 bits a pixel have no agreed range of values; save it with 8 or 16 bits")
+        case "LAB":
+            raise UnreadablePictureError("CIELAB colours are not supported; save it as RGB")
+        case _ if image.has_transparency_data:
+            white = Image.new("RGBA", image.size, "white")
+            image = Image.alpha_composite(white, image.convert("RGBA"))
+    return image.convert("RGB")
+
+
+def _eight_bits(values: npt.NDArray[np.generic], *, inverted: bool = False) -> npt.NDArray[np.uint8]:
+    wide = values.astype(np.uint32)
+    scaled = ((wide * 255 + 32767) // 65535).astype(np.uint8)
+    return 255 - scaled if inverted else scaled
+
+
+def _min_is_white(opened: Image.Image) -> bool:
+    """Whether a TIFF counts downwards from white: Pillow turns 8-bit ones round, but not 16-bit ones."""
+    tags = getattr(opened, "tag_v2", None)
+    return tags is not None and tags.get(_PHOTOMETRIC) == _MIN_IS_WHITE

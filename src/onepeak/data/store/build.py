@@ -1,0 +1,156 @@
+"""Builds a store, or finds the one that was built before."""
+
+import os
+import shutil
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from onepeak._check import check_integer
+from onepeak.data.decode import MAX_PIXELS
+from onepeak.data.manifest import ImageArrays, ImageFiles
+from onepeak.data.resize import Resize
+from onepeak.data.store.failures import (
+    StoreError,
+    UnreadablePicturesError,
+    UnreadablePicturesWarning,
+    described,
+    write_failed,
+)
+from onepeak.data.store.images import ImageStore, open_store
+from onepeak.data.store.index import StoreIndex, write_index
+from onepeak.data.store.key import arrays_key, file_states, files_key
+from onepeak.data.store.place import (
+    building_folder,
+    default_cache_dir,
+    only_builder,
+    remove_leftovers,
+    store_folder,
+)
+from onepeak.data.store.progress import Progress
+from onepeak.data.store.worker import Recipe
+from onepeak.data.store.writing import write_arrays, write_files
+from onepeak.errors import InputError
+
+
+def build_store(
+    items: ImageFiles | ImageArrays,
+    resize: Resize | None = None,
+    *,
+    cache_dir: Path | None = None,
+    workers: int | None = None,
+    skip_bad: bool = False,
+    max_pixels: int = MAX_PIXELS,
+    progress: Progress = None,
+) -> ImageStore:
+    """Decodes and resizes pictures once; the next call with the same pictures and recipe opens what is there.
+
+    A store is found by the root, names, sizes and times of change of its files, so a file that was edited, added or
+    removed gives a new one. It is written beside its place and moved there in one step: a build that is killed, at any
+    moment, leaves no store, and the next build removes its traces. Several processes may call this at once: one builds,
+    the others wait and open the same store.
+
+    Args:
+        items: Pictures on disk or in memory.
+        resize: The recipe; without one every picture keeps its size.
+        cache_dir: Folder for stores; without one, `default_cache_dir()`.
+        workers: How many processes decode; without a number, one for each core that this process may use.
+        skip_bad: Whether to leave out pictures that cannot be read, with a warning that lists them.
+        max_pixels: A picture file with more pixels than this is a decompression bomb, and bad.
+        progress: A bar (True), none (False), a bar on a terminal (None), or a function of (done, total).
+
+    Raises:
+        UnreadablePicturesError: Some pictures are bad; the message lists all of them. The good ones are kept all the
+            same, so that a second call with `skip_bad=True` need not decode them again.
+        StoreError: There is no room, a worker died, or a file changed while it was read.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> pictures = ImageArrays(pixels=np.zeros((2, 8, 6, 3), np.uint8))
+        >>> store = build_store(pictures, Resize(short_side=3), cache_dir=Path(tempfile.mkdtemp()))
+        >>> store[1].shape
+        torch.Size([3, 4, 3])
+    """
+    if not len(items):
+        raise InputError("`items` must hold at least one picture, got none.")
+    check_integer("max_pixels", max_pixels, minimum=1)
+    workers = _num_cores() if workers is None else check_integer("workers", workers, minimum=1)
+    resize = Resize() if resize is None else resize
+    cache_dir = _made(default_cache_dir() if cache_dir is None else cache_dir)
+    write: Callable[[Path], StoreIndex]
+    match items:
+        case ImageFiles():
+            states = file_states(items)
+            key = files_key(items, states, resize, max_pixels)
+            recipe = Recipe(resize.short_side, resize.only_enlarge, float(resize.scale), max_pixels)
+            write = lambda folder: write_files(folder, items, states, recipe, workers, progress)  # noqa: E731
+        case ImageArrays():
+            key = arrays_key(items, resize)
+            write = lambda folder: write_arrays(folder, items, resize, progress)  # noqa: E731
+        case other:
+            raise InputError(f"`items` must be ImageFiles or ImageArrays, got {type(other).__name__}.")
+    store = _found(cache_dir, key) or _built(cache_dir, key, write)
+    if store.bad:
+        if not skip_bad:
+            raise UnreadablePicturesError(store.bad, store.num_items)
+        warnings.warn(f"{described(store.bad, store.num_items)}\nThey were left out.", UnreadablePicturesWarning, 2)
+    return store
+
+
+def _made(cache_dir: Path) -> Path:
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
+    return cache_dir
+
+
+def _found(cache_dir: Path, key: str) -> ImageStore | None:
+    try:
+        return open_store(store_folder(cache_dir, key))
+    except StoreError:
+        return None
+
+
+def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> ImageStore:
+    place, folder = store_folder(cache_dir, key), building_folder(cache_dir, key)
+    try:
+        remove_leftovers(cache_dir)
+        with only_builder(cache_dir, key):
+            if store := _found(cache_dir, key):  # somebody else built it while we waited
+                return store
+            for old in (place, folder):  # a store damaged from outside, an earlier build that was killed
+                if old.exists():
+                    shutil.rmtree(old)
+            folder.mkdir()
+            try:
+                index = write(folder)
+                if not len(index.kept):
+                    raise UnreadablePicturesError(index.bad, index.num_items)
+                write_index(folder, index)
+                _sync_folder(folder)
+                folder.rename(place)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            _sync_folder(cache_dir)
+    except OSError as error:
+        raise write_failed(error, cache_dir) from error
+    return open_store(place)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Waits until the names in a folder are on the disk, where the system can say so."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _num_cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,0 +1,55 @@
+"""What can go wrong with a store, and how it is said."""
+
+import errno
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from onepeak.errors import InputError, OnepeakError
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class BadPicture(NamedTuple):
+    """A file that gives no whole picture."""
+
+    item: int
+    """Its position in the items that the store was built from."""
+    path: str
+    reason: str
+
+
+class StoreError(OnepeakError):
+    """The store itself could not be written or read: no room, no right, a worker that died, damage."""
+
+
+class UnreadablePicturesError(InputError):
+    """Some pictures of a data set cannot be read; `bad` lists every one of them."""
+
+    def __init__(self, bad: Sequence[BadPicture], num_items: int) -> None:
+        self.bad = tuple(bad)
+        self.num_items = num_items
+        super().__init__(f"{described(bad, num_items)}\nRepair or remove them, or leave them out with skip_bad=True.")
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return UnreadablePicturesError, (self.bad, self.num_items)
+
+
+class UnreadablePicturesWarning(UserWarning):
+    """Some pictures of a data set were left out because they cannot be read."""
+
+
+def described(bad: Sequence[BadPicture], num_items: int) -> str:
+    """A sentence with the number, then every file with its reason."""
+    lines = [f"  {picture.path}: {picture.reason}" for picture in bad]
+    return "\n".join([f"{len(bad)} of {num_items} pictures cannot be read:", *lines])
+
+
+def write_failed(error: OSError, cache_dir: Path) -> StoreError:
+    """What to tell of an operating-system error while the store was written."""
+    if error.errno in _NO_ROOM:
+        return StoreError(
+            f"No room for the image store in {cache_dir} ({error.strerror}): free some space, or give another "
+            "`cache_dir`. Nothing was left behind."
+        )
+    return StoreError(f"The image store could not be written in {cache_dir}: {error}. Give another `cache_dir`.")

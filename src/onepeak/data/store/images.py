@@ -1,0 +1,189 @@
+"""A finished store: pictures of any size in one flat buffer, mapped from disk or resident on a device."""
+
+import mmap
+import os
+import sys
+import zlib
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from onepeak._check import check_number
+from onepeak.data.store.failures import BadPicture, StoreError
+from onepeak.data.store.index import PIXELS, StoreIndex, read_index
+
+# Pages are copied when written to and never counted in advance, so that a store may be larger than the memory.
+# Python 3.13 has the name; the value is that of Linux.
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+
+
+class ImageStore:
+    """Decoded pictures, ready to be cropped and batched. Made by `build_store` and `open_store`.
+
+    `store[i]` is a view of shape (3, height, width), channels last in memory. Position i holds item `kept[i]` of what
+    the store was built from, which is i itself unless bad files were left out. To write into a view is safe: the
+    change stays in this process and never reaches the disk.
+
+    A store can be sent to another process: that one maps the same file.
+    """
+
+    def __init__(self, folder: Path, index: StoreIndex, pixels: Tensor) -> None:
+        self.folder = folder
+        self._index = index
+        self.pixels = pixels
+        """Every picture's bytes, row by row, the three colours of a pixel together: one flat uint8 tensor."""
+
+    def __len__(self) -> int:
+        return len(self._index.kept)
+
+    def __getitem__(self, position: int) -> Tensor:
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"`position` must be from 0 to {len(self) - 1}, got {position}.")
+        height, width = self.sizes[position].tolist()
+        start = int(self.offsets[position])
+        return self.pixels[start : start + height * width * 3].view(height, width, 3).permute(2, 0, 1)
+
+    def __repr__(self) -> str:
+        return (
+            f"ImageStore({len(self)} pictures, {self.num_bytes / 2**20:.1f} MiB, {self.device}, {str(self.folder)!r})"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _reopened, (self.folder, self.device)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the pixels are."""
+        return self.pixels.device
+
+    @property
+    def num_bytes(self) -> int:
+        """Size of all pixels."""
+        return self.pixels.numel()
+
+    @property
+    def num_items(self) -> int:
+        """How many items the store was built from, those left out included."""
+        return self._index.num_items
+
+    @property
+    def kept(self) -> npt.NDArray[np.int64]:
+        """The item at each position: `manifest.take(store.kept)` has the same order and length as the store."""
+        return self._index.kept
+
+    @property
+    def bad(self) -> tuple[BadPicture, ...]:
+        """The items left out, with the reason."""
+        return self._index.bad
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Height and width of each picture, positions x 2."""
+        return self._index.sizes
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """The first byte of each picture in `pixels`."""
+        ends = self._index.lengths.cumsum()
+        return np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+
+    @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """A hash of the bytes of each file: equal ones are exact duplicates."""
+        return tuple(digest.tobytes().hex() for digest in self._index.digests)
+
+    @property
+    def content_hash(self) -> str:
+        """One hash of all files in their order, for the record of a run."""
+        return self._index.content_hash
+
+    def fits(self, device: torch.device | str, *, share: float = 0.5) -> bool:
+        """Whether all pixels fit into that share of the device's free memory; always true of the CPU, which maps.
+
+        Args:
+            device: The device to be asked.
+            share: The largest part of the free memory to be taken; the rest is for the network and its batches.
+        """
+        check_number("share", share, above=0, maximum=1)
+        device = torch.device(device)
+        if device == self.device or device.type == "cpu":
+            return True
+        return self.num_bytes <= share * _free_memory(device)
+
+    def to(self, device: torch.device | str, *, share: float = 0.5) -> "ImageStore":
+        """The same store with its pixels resident on a device; use `fits` to ask first.
+
+        Raises:
+            StoreError: The pixels do not fit into that share of the free memory.
+        """
+        device = torch.device(device)
+        if device == self.device:
+            return self
+        if device.type == "cpu":
+            return open_store(self.folder)
+        if not self.fits(device, share=share):
+            raise StoreError(
+                f"The store has {self.num_bytes / 2**30:.2f} GiB, more than {share:g} of the "
+                f"{_free_memory(device) / 2**30:.2f} GiB free on {device}: leave it on the CPU, and give `device` to "
+                "the batches."
+            )
+        return ImageStore(self.folder, self._index, self.pixels.to(device))
+
+    def verify(self) -> None:
+        """Reads every picture and compares it with its checksum; a store is only ever damaged from outside.
+
+        Raises:
+            StoreError: Some picture is not as it was written.
+        """
+        pixels = self.pixels.cpu().numpy()
+        wrong = [
+            position
+            for position, (start, length) in enumerate(zip(self.offsets, self._index.lengths, strict=True))
+            if zlib.crc32(pixels[start : start + length].data) != self._index.checksums[position]
+        ]
+        if wrong:
+            raise StoreError(
+                f"{self.folder} is damaged: {len(wrong)} pictures differ from what was written (the first at position "
+                f"{wrong[0]}); delete it and build it again."
+            )
+
+
+def open_store(folder: Path) -> ImageStore:
+    """Opens a finished store: reads its table of contents and maps its pixels, without reading them.
+
+    Raises:
+        StoreError: The folder is no whole store.
+    """
+    index = read_index(folder)
+    return ImageStore(folder, index, _mapped(folder / PIXELS))
+
+
+def _reopened(folder: Path, device: torch.device) -> ImageStore:
+    return open_store(folder).to(device)
+
+
+def _mapped(path: Path) -> Tensor:
+    with path.open("rb") as file:
+        length = os.fstat(file.fileno()).st_size
+        if sys.platform == "win32":
+            memory = mmap.mmap(file.fileno(), length, access=mmap.ACCESS_COPY)
+        else:
+            flags = mmap.MAP_PRIVATE | _NO_RESERVE
+            memory = mmap.mmap(file.fileno(), length, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    return torch.frombuffer(memory, dtype=torch.uint8)
+
+
+def _free_memory(device: torch.device) -> int:
+    match device.type:
+        case "cuda":
+            free, _ = torch.cuda.mem_get_info(device)
+            # What the allocator holds without using it is free to us as well.
+            return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        case "mps":
+            return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
+        case other:
+            raise StoreError(f"How much memory is free on {other!r} cannot be asked; leave the store on the CPU.")

@@ -1,0 +1,33 @@
+"""How far a build has come: a bar on a terminal, a call for a program, silence elsewhere."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+Progress: TypeAlias = bool | Callable[[int, int], None] | None
+"""True or False: a bar or none; None: a bar on a terminal only; a function: called with (done, total)."""
+
+
+@contextmanager
+def progress_of(progress: Progress, *, title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Gives the function to be called with the number of pictures done so far."""
+    if callable(progress):
+        report = progress
+        yield lambda done: report(done, total)
+    elif progress or (progress is None and sys.stderr.isatty()):
+        with _bar(title, total) as advance:
+            yield advance
+    else:
+        yield lambda _: None
+
+
+@contextmanager
+def _bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)

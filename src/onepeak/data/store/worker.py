@@ -1,0 +1,124 @@
+"""Turns a run of picture files into a part of a store; as a process of its own when there are several workers.
+
+The process reads one task a line from its standard input and answers one line a picture; it ends with its input, so
+no worker outlives a killed parent by more than one part. It imports no torch and never the user's main script.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import signal
+import sys
+import zlib
+from collections.abc import Iterator
+from typing import IO, Literal, NamedTuple
+
+import numpy as np
+
+from onepeak.data.decode import UnreadablePictureError, decode_picture
+from onepeak.data.scaling import scale_picture, scaled_size
+
+DIGEST_BYTES = 16
+
+
+class Recipe(NamedTuple):
+    """A `Resize` and the limit of pixels, as they travel to a worker."""
+
+    short_side: int | None
+    only_enlarge: bool
+    scale: float
+    max_pixels: int
+
+
+class Source(NamedTuple):
+    """A file to decode, and the state in which it was when the store got its key."""
+
+    path: str
+    num_bytes: int
+    changed_ns: int
+
+
+class Answer(NamedTuple):
+    """What became of one picture."""
+
+    outcome: Literal["kept", "bad", "changed"]
+    reason: str = ""
+    height: int = 0
+    width: int = 0
+    digest: str = ""
+    checksum: int = 0
+
+
+def write_part(part: IO[bytes], sources: list[Source], recipe: Recipe) -> Iterator[Answer]:
+    """Decodes, resizes and appends each picture, one in memory at a time."""
+    for source in sources:
+        try:
+            data = _read(source)
+            if data is None:
+                yield Answer("changed")
+                continue
+            picture = decode_picture(data, max_pixels=recipe.max_pixels)
+        except UnreadablePictureError as error:
+            yield Answer("bad", str(error))
+            continue
+        height, width = scaled_size(
+            picture.height,
+            picture.width,
+            recipe.short_side,
+            only_enlarge=recipe.only_enlarge,
+            scale=recipe.scale,
+        )
+        pixels = np.asarray(scale_picture(picture, height, width))
+        part.write(pixels.data)
+        digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+        yield Answer("kept", "", height, width, digest, zlib.crc32(pixels.data))
+
+
+def _read(source: Source) -> bytes | None:
+    """The bytes of a file, or None where it is no longer the file that the key was made of."""
+    try:
+        with open(source.path, "rb") as file:  # noqa: PTH123
+            status = os.fstat(file.fileno())
+            if (status.st_size, status.st_mtime_ns) != (source.num_bytes, source.changed_ns):
+                return None
+            return file.read()
+    except FileNotFoundError:
+        raise UnreadablePictureError("there is no such file") from None
+    except IsADirectoryError:
+        raise UnreadablePictureError("this is a folder") from None
+    except OSError as error:
+        raise UnreadablePictureError(f"the file may not be read: {error.strerror}") from None
+
+
+def main() -> None:
+    """Serves tasks until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us, in order
+    try:
+        for line in sys.stdin:
+            _serve(json.loads(line))
+    except BrokenPipeError:  # the parent is gone
+        os._exit(1)
+
+
+def _serve(task: list[object]) -> None:
+    match task:
+        case [str(part), list(sources), list(recipe)]:
+            pass
+        case _:
+            raise ValueError(f"not a task: {task}")
+    try:
+        with open(part, "wb") as file:  # noqa: PTH123
+            for answer in write_part(file, [Source(*source) for source in sources], Recipe(*recipe)):
+                _say(answer)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # no room, most often: the parent raises it as its own
+        _say([error.errno or errno.EIO, error.strerror or str(error)])
+    else:
+        _say(None)
+
+
+def _say(message: object) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,110 @@
+"""Writes the pixels of a store, in the order of the items, and notes what is where."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from onepeak.data.manifest import ImageArrays, ImageFiles
+from onepeak.data.resize import Resize
+from onepeak.data.scaling import scale_picture
+from onepeak.data.store.failures import BadPicture, StoreError
+from onepeak.data.store.index import PIXELS, StoreIndex
+from onepeak.data.store.key import FileState
+from onepeak.data.store.pool import Task, run_tasks
+from onepeak.data.store.progress import Progress, progress_of
+from onepeak.data.store.worker import DIGEST_BYTES, Answer, Recipe, Source
+
+_PART = 32  # pictures a task: few enough to spread evenly, enough to hide the talk between processes
+
+
+def write_files(
+    folder: Path,
+    items: ImageFiles,
+    states: list[FileState],
+    recipe: Recipe,
+    workers: int,
+    progress: Progress,
+) -> StoreIndex:
+    """Decodes all files into one, a part at a time and in their order, whatever the number of workers."""
+    sources = [Source(str(items.root / path), *state) for path, state in zip(items.paths, states, strict=True)]
+    size = max(1, min(_PART, len(sources) // (4 * workers)))
+    starts = range(0, len(sources), size)
+    tasks = (Task(folder / f"part-{start}", sources[start : start + size], recipe) for start in starts)
+    answers: list[Answer] = []
+    with (
+        (folder / PIXELS).open("wb") as pixels,
+        progress_of(progress, title="Decoding pictures", total=len(sources)) as advance,
+        contextlib.closing(run_tasks(tasks, workers=min(workers, len(starts)), log=folder / "log")) as finished,
+    ):
+        for task, part_answers in finished:
+            with task.part.open("rb") as part:
+                shutil.copyfileobj(part, pixels, 1 << 20)
+            task.part.unlink()
+            answers.extend(part_answers)
+            advance(len(answers))
+        pixels.flush()
+        os.fsync(pixels.fileno())
+    (folder / "log").unlink(missing_ok=True)
+    return _index(items.paths, answers)
+
+
+def _index(paths: tuple[str, ...], answers: list[Answer]) -> StoreIndex:
+    changed = [path for path, answer in zip(paths, answers, strict=True) if answer.outcome == "changed"]
+    if changed:
+        raise StoreError(
+            f"{len(changed)} files changed while the store was built, {changed[0]} among them; build it again when "
+            "nothing writes to them."
+        )
+    kept = [item for item, answer in enumerate(answers) if answer.outcome == "kept"]
+    return StoreIndex(
+        sizes=np.array([(answers[item].height, answers[item].width) for item in kept], np.int64).reshape(-1, 2),
+        kept=np.array(kept, np.int64),
+        digests=np.frombuffer(bytes.fromhex("".join(answers[item].digest for item in kept)), np.uint8).reshape(
+            -1, DIGEST_BYTES
+        ),
+        checksums=np.array([answers[item].checksum for item in kept], np.uint32),
+        num_items=len(paths),
+        bad=tuple(
+            BadPicture(item, paths[item], answer.reason)
+            for item, answer in enumerate(answers)
+            if answer.outcome == "bad"
+        ),
+    )
+
+
+def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Progress) -> StoreIndex:
+    """Resizes all pictures from memory into one file."""
+    height, width = resize.size_of(*items.pixels.shape[1:3])
+    digests = np.empty((len(items), DIGEST_BYTES), np.uint8)
+    checksums = np.empty(len(items), np.uint32)
+    with (
+        (folder / PIXELS).open("wb") as pixels,
+        progress_of(progress, title="Storing pictures", total=len(items)) as advance,
+    ):
+        for item, picture in enumerate(_contiguous(items)):
+            stored = np.asarray(scale_picture(Image.fromarray(picture), height, width))
+            pixels.write(stored.data)
+            digests[item] = np.frombuffer(hashlib.blake2b(picture.data, digest_size=DIGEST_BYTES).digest(), np.uint8)
+            checksums[item] = zlib.crc32(stored.data)
+            advance(item + 1)
+        pixels.flush()
+        os.fsync(pixels.fileno())
+    return StoreIndex(
+        sizes=np.full((len(items), 2), (height, width), np.int64),
+        kept=np.arange(len(items)),
+        digests=digests,
+        checksums=checksums,
+        num_items=len(items),
+    )
+
+
+def _contiguous(items: ImageArrays) -> Iterator[npt.NDArray[np.uint8]]:
+    return (np.ascontiguousarray(picture) for picture in items.pixels)
