@@ -6,6 +6,7 @@ import sys
 import zlib
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,7 @@ class ImageStore:
     def __len__(self) -> int:
         return len(self._index.kept)
 
-    def __getitem__(self, position: int) -> Tensor:
+    def __getitem__(self, position: int | np.integer[Any]) -> Tensor:
         if not -len(self) <= position < len(self):
             raise IndexError(f"`position` must be from 0 to {len(self) - 1}, got {position}.")
         height, width = self.sizes[position].tolist()
@@ -109,7 +110,7 @@ class ImageStore:
             share: The largest part of the free memory to be taken; the rest is for the network and its batches.
         """
         check_number("share", share, above=0, maximum=1)
-        device = torch.device(device)
+        device = _numbered(device)
         if device == self.device or device.type == "cpu":
             return True
         return self.num_bytes <= share * _free_memory(device)
@@ -120,7 +121,7 @@ class ImageStore:
         Raises:
             StoreError: The pixels do not fit into that share of the free memory.
         """
-        device = torch.device(device)
+        device = _numbered(device)
         if device == self.device:
             return self
         if device.type == "cpu":
@@ -164,6 +165,11 @@ def open_store(folder: Path) -> ImageStore:
 
 def _reopened(folder: Path, device: torch.device) -> ImageStore:
     return open_store(folder).to(device)
+
+
+def _numbered(device: torch.device | str) -> torch.device:
+    """The device with its number: "cuda" is one of them."""
+    return torch.empty(0, device=device).device
 
 
 def _mapped(path: Path) -> Tensor:

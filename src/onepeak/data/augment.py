@@ -1,0 +1,149 @@
+"""What training may do to a picture, and what it does to each one in each epoch."""
+
+import enum
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._check import check_integer, check_number
+from onepeak.data.chance import uniform
+from onepeak.errors import InputError
+
+
+class _For(enum.IntEnum):
+    """The purposes of random numbers. A value is never given to another purpose: results would change."""
+
+    TOP = 0
+    LEFT = 1
+    HORIZONTAL_FLIP = 2
+    VERTICAL_FLIP = 3
+    BRIGHTNESS = 4
+    CONTRAST = 5
+    SATURATION = 6
+    HUE = 7
+    COLOUR_ORDER = 8
+    SHUFFLE = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Augment:
+    """The random changes of training pictures.
+
+    A picture smaller than the crop is enlarged, with its proportions, until the crop just fits: the paper's images are
+    enlarged before they are cropped, never padded. If many are smaller, let the store do it once
+    (`Resize(short_side=crop, only_enlarge=True)`).
+    """
+
+    crop: int | None = None
+    """Side of the random square; None takes whole pictures, which must then have one size in a batch."""
+    horizontal_flip: bool = True
+    """Whether half of the pictures are mirrored left to right."""
+    vertical_flip: bool = False
+    """Whether half of the pictures are mirrored top to bottom."""
+    colour_jitter: tuple[float, float, float, float] | None = None
+    """Strength for brightness, contrast, saturation and hue, as torchvision's `ColorJitter` takes them."""
+
+    def __post_init__(self) -> None:
+        if self.crop is not None:
+            check_integer("crop", self.crop, minimum=1)
+        if self.colour_jitter is not None:
+            if len(self.colour_jitter) != 4:
+                raise InputError(
+                    "`colour_jitter` must be four numbers (brightness, contrast, saturation, hue), "
+                    f"got {self.colour_jitter!r}."
+                )
+            for name, strength in zip(("brightness", "contrast", "saturation"), self.colour_jitter[:3], strict=True):
+                check_number(f"colour_jitter ({name})", strength, minimum=0)
+            check_number("colour_jitter (hue)", self.colour_jitter[3], minimum=0, maximum=0.5)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Changes:
+    """What happens to each picture of a batch: one row a picture."""
+
+    sizes: npt.NDArray[np.int64]
+    """Height and width from which the crop is taken: the stored ones, or larger where the crop needs it."""
+    corners: npt.NDArray[np.int64]
+    """Top and left of the crop."""
+    crop: tuple[int, int]
+    """Height and width of the crop."""
+    horizontal_flip: npt.NDArray[np.bool_]
+    vertical_flip: npt.NDArray[np.bool_]
+    colour_factors: npt.NDArray[np.float64] | None
+    """Factors for brightness, contrast and saturation, and the shift of hue."""
+    colour_order: npt.NDArray[np.int64] | None
+    """The order in which the four are applied."""
+
+
+_COLOUR_ORDERS = np.array(list(itertools.permutations(range(4))))
+
+
+def draw_changes(
+    augment: Augment,
+    samples: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    *,
+    seed: int,
+    epoch: int,
+) -> Changes:
+    """Draws the changes of each sample from the seed, the epoch and the sample alone.
+
+    Args:
+        augment: What may happen.
+        samples: The number of each sample in its data set.
+        sizes: Height and width of each, samples x 2.
+        seed: The seed of the run.
+        epoch: The epoch.
+
+    Example:
+        >>> changes = draw_changes(Augment(crop=4), np.array([7]), np.array([[2, 3]]), seed=0, epoch=0)
+        >>> changes.sizes  # enlarged, so that the crop fits
+        array([[4, 6]])
+    """
+
+    def draw(purpose: _For) -> npt.NDArray[np.float64]:
+        return uniform(samples, seed=seed, epoch=epoch, purpose=purpose)
+
+    crop = _whole(sizes) if augment.crop is None else (augment.crop, augment.crop)
+    sizes = _enlarged(sizes, augment.crop) if augment.crop is not None else sizes
+    room = sizes - np.array(crop) + 1
+    never = np.zeros(len(samples), bool)
+    factors = order = None
+    if augment.colour_jitter is not None:
+        strengths = np.array(augment.colour_jitter)
+        lowest = np.append(np.maximum(0.0, 1.0 - strengths[:3]), -strengths[3])
+        highest = np.append(1.0 + strengths[:3], strengths[3])
+        drawn = np.stack([draw(purpose) for purpose in (_For.BRIGHTNESS, _For.CONTRAST, _For.SATURATION, _For.HUE)], 1)
+        factors = lowest + (highest - lowest) * drawn
+        order = _COLOUR_ORDERS[(draw(_For.COLOUR_ORDER) * len(_COLOUR_ORDERS)).astype(np.int64)]
+    return Changes(
+        sizes=sizes,
+        corners=(np.stack([draw(_For.TOP), draw(_For.LEFT)], 1) * room).astype(np.int64),
+        crop=crop,
+        horizontal_flip=draw(_For.HORIZONTAL_FLIP) < 0.5 if augment.horizontal_flip else never,
+        vertical_flip=draw(_For.VERTICAL_FLIP) < 0.5 if augment.vertical_flip else never,
+        colour_factors=factors,
+        colour_order=order,
+    )
+
+
+def shuffled(samples: npt.NDArray[np.int64], *, seed: int, epoch: int) -> npt.NDArray[np.int64]:
+    """The order in which an epoch visits samples, as positions in `samples`."""
+    return np.argsort(uniform(samples, seed=seed, epoch=epoch, purpose=_For.SHUFFLE), kind="stable")
+
+
+def _whole(sizes: npt.NDArray[np.int64]) -> tuple[int, int]:
+    if len(sizes) and (sizes != sizes[0]).any():
+        raise InputError(
+            "`crop` must be given for pictures of different sizes, got a batch with "
+            f"{' and '.join(f'{height} x {width}' for height, width in np.unique(sizes, axis=0)[:2].tolist())}."
+        )
+    return (int(sizes[0, 0]), int(sizes[0, 1])) if len(sizes) else (0, 0)
+
+
+def _enlarged(sizes: npt.NDArray[np.int64], crop: int) -> npt.NDArray[np.int64]:
+    shorter = np.minimum(sizes[:, :1], sizes[:, 1:])
+    larger: npt.NDArray[np.int64] = np.maximum((sizes * (crop / shorter) + 0.5).astype(np.int64), crop)
+    return np.where(shorter < crop, larger, sizes)

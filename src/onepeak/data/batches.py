@@ -1,0 +1,184 @@
+"""Batches from a store: random crops to train on, whole pictures to evaluate on."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from onepeak._check import check_integer, check_number
+from onepeak.data.augment import Augment, draw_changes, shuffled
+from onepeak.data.colour import jitter
+from onepeak.data.crops import cut
+from onepeak.data.store.images import ImageStore
+from onepeak.errors import InputError
+
+Positions = Sequence[int] | npt.NDArray[np.int64] | Tensor
+
+
+def train_batch(
+    store: ImageStore,
+    indices: Positions,
+    augment: Augment,
+    *,
+    seed: int,
+    epoch: int,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """The augmented pictures at some positions of a store.
+
+    What happens to a picture depends on the seed, the epoch and the picture alone: not on the rest of the batch, the
+    order, the number of workers or the device.
+
+    Args:
+        store: Where the pictures are.
+        indices: Positions in the store.
+        augment: The random changes.
+        seed: The seed of the run.
+        epoch: The epoch.
+        device: Where the batch shall be; colours are changed there. Without one it stays where the store is.
+
+    Returns:
+        uint8, batch x 3 x crop x crop, channels last in memory; see `normalise`.
+    """
+    check_integer("seed", seed, minimum=0)
+    check_integer("epoch", epoch, minimum=0)
+    positions = _checked(store, indices)
+    changes = draw_changes(augment, store.kept[positions], store.sizes[positions], seed=seed, epoch=epoch)
+    batch = _moved(cut(store, positions, changes), device)
+    if changes.colour_factors is None or changes.colour_order is None:
+        return batch
+    return jitter(batch, changes.colour_factors, changes.colour_order)
+
+
+def train_batches(
+    store: ImageStore,
+    indices: Positions,
+    augment: Augment,
+    *,
+    batch_size: int,
+    seed: int,
+    epoch: int,
+    drop_last: bool = False,
+    device: torch.device | str | None = None,
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """One epoch: every picture once, in an order drawn from the seed and the epoch.
+
+    Args:
+        store: Where the pictures are.
+        indices: Positions in the store to train on.
+        augment: The random changes.
+        batch_size: Pictures a batch; the last may have fewer.
+        seed: The seed of the run.
+        epoch: The epoch.
+        drop_last: Whether a last batch with fewer pictures is left out.
+        device: Where the batches shall be; see `train_batch`.
+
+    Yields:
+        The places in `indices` that make up the batch (int64, on the CPU), and the batch of `train_batch`.
+    """
+    check_integer("batch_size", batch_size, minimum=1)
+    positions = _checked(store, indices)
+    order = shuffled(store.kept[positions], seed=seed, epoch=epoch)
+    end = len(order) - len(order) % batch_size if drop_last else len(order)
+    for start in range(0, end, batch_size):
+        places = order[start : min(start + batch_size, end)]
+        batch = train_batch(store, positions[places], augment, seed=seed, epoch=epoch, device=device)
+        yield torch.from_numpy(places), batch
+
+
+def evaluation_batches(
+    store: ImageStore,
+    indices: Positions,
+    *,
+    batch_size: int,
+    device: torch.device | str | None = None,
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Whole pictures, each once, as they are stored: only pictures of one size share a batch, so none is padded.
+
+    Sizes come in rising order, and pictures of one size in the order of `indices`.
+
+    Args:
+        store: Where the pictures are.
+        indices: Positions in the store to evaluate.
+        batch_size: The most pictures a batch.
+        device: Where the batches shall be. Without one they stay where the store is.
+
+    Yields:
+        The places in `indices` that make up the batch (int64, on the CPU), and the pictures as uint8, batch x 3 x
+        height x width. `results[places] = ...` brings results back into order.
+    """
+    check_integer("batch_size", batch_size, minimum=1)
+    positions = _checked(store, indices)
+    sizes = store.sizes[positions]
+    order = np.lexsort((sizes[:, 1], sizes[:, 0]))  # stable, so equal sizes keep their order
+    borders = np.flatnonzero((np.diff(sizes[order], axis=0) != 0).any(axis=1)) + 1
+    whole = Augment(horizontal_flip=False)
+    for group in np.split(order, borders) if len(order) else []:
+        for start in range(0, len(group), batch_size):
+            places = group[start : start + batch_size]
+            changes = draw_changes(whole, store.kept[positions[places]], sizes[places], seed=0, epoch=0)
+            yield torch.from_numpy(places), _moved(cut(store, positions[places], changes), device)
+
+
+def normalise(
+    batch: Tensor,
+    *,
+    mean: float | Sequence[float] = 0.5,
+    std: float | Sequence[float] = 0.5,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """Turns 0 to 255 into (x / 255 - mean) / std.
+
+    Args:
+        batch: uint8, batch x 3 x height x width.
+        mean: One number, or one a colour, on the scale from 0 to 1. The default is the paper's for all data sets.
+        std: The same.
+        dtype: The floating-point type of the result.
+
+    Example:
+        >>> normalise(torch.tensor([0, 255], dtype=torch.uint8).repeat(1, 3, 1, 1)).flatten()[:2]
+        tensor([-1.,  1.])
+    """
+    if batch.dtype != torch.uint8 or batch.ndim != 4 or batch.shape[1] != 3:
+        raise InputError(
+            "`batch` must be uint8 of shape (batch, 3, height, width), "
+            f"got {batch.dtype} of shape {tuple(batch.shape)}."
+        )
+    means, stds = _per_colour("mean", mean), _per_colour("std", std)
+    result = batch.to(dtype)
+    if len(set(means)) == len(set(stds)) == 1:  # numbers rather than tensors: no copy to the device
+        return result.mul_(1 / (255 * stds[0])).sub_(means[0] / stds[0])
+    scale = torch.tensor([1 / (255 * s) for s in stds], dtype=dtype, device=batch.device).view(3, 1, 1)
+    shift = torch.tensor([m / s for m, s in zip(means, stds, strict=True)], dtype=dtype, device=batch.device)
+    return result.mul_(scale).sub_(shift.view(3, 1, 1))
+
+
+def _per_colour(name: str, value: float | Sequence[float]) -> list[float]:
+    values = [value] * 3 if isinstance(value, int | float) else list(value)
+    if len(values) != 3:
+        raise InputError(f"`{name}` must be one number or three, one a colour, got {len(values)}.")
+    bounds = {"above": 0.0} if name == "std" else {}
+    return [check_number(name, number, **bounds) for number in values]
+
+
+def _checked(store: ImageStore, indices: Positions) -> npt.NDArray[np.int64]:
+    positions = indices.cpu().numpy() if isinstance(indices, Tensor) else np.asarray(indices)
+    if positions.ndim != 1 or (positions.size and not np.issubdtype(positions.dtype, np.integer)):
+        raise InputError(
+            f"`indices` must be a row of integers, got {positions.dtype} of shape {tuple(positions.shape)}."
+        )
+    if positions.size and not 0 <= positions.min() <= positions.max() < len(store):
+        raise InputError(
+            f"`indices` must be positions from 0 to {len(store) - 1}, got {positions.min()} to {positions.max()}."
+        )
+    return positions.astype(np.int64)
+
+
+def _moved(batch: Tensor, device: torch.device | str | None) -> Tensor:
+    if device is None:
+        return batch
+    if batch.device.type == "cpu" and torch.device(device).type == "cuda":
+        batch = batch.pin_memory()  # so that the copy runs beside the making of the next batch
+    return batch.to(device, non_blocking=True)
