@@ -131,7 +131,7 @@ class UnimodalRate(SampleMean):
     higher_is_better = True
 
     def __init__(self, *, num_classes: int, tolerance: float = 0.0) -> None:
-        tolerance = check_number("tolerance", tolerance, minimum=0)
+        tolerance = check_number("tolerance", tolerance, minimum=0.0)
         super().__init__(num_classes=num_classes, quantity=f"unimodal_{tolerance!r}")
         self.tolerance = tolerance
 

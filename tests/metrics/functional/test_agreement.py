@@ -1,0 +1,84 @@
+import warnings
+
+import pytest
+import scipy.stats
+import sklearn.metrics
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.metrics.functional import kendall_tau, quadratic_weighted_kappa, spearman_correlation
+
+ALL = [quadratic_weighted_kappa, kendall_tau, spearman_correlation]
+PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=40)
+
+
+def tensors(pairs):
+    predicted, labels = zip(*pairs, strict=True)
+    return torch.tensor(predicted), torch.tensor(labels)
+
+
+def quietly(function, *args, **kwargs):
+    """What another library says, without its warning where the value is undefined."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*args, **kwargs)
+
+
+def test_values_worked_by_hand():
+    predicted, labels = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2])
+    # observed 1/4; by chance, over all 16 pairs: (0+1+1+4 + 1+0+0+1 + 4+1+1+0 + 4+1+1+0) / 16 = 20/16
+    assert quadratic_weighted_kappa(predicted, labels, num_classes=3).item() == pytest.approx(1 - (1 / 4) / (20 / 16))
+    # six pairs: four alike, none against; one tied in each
+    assert kendall_tau(predicted, labels, num_classes=3).item() == pytest.approx(4 / 5)
+    # ranks 1, 2, 3.5, 3.5 and 1, 2.5, 2.5, 4
+    assert spearman_correlation(predicted, labels, num_classes=3).item() == pytest.approx(3.75 / 4.5)
+
+
+@given(pairs=PAIRS)
+def test_scikit_learn_and_scipy_agree(pairs):
+    predicted, labels = tensors(pairs)
+    kappa = quietly(sklearn.metrics.cohen_kappa_score, labels, predicted, weights="quadratic", labels=range(7))
+    tau = quietly(scipy.stats.kendalltau, predicted, labels).statistic
+    rho = quietly(scipy.stats.spearmanr, predicted, labels).statistic
+    expected = [float(kappa), float(tau), float(rho)]
+    got = [function(predicted, labels, num_classes=7).item() for function in ALL]
+    assert got == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_the_opposite_order_is_as_bad_as_can_be(function):
+    labels = torch.tensor([0, 1, 2, 3])
+    assert function(labels, labels, num_classes=4).item() == pytest.approx(1)
+    assert function(3 - labels, labels, num_classes=4).item() == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("function", ALL)
+def test_where_nothing_varies_the_value_is_nan(function):
+    same = torch.tensor([2, 2, 2])
+    assert function(same, same, num_classes=4).isnan()
+    assert function(same[:0], same[:0], num_classes=4).isnan()
+
+
+def test_a_constant_prediction_is_chance_for_kappa_and_undefined_for_ranks():
+    labels, constant = torch.tensor([0, 1, 2]), torch.tensor([1, 1, 1])
+    assert quadratic_weighted_kappa(constant, labels, num_classes=3).item() == 0
+    assert kendall_tau(constant, labels, num_classes=3).isnan()
+    assert spearman_correlation(constant, labels, num_classes=3).isnan()
+
+
+def test_a_million_samples_are_exact():
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.randint(70, (1_000_000,), generator=generator)
+    predicted = (labels + torch.randint(-5, 6, labels.shape, generator=generator)).clamp(0, 69)
+    tau = kendall_tau(predicted, labels, num_classes=70).item()
+    assert tau == pytest.approx(scipy.stats.kendalltau(predicted, labels).statistic, rel=1e-12)
+    rho = spearman_correlation(predicted, labels, num_classes=70).item()
+    assert rho == pytest.approx(scipy.stats.spearmanr(predicted, labels).statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("function", ALL)
+@pytest.mark.bad_input
+def test_labels_outside_the_classes_are_named(function):
+    with pytest.raises(ValueError, match="`predicted` must be integers from 0 to 2, got 3"):
+        function(torch.tensor([3, 0]), torch.tensor([0, 0]), num_classes=3)

@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+import sklearn.metrics
+import torch
+from dlordinal import metrics as dlordinal
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.metrics.functional import (
+    accuracy,
+    accuracy_within,
+    average_mean_absolute_error,
+    maximum_mean_absolute_error,
+    mean_absolute_error,
+)
+
+PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30)
+
+
+def tensors(pairs):
+    predicted, labels = zip(*pairs, strict=True)
+    return torch.tensor(predicted), torch.tensor(labels)
+
+
+def test_values_worked_by_hand():
+    predicted, labels = torch.tensor([0, 2, 4, 1]), torch.tensor([0, 0, 1, 1])  # distances 0, 2, 3, 0
+    assert mean_absolute_error(predicted, labels).item() == 1.25
+    assert accuracy(predicted, labels).item() == 0.5
+    assert accuracy_within(predicted, labels, k=2).item() == 0.75
+    assert average_mean_absolute_error(predicted, labels, num_classes=5).item() == 1.25  # of 1 and 1.5
+    assert maximum_mean_absolute_error(predicted, labels, num_classes=5).item() == 1.5
+
+
+def test_distances_are_in_classes_not_in_classes_that_occur():
+    swapped = torch.tensor([0, 69]), torch.tensor([69, 0])
+    assert average_mean_absolute_error(*swapped, num_classes=70).item() == 69
+    assert maximum_mean_absolute_error(*swapped, num_classes=70).item() == 69
+    far = torch.tensor([4, 4, 0]), torch.tensor([0, 0, 4])
+    assert accuracy_within(*far, k=1).item() == 0
+    # dlordinal takes the classes from the data, which makes neighbours of what is far apart
+    assert dlordinal.amae(swapped[1].numpy(), swapped[0].numpy()) == 1
+    assert dlordinal.accuracy_off1(far[1].numpy(), far[0].numpy()) == 1
+
+
+@given(pairs=PAIRS)
+def test_scikit_learn_agrees(pairs):
+    predicted, labels = tensors(pairs)
+    assert mean_absolute_error(predicted, labels).item() == pytest.approx(
+        sklearn.metrics.mean_absolute_error(labels, predicted)
+    )
+    assert accuracy(predicted, labels).item() == pytest.approx(sklearn.metrics.accuracy_score(labels, predicted))
+
+
+@given(pairs=PAIRS)
+def test_dlordinal_agrees_once_every_class_occurs(pairs):
+    every = [(k, k) for k in range(7)]
+    predicted, labels = tensors(pairs + every)
+    theirs = labels.numpy(), predicted.numpy()
+    assert accuracy_within(predicted, labels, k=1).item() == pytest.approx(dlordinal.accuracy_off1(*theirs))
+    assert average_mean_absolute_error(predicted, labels, num_classes=7).item() == pytest.approx(
+        dlordinal.amae(*theirs)
+    )
+    assert maximum_mean_absolute_error(predicted, labels, num_classes=7).item() == pytest.approx(
+        dlordinal.mmae(*theirs)
+    )
+
+
+@given(pairs=PAIRS, data=st.data())
+def test_weights_are_those_of_a_weighted_mean(pairs, data):
+    predicted, labels = tensors(pairs)
+    weights = data.draw(st.lists(st.floats(0.1, 10), min_size=len(pairs), max_size=len(pairs)))
+    got = mean_absolute_error(predicted, labels, sample_weight=torch.tensor(weights, dtype=torch.float64)).item()
+    assert got == pytest.approx(np.average((predicted - labels).abs().numpy(), weights=weights))
+
+
+def test_labels_of_one_byte_do_not_overflow():
+    predicted, labels = torch.tensor([0, 200], dtype=torch.uint8), torch.tensor([200, 0], dtype=torch.uint8)
+    assert mean_absolute_error(predicted, labels).item() == 200
+    assert average_mean_absolute_error(predicted, labels, num_classes=201).item() == 200
+
+
+def test_without_samples_the_value_is_nan():
+    none = torch.empty(0, dtype=torch.int64)
+    assert mean_absolute_error(none, none).isnan()
+    assert accuracy(none, none).isnan()
+    assert average_mean_absolute_error(none, none, num_classes=3).isnan()
+    assert maximum_mean_absolute_error(none, none, num_classes=3).isnan()
+
+
+@pytest.mark.bad_input
+def test_wrong_labels_are_named():
+    right = torch.tensor([0, 1])
+    with pytest.raises(ValueError, match="`labels` must be a tensor of integers, got list"):
+        mean_absolute_error(right, [0, 1])
+    with pytest.raises(ValueError, match=r"`predicted` must be a tensor of integers, got torch\.float32"):
+        mean_absolute_error(torch.tensor([0.0, 1.0]), right)
+    with pytest.raises(ValueError, match=r"`predicted` must have shape \(2,\), one a sample, got \(3,\)"):
+        mean_absolute_error(torch.tensor([0, 1, 2]), right)
+    with pytest.raises(ValueError, match="`labels` must be integers >= 0, got -1"):
+        accuracy(right, torch.tensor([0, -1]))
+    with pytest.raises(ValueError, match="`predicted` must be integers from 0 to 1, got 2"):
+        average_mean_absolute_error(torch.tensor([0, 2]), right, num_classes=2)
+    with pytest.raises(ValueError, match="`k` must be an integer >= 0, got -1"):
+        accuracy_within(right, right, k=-1)
+    with pytest.raises(ValueError, match="`sample_weight` must be finite and >= 0, got -1"):
+        accuracy(right, right, sample_weight=torch.tensor([1.0, -1.0]))
+    with pytest.raises(ValueError, match=r"`sample_weight` must have shape \(2,\), got \(1,\)"):
+        accuracy(right, right, sample_weight=torch.tensor([1.0]))

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+import sklearn.metrics
+import torch
+from dlordinal import metrics as dlordinal
+from hypothesis import given
+from hypothesis import strategies as st
+from torchmetrics.functional.classification import multiclass_calibration_error
+
+from onepeak.metrics.functional import (
+    expected_calibration_error,
+    negative_log_likelihood,
+    ranked_probability_score,
+)
+
+
+@st.composite
+def posteriors(draw, *, min_classes=2):
+    num_classes, size = draw(st.integers(min_classes, 8)), draw(st.integers(1, 40))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
+    scores = torch.randn(size, num_classes, generator=generator, dtype=torch.float64) * draw(st.floats(0.1, 8.0))
+    return scores.log_softmax(dim=-1), torch.randint(num_classes, (size,), generator=generator)
+
+
+def test_values_worked_by_hand():
+    log_probs = torch.tensor([[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]], dtype=torch.float64).log()
+    labels = torch.tensor([0, 0])
+    nll = negative_log_likelihood(log_probs, labels)
+    torch.testing.assert_close(nll, torch.tensor([2.0, 8.0], dtype=torch.float64).log())
+    rps = ranked_probability_score(log_probs, labels)
+    expected = torch.tensor([0.5**2 + 0.25**2, 0.875**2 + 0.5**2], dtype=torch.float64)
+    torch.testing.assert_close(rps, expected)
+    # both are half sure, one of them is right: nothing to correct
+    assert expected_calibration_error(log_probs, labels).item() == pytest.approx(0)
+
+
+@given(case=posteriors())
+def test_scikit_learn_agrees_on_the_likelihood(case):
+    log_probs, labels = case
+    classes = range(log_probs.shape[-1])
+    expected = sklearn.metrics.log_loss(labels, log_probs.exp().numpy(), labels=classes)
+    assert negative_log_likelihood(log_probs, labels).mean().item() == pytest.approx(expected, rel=1e-6)
+
+
+@given(case=posteriors())
+def test_dlordinal_agrees_on_the_ranked_probability_score(case):
+    log_probs, labels = case
+    expected = dlordinal.ranked_probability_score(labels.numpy(), log_probs.exp().numpy())
+    assert ranked_probability_score(log_probs, labels).mean().item() == pytest.approx(expected)
+
+
+@given(case=posteriors())
+def test_for_two_classes_the_ranked_probability_score_is_the_brier_score(case):
+    two = case[0][:, :2].log_softmax(dim=-1)
+    labels = case[1].clamp(max=1)
+    expected = sklearn.metrics.brier_score_loss(labels, two[:, 1].exp(), pos_label=1)
+    assert ranked_probability_score(two, labels).mean().item() == pytest.approx(expected)
+
+
+def test_all_on_one_label_the_ranked_probability_score_is_the_distance():
+    certain = torch.eye(5).log()
+    assert ranked_probability_score(certain, torch.tensor([0, 0, 0, 4, 0])).tolist() == [0, 1, 2, 1, 4]
+
+
+@given(case=posteriors(min_classes=3), num_bins=st.integers(1, 20))
+def test_torchmetrics_agrees_on_the_calibration_error(case, num_bins):
+    log_probs, labels = case
+    expected = multiclass_calibration_error(
+        log_probs.exp(), labels, num_classes=log_probs.shape[-1], n_bins=num_bins, norm="l1"
+    )
+    got = expected_calibration_error(log_probs, labels, num_bins=num_bins)
+    assert got.item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_a_small_upper_tail_is_not_lost_in_float32():
+    # 1 - cumsum would round a tail of 1e-9 to zero
+    log_probs = torch.tensor([[0.0, -20.0, -21.0]])
+    log_probs = log_probs.log_softmax(dim=-1)
+    tail = np.exp(np.float64(-20)) + np.exp(np.float64(-21))
+    expected = tail**2 + np.exp(np.float64(-21)) ** 2
+    assert ranked_probability_score(log_probs, torch.tensor([0])).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_certain_and_right_is_exactly_zero_and_certain_and_wrong_is_infinite():
+    certain = torch.tensor([[0.0, 1.0, 0.0]]).log()
+    right, wrong = torch.tensor([1]), torch.tensor([2])
+    assert str(negative_log_likelihood(certain, right).item()) == "0.0"  # and not -0.0
+    assert ranked_probability_score(certain, right).item() == 0
+    assert expected_calibration_error(certain, right).item() == 0
+    assert negative_log_likelihood(certain, wrong).item() == torch.inf
+    assert expected_calibration_error(certain, wrong).item() == 1
+
+
+def test_a_log_probability_that_rounds_above_zero_is_no_negative_surprise():
+    assert negative_log_likelihood(torch.tensor([[1e-7, -20.0]]), torch.tensor([0])).item() == 0
+
+
+@pytest.mark.parametrize("function", [negative_log_likelihood, ranked_probability_score, expected_calibration_error])
+@pytest.mark.bad_input
+def test_what_is_no_posterior_is_refused_with_the_way_out(function):
+    label = torch.tensor([0])
+    with pytest.raises(ValueError, match=r"`log_probs` must be log-probabilities.*off by 2.13: apply `log_softmax"):
+        function(torch.tensor([[2.0, 0.0]]), label)
+    with pytest.raises(ValueError, match=r"`log_probs` must be log-probabilities.*`log\(\)` to probabilities"):
+        function(torch.tensor([[0.9, 0.1]]), label)
+    with pytest.raises(ValueError, match="`labels` must be integers from 0 to 1, got 2"):
+        function(torch.tensor([[0.5, 0.5]]).log(), torch.tensor([2]))
+    with pytest.raises(ValueError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
+        function(torch.tensor([[torch.nan, 0.0]]), label)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+@pytest.mark.parametrize("num_classes", [2, 70, 1000])
+def test_posteriors_of_low_precision_are_not_taken_for_something_else(dtype, num_classes):
+    generator = torch.Generator().manual_seed(0)
+    flat_to_sharp = torch.linspace(0, 20, 50).unsqueeze(-1) * torch.randn(50, num_classes, generator=generator)
+    log_probs = flat_to_sharp.log_softmax(dim=-1)
+    labels = torch.randint(num_classes, (50,), generator=generator)
+    got = negative_log_likelihood(log_probs.to(dtype), labels)
+    torch.testing.assert_close(got, negative_log_likelihood(log_probs, labels), rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.bad_input
+def test_there_is_at_least_one_bin():
+    with pytest.raises(ValueError, match="`num_bins` must be an integer >= 1, got 0"):
+        expected_calibration_error(torch.tensor([[0.5, 0.5]]).log(), torch.tensor([0]), num_bins=0)

@@ -1,0 +1,123 @@
+import pickle
+
+import pytest
+import torch
+from torchmetrics import MetricCollection
+
+from onepeak import metrics
+from onepeak.metrics.catalog import METRICS
+
+RECORDS = [pytest.param(record, id=record.name) for record in METRICS]
+LOG_PROBS = torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3], [0.2, 0.3, 0.5]]).log()
+LABELS = torch.tensor([1, 1, 0])
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_metric_goes_through_pickle_with_what_it_has_seen(record):
+    metric = record.make(3)
+    metric.update(LOG_PROBS, LABELS)
+    copy = pickle.loads(pickle.dumps(metric))
+    metric.update(LOG_PROBS[:1], LABELS[:1])
+    copy.update(LOG_PROBS[:1], LABELS[:1])
+    assert copy.compute() == metric.compute()
+    copy.reset()
+    assert copy.compute().isnan()
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_calling_a_metric_gives_the_value_of_the_batch_and_keeps_the_total(record):
+    metric, batch, total = record.make(3), record.make(3), record.make(3)
+    metric(LOG_PROBS[:2], LABELS[:2])
+    last = metric(LOG_PROBS[2:], LABELS[2:])
+    batch.update(LOG_PROBS[2:], LABELS[2:])
+    total.update(LOG_PROBS, LABELS)
+    torch.testing.assert_close(last, batch.compute(), equal_nan=True)
+    torch.testing.assert_close(metric.compute(), total.compute())
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_inference_mode_may_begin_and_end_between_batches(record):
+    metric, plain = record.make(3), record.make(3)
+    with torch.inference_mode():
+        metric.reset()
+        metric.update(LOG_PROBS[:2], LABELS[:2])
+    metric.update(LOG_PROBS[2:], LABELS[2:])
+    plain.update(LOG_PROBS, LABELS)
+    torch.testing.assert_close(metric.compute(), plain.compute())
+
+
+def test_metrics_that_look_alike_after_the_first_batch_stay_apart_in_a_collection_of_the_users_own():
+    # all right and all in order at first: torchmetrics would merge states of the same name
+    together = MetricCollection(
+        {
+            "predicted": metrics.SideOrderIndex(num_classes=3, reference="predicted"),
+            "true": metrics.SideOrderIndex(num_classes=3, reference="true"),
+            "strict": metrics.UnimodalRate(num_classes=3),
+            "tolerant": metrics.UnimodalRate(num_classes=3, tolerance=1.0),
+        }
+    )
+    together.update(LOG_PROBS[:1], LABELS[:1])
+    together.update(LOG_PROBS[1:], LABELS[1:])
+    values = {name: value.item() for name, value in together.compute().items()}
+    # samples two and three are in order from their modes for one pair and for two, from the truth for none and for none
+    assert values == pytest.approx({"predicted": 5 / 6, "true": 1 / 3, "strict": 2 / 3, "tolerant": 1.0})
+
+
+def test_a_sample_without_weight_has_no_say_however_bad_it_is():
+    metric = metrics.NegativeLogLikelihood(num_classes=2)
+    log_probs = torch.tensor([[1.0, 0.0], [0.5, 0.5]]).log()
+    metric.update(log_probs, torch.tensor([1, 1]), sample_weight=torch.tensor([0.0, 3.0]))
+    assert metric.compute().item() == pytest.approx(0.6931, abs=1e-4)
+
+
+def test_metrics_on_labels_take_predicted_labels_in_place_of_a_posterior():
+    from_labels, from_posterior = metrics.MeanAbsoluteError(num_classes=3), metrics.MeanAbsoluteError(num_classes=3)
+    from_labels.update(torch.tensor([1, 0, 2]), LABELS)
+    from_posterior.update(LOG_PROBS, LABELS)
+    assert from_labels.compute().item() == from_posterior.compute().item() == 1.0
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.bad_input
+def test_what_a_batch_brings_is_checked(record):
+    metric = record.make(3)
+    with pytest.raises(ValueError, match=r"`log_probs` must have 3 numbers on its last axis, got shape \(3, 4\)"):
+        metric.update(torch.full((3, 4), 0.25).log(), LABELS)
+    with pytest.raises(ValueError, match="`labels` must be integers from 0 to 2, got 3"):
+        metric.update(LOG_PROBS, LABELS + 2)
+    with pytest.raises(ValueError, match=r"`labels` must have shape \(3,\), one a sample, got \(2,\)"):
+        metric.update(LOG_PROBS, LABELS[:2])
+    with pytest.raises(ValueError, match=r"`labels` must be a tensor of integers, got torch\.float32"):
+        metric.update(LOG_PROBS, LABELS.float())
+    with pytest.raises(ValueError, match="`log_probs` must not be NaN"):
+        metric.update(LOG_PROBS * torch.nan, LABELS)
+    with pytest.raises(ValueError, match=r"`sample_weight` must have shape \(3,\), got \(2,\)"):
+        metric.update(LOG_PROBS, LABELS, sample_weight=torch.ones(2))
+    assert metric.compute().isnan()  # a batch that was refused has left no trace
+
+
+@pytest.mark.parametrize("record", [r for r in RECORDS if r.values[0].needs == "log_probs"])
+@pytest.mark.bad_input
+def test_metrics_on_posteriors_refuse_labels_in_their_place(record):
+    with pytest.raises(ValueError, match=r"`log_probs` must be a floating-point tensor, got torch\.int64"):
+        record.make(3).update(LABELS, LABELS)
+
+
+@pytest.mark.parametrize("record", [r for r in RECORDS if r.values[0].name != "ece"])
+@pytest.mark.bad_input
+def test_a_decision_outside_the_classes_is_refused(record):
+    with pytest.raises(ValueError, match="`predicted` must be integers from 0 to 2, got 3"):
+        record.make(3).update(LOG_PROBS, LABELS, torch.tensor([0, 1, 3]))
+
+
+@pytest.mark.bad_input
+def test_predicted_labels_are_given_once():
+    with pytest.raises(ValueError, match="give the predicted labels once"):
+        metrics.Accuracy(num_classes=3).update(LABELS, LABELS, LABELS)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.bad_input
+def test_one_class_is_too_few(record):
+    with pytest.raises(ValueError, match="`num_classes` must be an integer >= 2, got 1"):
+        record.make(1)

@@ -1,0 +1,80 @@
+import math
+
+import pytest
+import torch
+from torchmetrics import Metric
+
+from onepeak import metrics
+from onepeak.metrics.catalog import METRICS, collection
+from onepeak.metrics.functional import side_order_chance
+
+RECORDS = [pytest.param(record, id=record.name) for record in METRICS]
+
+
+def test_every_public_class_is_in_the_catalog():
+    public = {name for name in metrics.__all__ if isinstance(getattr(metrics, name), type)}
+    assert {type(record.make(4)).__name__ for record in METRICS} == public
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_the_direction_is_that_of_the_class(record):
+    metric = record.make(4)
+    assert isinstance(metric, Metric)
+    assert metric.higher_is_better is record.higher_is_better
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_needs_says_whether_labels_are_enough(record):
+    metric = record.make(4)
+    assert ("confusion" in metric.metric_state) == (record.needs == "labels")
+
+
+def test_ranges_grow_with_the_scale_where_the_unit_is_a_class():
+    assert METRICS["mae"].range(70) == (0.0, 69.0)
+    assert METRICS["accuracy"].range(70) == (0.0, 1.0)
+    assert METRICS["qwk"].range(70) == (-1.0, 1.0)
+    assert METRICS["nll"].range(70) == (0.0, math.inf)
+
+
+def test_the_best_value_is_the_end_of_the_range_in_its_direction():
+    assert METRICS["mae"].best(70) == 0.0
+    assert METRICS["soi_true"].best(70) == 1.0
+
+
+def test_chance_is_given_for_the_side_order_index():
+    assert METRICS["soi_predicted"].chance(5) == side_order_chance(5) == pytest.approx(0.7)
+    assert METRICS["soi_true"].chance(5) == 0.5
+
+
+def test_metrics_on_labels_share_one_table_in_a_collection():
+    all_metrics = collection(5)
+    groups = [group for group in all_metrics.compute_groups.values() if len(group) > 1]
+    assert [sorted(group) for group in groups] == [sorted(r.name for r in METRICS if r.needs == "labels")]
+
+
+def test_a_collection_of_some_metrics_has_these_and_no_others():
+    log_probs, labels = torch.eye(3).clamp(min=1e-9).log_softmax(dim=-1), torch.arange(3)
+    some = collection(3, names=["qwk", "nll"])
+    some.update(log_probs, labels)
+    assert set(some.compute()) == {"qwk", "nll"}
+    assert set(collection(3, names=["nll", "ece"])) == {"nll", "ece"}
+
+
+def test_a_perfect_one_hot_posterior_is_the_best_but_for_its_ties():
+    labels = torch.tensor([0, 2, 4, 1, 3])
+    perfect = collection(5)
+    perfect.update(torch.eye(5)[labels].log(), labels)
+    values = {name: value.item() for name, value in perfect.compute().items()}
+    # classes of probability zero are ties, and ties are violations: the strict metrics say so
+    strict = {"soi_predicted", "soi_true", "unimodal", "violations"}
+    best = {record.name: record.best(5) for record in METRICS if record.name not in strict}
+    assert {name: values[name] for name in best} == pytest.approx(best, abs=1e-12)
+    assert values["violations"] == pytest.approx((3 + 2 + 2 + 2 + 3) / 5)
+
+
+@pytest.mark.bad_input
+def test_an_unknown_metric_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match=r"Unknown metric 'soi_predict'\. Did you mean 'soi_predicted'"):
+        collection(3, names=["soi_predict"])
+    with pytest.raises(ValueError, match="`num_classes` must be an integer >= 2, got 1"):
+        collection(1)

@@ -1,0 +1,47 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from onepeak.metrics.catalog import METRICS, collection
+
+
+def test_two_processes_give_the_value_of_one_however_they_share_the_samples(tmp_path):
+    generator = torch.Generator().manual_seed(3)
+    data = {
+        "log_probs": torch.randn(23, 6, generator=generator).log_softmax(dim=-1),
+        "labels": torch.randint(6, (23,), generator=generator),
+        "predicted": torch.randint(6, (23,), generator=generator),
+        # unlike shares in several batches; then a process that is left without a sample
+        "ranks": torch.tensor([[0] * 9 + [1] * 14, [1] * 23]),
+    }
+    torch.save(data, tmp_path / "samples.pt")
+    worker = Path(__file__).with_name("gloo_worker.py")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, worker, str(rank), "2", tmp_path / "meeting", tmp_path / "samples.pt"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        for rank in range(2)
+    ]
+    try:
+        outputs = [process.communicate(timeout=180) for process in processes]
+    finally:
+        for process in processes:  # one that waits for the other would wait for ever
+            process.kill()
+    assert [process.returncode for process in processes] == [0, 0], outputs
+
+    alone = collection(6)
+    alone.update(data["log_probs"], data["labels"], data["predicted"])
+    expected = {name: value.item() for name, value in alone.compute().items()}
+    assert set(expected) == {record.name for record in METRICS}
+    for out, _ in outputs:
+        for values in json.loads(out):
+            assert values == pytest.approx(expected, rel=1e-12)

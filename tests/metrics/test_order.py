@@ -1,0 +1,70 @@
+import pytest
+import torch
+
+from onepeak.metrics import NumViolations, SideOrderIndex, UnimodalRate, ViolationSize
+
+
+def test_the_reference_is_the_decision_or_the_truth():
+    log_probs = torch.tensor([[0.1, 0.2, 0.4, 0.3]]).log()
+    labels, decided = torch.tensor([3]), torch.tensor([0])
+    for reference, expected in (("true", 2 / 3), ("predicted", 1 / 3)):
+        soi = SideOrderIndex(num_classes=4, reference=reference)
+        soi.update(log_probs, labels, decided)
+        assert soi.compute().item() == pytest.approx(expected)
+        number = NumViolations(num_classes=4, reference=reference)
+        number.update(log_probs, labels, decided)
+        assert number.compute().item() == pytest.approx(3 * (1 - expected))
+    climb = ViolationSize(num_classes=4, reference="true")
+    climb.update(log_probs, labels, decided)
+    assert climb.compute().item() == pytest.approx(0.1)
+
+
+def test_the_index_may_be_had_from_raw_scores():
+    soi = SideOrderIndex(num_classes=70)
+    soi.update(-2.0 * (torch.arange(70) - 30).abs().float().unsqueeze(0), torch.tensor([30]))
+    assert soi.compute().item() == 1.0
+
+
+def test_chance_depends_on_the_reference():
+    assert SideOrderIndex(num_classes=4).chance == 0.75
+    assert SideOrderIndex(num_classes=4, reference="true").chance == 0.5
+
+
+def two_bumps_at_70_classes():
+    """A peak at 20 and a bump at 50 that two decimals of probability do not show."""
+    classes = torch.arange(70.0)
+    bumps = (-0.5 * ((classes - 20) / 5) ** 2).exp() + 0.04 * (-0.5 * ((classes - 50) / 5) ** 2).exp()
+    return (bumps / bumps.sum()).log().unsqueeze(0)
+
+
+def test_a_small_second_bump_at_70_classes_is_caught_without_tolerance():
+    log_probs, label = two_bumps_at_70_classes(), torch.tensor([20])
+    rounded = (log_probs.exp() * 100).round()
+    assert (rounded.diff()[..., 20:] <= 0).all()  # two decimals see one peak
+    strict = UnimodalRate(num_classes=70)
+    strict.update(log_probs, label)
+    assert strict.compute().item() == 0.0
+
+
+def test_tolerance_is_in_log_probability():
+    log_probs, label = two_bumps_at_70_classes(), torch.tensor([20])
+    worst = log_probs.diff()[..., 20:].max().item()
+    for tolerance, expected in ((worst * 0.99, 0.0), (worst * 1.01, 1.0)):
+        rate = UnimodalRate(num_classes=70, tolerance=tolerance)
+        rate.update(log_probs, label)
+        assert rate.compute().item() == expected
+
+
+@pytest.mark.parametrize("metric", [SideOrderIndex, NumViolations, ViolationSize])
+@pytest.mark.bad_input
+def test_an_unknown_reference_is_answered_with_the_nearest(metric):
+    with pytest.raises(
+        ValueError, match=r"Unknown `reference` 'truth'\. Did you mean 'true'[?] Known: predicted, true"
+    ):
+        metric(num_classes=4, reference="truth")
+
+
+@pytest.mark.bad_input
+def test_a_negative_tolerance_is_refused():
+    with pytest.raises(ValueError, match=r"`tolerance` must be a finite number >= 0, got -0\.1"):
+        UnimodalRate(num_classes=4, tolerance=-0.1)
