@@ -1,3 +1,54 @@
-"""onepeak: deep ordinal classification whose posteriors have one peak."""
+"""onepeak: deep ordinal classification whose posteriors have one peak.
+
+Everything is imported when it is first used, so that `import onepeak` costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from onepeak._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from onepeak import constraints, data, errors, metrics, posterior
+    from onepeak.constraints import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss, order_gaps
+    from onepeak.methods import Constrained, Method, method, methods
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Constrained",
+    "ELBLoss",
+    "LogBarrier",
+    "Method",
+    "PenaltyLoss",
+    "QuadraticPenalty",
+    "UnimodalLoss",
+    "constraints",
+    "data",
+    "errors",
+    "method",
+    "methods",
+    "metrics",
+    "order_gaps",
+    "posterior",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Constrained": "onepeak.methods.constrained",
+        "ELBLoss": "onepeak.constraints",
+        "LogBarrier": "onepeak.constraints",
+        "Method": "onepeak.methods.method",
+        "PenaltyLoss": "onepeak.constraints",
+        "QuadraticPenalty": "onepeak.constraints",
+        "UnimodalLoss": "onepeak.constraints",
+        "constraints": "",
+        "data": "",
+        "errors": "",
+        "method": "onepeak.methods.catalog",
+        "methods": "onepeak.methods.catalog",
+        "metrics": "",
+        "order_gaps": "onepeak.constraints",
+        "posterior": "",
+    },
+)

@@ -84,22 +84,27 @@ def check_scores(scores: Tensor, num_classes: int, *, name: str = "scores") -> N
         raise InputError(f"`{name}` must have {num_classes} numbers on its last axis, got shape {tuple(scores.shape)}.")
 
 
-def check_labels(labels: Tensor, num_classes: int, batch_shape: Sequence[int], *, name: str = "labels") -> None:
+def check_labels(labels: Tensor, num_classes: int, batch_shape: torch.Size, *, name: str = "labels") -> None:
     """Integers from 0 to num_classes - 1, one a sample."""
-    if (
-        not isinstance(labels, Tensor)
-        or labels.is_floating_point()
-        or labels.is_complex()
-        or labels.dtype == torch.bool
-    ):
+    check_label_shape(labels, batch_shape, name=name)
+    check_label_range(labels, num_classes, name=name)
+
+
+def check_label_shape(labels: Tensor, batch_shape: torch.Size, *, name: str = "labels") -> None:
+    """Integers, one a sample."""
+    if not isinstance(labels, Tensor) or labels.dtype not in _INTEGERS:
         found = labels.dtype if isinstance(labels, Tensor) else type(labels).__name__
         raise InputError(f"`{name}` must be a tensor of integers, got {found}.")
-    if labels.shape != torch.Size(batch_shape):
+    if labels.shape != batch_shape:
         raise InputError(f"`{name}` must have shape {tuple(batch_shape)}, one a sample, got {tuple(labels.shape)}.")
+
+
+def check_label_range(labels: Tensor, num_classes: int, *, name: str = "labels") -> None:
+    """From 0 to num_classes - 1, where that can be seen without a stall."""
     if readable(labels) and labels.numel():
-        low, high = labels.aminmax()
+        low, high = (int(end) for end in labels.aminmax())
         if low < 0 or high >= num_classes:
-            wrong = int(low) if low < 0 else int(high)
+            wrong = low if low < 0 else high
             raise InputError(f"`{name}` must be integers from 0 to {num_classes - 1}, got {wrong}.")
 
 

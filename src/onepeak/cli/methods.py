@@ -1,7 +1,6 @@
 """`onepeak methods`: the catalog of methods."""
 
 import json
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -16,7 +15,8 @@ def methods(as_json: Annotated[bool, typer.Option("--json", help="Print the reco
 
     records = onepeak.methods()
     if as_json:
-        typer.echo(json.dumps([asdict(record) for record in records], indent=2))
+        fields = ("name", "title", "reference", "num_outputs", "unimodal", "as_published", "settings")
+        typer.echo(json.dumps([{name: getattr(record, name) for name in fields} for record in records], indent=2))
         return
     from rich.console import Console
     from rich.table import Table

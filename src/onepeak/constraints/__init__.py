@@ -1,1 +1,19 @@
-"""The paper's mathematics: the order constraints on adjacent scores and what makes a loss of them."""
+"""The paper's mathematics: the order constraints on adjacent scores and the losses made of them."""
+
+from onepeak.constraints.barrier import LogBarrier, log_barrier
+from onepeak.constraints.gaps import order_gaps
+from onepeak.constraints.losses import ELBLoss, PenaltyLoss, UnimodalLoss
+from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.penalty import QuadraticPenalty, quadratic_penalty
+
+__all__ = [
+    "ELBLoss",
+    "LogBarrier",
+    "OrderConstraint",
+    "PenaltyLoss",
+    "QuadraticPenalty",
+    "UnimodalLoss",
+    "log_barrier",
+    "order_gaps",
+    "quadratic_penalty",
+]

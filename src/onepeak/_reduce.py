@@ -1,0 +1,36 @@
+"""From one loss a sample to what was asked for: written once, so that every loss weighs and reduces alike."""
+
+from typing import Literal, TypeAlias, get_args
+
+from torch import Tensor
+
+from onepeak._check import check_choice
+from onepeak._shapes import Labels, PerClass, PerSample
+
+Reduction: TypeAlias = Literal["none", "mean", "sum"]
+
+
+def check_reduction(reduction: str) -> None:
+    """One of the three names PyTorch's losses know."""
+    check_choice("reduction", reduction, get_args(Reduction))
+
+
+def weights_of_samples(
+    labels: Labels, class_weight: PerClass | None, sample_weight: PerSample | None
+) -> PerSample | None:
+    """The weight of each sample: its class's times its own; None where neither is given."""
+    if class_weight is None:
+        return sample_weight
+    weights = class_weight[labels]
+    return weights if sample_weight is None else weights * sample_weight
+
+
+def reduce(weighted: PerSample, weights: PerSample | None, reduction: Reduction) -> Tensor:
+    """Reduces losses that carry their weights already; the mean divides by the total weight."""
+    match reduction:
+        case "none":
+            return weighted
+        case "sum":
+            return weighted.sum()
+        case "mean":
+            return weighted.mean() if weights is None else weighted.sum() / weights.sum()

@@ -1,0 +1,99 @@
+r"""The extended log-barrier of the paper (Belharbi et al. 2019, eq. 7; Kervadec et al. 2019)."""
+
+from collections.abc import Callable
+from typing import final
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_number
+from onepeak._shapes import Gaps
+from onepeak.constraints.order import OrderConstraint
+from onepeak.kernels.analytic import GapTerms, barrier_terms
+
+
+def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
+    r"""What each gap costs: a barrier where it is in order, a straight line where it is not.
+
+    .. math::
+        \hat I(r) = \begin{cases} -\frac1t \log(-r) & r \le -\frac1{t^2} \\
+        t r - \frac1t \log\frac1{t^2} + \frac1t & \text{otherwise} \end{cases}
+
+    Convex and once continuously differentiable, defined for every gap, so training may start out of order. It may be
+    negative, and is meant to be: a pair well in order earns something. With :math:`c = \max(-r, 1/t^2)` both branches
+    are :math:`t (c + r) - \frac1t \log c`, and the slope of both is :math:`1 / (t c)`; written so, no branch that is
+    not taken can turn the gradient into NaN.
+
+    Args:
+        gaps: Signed differences, negative where in order (see `order_gaps`).
+        t: How steep the barrier is; the duality gap is at most 1 / t.
+
+    Returns:
+        One cost a gap, not summed.
+
+    Example:
+        >>> log_barrier(torch.tensor([-1.0, 0.0, 1.0]), t=1.0)
+        tensor([0., 1., 2.])
+
+    Reference: Belharbi et al. 2019, eq. 7.
+    """
+    if not isinstance(t, Tensor):
+        check_number("t", t, above=0)
+    clear = torch.clamp(-gaps, min=t**-2)
+    return t * (clear + gaps) - clear.log() / t
+
+
+@final
+class LogBarrier(OrderConstraint):
+    r"""The order constraints as an extended log-barrier that tightens while training goes on.
+
+    The cost of a sample is the **sum** of `log_barrier` over its c - 1 gaps. `tighten`, called once an epoch after
+    validation, sets :math:`t \leftarrow \min(\text{growth} \cdot t, t_{max})`; t is saved in the `state_dict`.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        t: The first t.
+        growth: Factor of t at every `tighten`, at least 1.
+        t_max: Where t stops growing, at least the first t.
+
+    Example:
+        >>> barrier = LogBarrier(num_classes=3, t=1.0, growth=2.0, t_max=3.0)
+        >>> barrier(torch.tensor([[0.0, 1.0, 0.0]]), torch.tensor([1]))
+        tensor([0.])
+        >>> barrier.tighten(); barrier.tighten(); barrier.t
+        tensor(3.)
+
+    Reference: Belharbi et al. 2019, eq. 6 and 7.
+    """
+
+    t: Tensor
+
+    def __init__(self, num_classes: int, t: float = 1.0, growth: float = 1.001, t_max: float = 5.0) -> None:
+        super().__init__(num_classes)
+        start = check_number("t", t, above=0)
+        self.growth = check_number("growth", growth, minimum=1)
+        self.t_max = check_number("t_max", t_max, minimum=start)
+        self.register_buffer("t", torch.tensor(start, dtype=torch.float32))
+
+    def tighten(self) -> None:
+        """Makes the barrier steeper, in place, so that a captured CUDA graph sees it too."""
+        self.t.mul_(self.growth).clamp_(max=self.t_max)
+
+    def gap_costs(self, gaps: Gaps) -> Gaps:
+        """`log_barrier` at the present t."""
+        return log_barrier(gaps, self.t.to(gaps.dtype))
+
+    def gap_terms(self) -> GapTerms:
+        """`log_barrier` at the present t, as a value and a slope."""
+        return barrier_terms(self.t.item())
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":
+        # `module.bfloat16()` must not round t: 1.001 t would be t again and the barrier would never tighten.
+        exact = self.t
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.t = exact.to(self.t.device)
+        return self
+
+    def extra_repr(self) -> str:
+        """The settings, as `print` shows them."""
+        return f"num_classes={self.num_classes}, t={self.t.item():g}, growth={self.growth:g}, t_max={self.t_max:g}"

@@ -1,0 +1,53 @@
+"""Cross-entropy under order constraints: the loss of ELB and PN (Belharbi et al. 2019, eq. 3 and 6)."""
+
+from torch import Tensor
+from torch.nn import functional as F
+
+from onepeak._check import readable
+from onepeak._reduce import Reduction, reduce, weights_of_samples
+from onepeak._shapes import Labels, PerClass, PerSample, Scores
+from onepeak.constraints.order import OrderConstraint, full_precision
+from onepeak.kernels import analytic
+
+
+def ordered_cross_entropy(
+    scores: Scores,
+    labels: Labels,
+    constraint: OrderConstraint,
+    *,
+    class_weight: PerClass | None = None,
+    sample_weight: PerSample | None = None,
+    label_smoothing: float = 0.0,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Cross-entropy plus the cost of the constraint, without checks of the input.
+
+    The mean divides by the total weight of the samples. A class weight weighs the whole loss of a sample, constraint
+    included, so that a class weighted 2 counts as if each of its samples were seen twice.
+    """
+    scores = full_precision(scores)
+    weighted = class_weight is not None or sample_weight is not None
+    if reduction == "mean" and not weighted and label_smoothing == 0 and readable(scores):
+        return analytic.ordered_cross_entropy(scores, labels, constraint.gap_terms(), constraint.plain_cost)
+    base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
+    cost = constraint.cost(scores, labels)
+    if class_weight is not None:
+        cost = cost * class_weight[labels]
+    losses = base + cost
+    if sample_weight is not None:
+        losses = losses * sample_weight
+    return reduce(losses, weights_of_samples(labels, class_weight, sample_weight), reduction)
+
+
+def cross_entropy(
+    scores: Scores, labels: Labels, *, class_weight: PerClass | None = None, label_smoothing: float = 0.0
+) -> PerSample:
+    """PyTorch's cross-entropy of each sample, for any leading batch shape with the classes last."""
+    losses = F.cross_entropy(
+        scores.reshape(-1, scores.shape[-1]),
+        labels.reshape(-1).long(),
+        weight=class_weight,
+        reduction="none",
+        label_smoothing=label_smoothing,
+    )
+    return losses.reshape(labels.shape)

@@ -1,0 +1,232 @@
+"""Losses to drop into any training loop: a base loss under the paper's order constraints."""
+
+import math
+from collections.abc import Callable
+from typing import final
+
+from torch import Tensor, nn
+
+from onepeak._check import (
+    check_finite,
+    check_label_range,
+    check_label_shape,
+    check_number,
+    check_scores,
+    check_weights,
+    readable,
+)
+from onepeak._reduce import Reduction, check_reduction, reduce
+from onepeak._shapes import Labels, PerClass, PerSample, Scores
+from onepeak.constraints.barrier import LogBarrier
+from onepeak.constraints.cross_entropy import ordered_cross_entropy
+from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.penalty import QuadraticPenalty
+from onepeak.errors import InputError
+
+
+@final
+class ELBLoss(nn.Module):
+    r"""Cross-entropy under the extended log-barrier: a drop-in for `nn.CrossEntropyLoss` when classes have an order.
+
+    .. math:: \ell = -\log \mathrm{softmax}(s)_y + \sum_{k=0}^{c-2} \hat I(\Delta_k)
+
+    The sum is over the c - 1 pairs of adjacent classes; "mean" is over samples (over their total weight where weights
+    are given). The loss may be negative. Half-precision scores are worked out and answered in float32.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        t: The first t of the barrier.
+        growth: Factor of t at every `tighten`.
+        t_max: Where t stops growing.
+        weight: Class weights, as in `nn.CrossEntropyLoss`; here they weigh the constraints of the sample too.
+        label_smoothing: Of the cross-entropy, from 0 to 1.
+        reduction: "none", "mean" or "sum".
+
+    Example:
+        >>> import torch
+        >>> loss = ELBLoss(num_classes=5)
+        >>> scores = torch.tensor([[0.0, 1.0, 3.0, 1.0, 0.0]], requires_grad=True)
+        >>> loss(scores, torch.tensor([2]))
+        tensor(-1.0713, grad_fn=...)
+        >>> loss.tighten()  # once an epoch, after validation
+
+    Reference: Belharbi et al. 2019, eq. 6 and 7.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        t: float = 1.0,
+        growth: float = 1.001,
+        t_max: float = 5.0,
+        *,
+        weight: PerClass | None = None,
+        label_smoothing: float = 0.0,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__()
+        self.constraint = LogBarrier(num_classes, t, growth, t_max)
+        self.cross_entropy = _CrossEntropySettings(num_classes, weight, label_smoothing, reduction)
+
+    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
+        """The loss of raw scores (logits) of shape (..., num_classes)."""
+        return self.cross_entropy.under(self.constraint, scores, labels, sample_weight)
+
+    def tighten(self) -> None:
+        """Makes the barrier steeper: once an epoch, after validation."""
+        self.constraint.tighten()
+
+
+@final
+class PenaltyLoss(nn.Module):
+    r"""Cross-entropy under the quadratic penalty, the paper's PN.
+
+    .. math:: \ell = -\log \mathrm{softmax}(s)_y + \lambda \sum_{k=0}^{c-2} H(\Delta_k)
+
+    The sum is over the c - 1 pairs of adjacent classes; "mean" is over samples (over their total weight where weights
+    are given).
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: The paper's :math:`\lambda`: weight of the penalty (class weights are `class_weight`).
+        slack: The paper's :math:`\epsilon`.
+        class_weight: Class weights; they weigh the penalty of the sample too.
+        label_smoothing: Of the cross-entropy, from 0 to 1.
+        reduction: "none", "mean" or "sum".
+
+    Example:
+        >>> import torch
+        >>> loss = PenaltyLoss(num_classes=3, weight=1.0, slack=0.1)
+        >>> loss(torch.tensor([[0.0, 1.0, 2.0]]), torch.tensor([1]))
+        tensor(2.6176)
+
+    Reference: Belharbi et al. 2019, eq. 3.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        weight: float = 1e-2,
+        slack: float = 0.1,
+        *,
+        class_weight: PerClass | None = None,
+        label_smoothing: float = 0.0,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__()
+        self.constraint = QuadraticPenalty(num_classes, weight, slack)
+        self.cross_entropy = _CrossEntropySettings(num_classes, class_weight, label_smoothing, reduction)
+
+    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
+        """The loss of raw scores (logits) of shape (..., num_classes)."""
+        return self.cross_entropy.under(self.constraint, scores, labels, sample_weight)
+
+    def tighten(self) -> None:
+        """Nothing to do: the penalty has no schedule. Here so that a training loop can treat all losses alike."""
+
+
+@final
+class UnimodalLoss(nn.Module):
+    """Any loss under any order constraint.
+
+    Args:
+        base: A loss of (scores, labels): a function or a module. It gives one number a sample, which is then weighed
+            and reduced here, or a scalar, which is added to the reduced cost of the constraint as it is.
+        constraint: `LogBarrier` or `QuadraticPenalty`.
+        reduction: "none", "mean" or "sum"; "none" and sample weights need a base that gives one number a sample.
+
+    Example:
+        >>> import torch
+        >>> base = nn.MultiMarginLoss(reduction="none")
+        >>> loss = UnimodalLoss(base=base, constraint=LogBarrier(num_classes=4))
+        >>> loss(torch.tensor([[0.0, 1.0, 3.0, 1.0]]), torch.tensor([2]))
+        tensor(-1.3863)
+
+    Reference: Belharbi et al. 2019, eq. 3 and 6, whose C is any loss.
+    """
+
+    def __init__(
+        self, base: Callable[[Tensor, Tensor], Tensor], constraint: OrderConstraint, *, reduction: Reduction = "mean"
+    ) -> None:
+        super().__init__()
+        if not callable(base):
+            raise InputError(f"`base` must be a loss of (scores, labels), got {type(base).__name__}.")
+        if not isinstance(constraint, OrderConstraint):
+            raise InputError(f"`constraint` must be a LogBarrier or QuadraticPenalty, got {type(constraint).__name__}.")
+        check_reduction(reduction)
+        self.base = base
+        self.constraint = constraint
+        self.reduction: Reduction = reduction
+
+    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
+        """The loss of raw scores of shape (..., num_classes)."""
+        if sample_weight is not None:
+            check_weights(sample_weight, labels.shape, name="sample_weight")
+        cost = self.constraint(scores, labels)
+        base = self.base(scores, labels)
+        if base.shape == cost.shape:
+            losses = base + cost
+            weighted = losses if sample_weight is None else losses * sample_weight
+            loss = reduce(weighted, sample_weight, self.reduction)
+        elif base.ndim == 0 and self.reduction != "none" and sample_weight is None:
+            loss = base + reduce(cost, None, self.reduction)
+        else:
+            raise InputError(
+                f"`base` must give one loss a sample, of shape {tuple(cost.shape)}, for reduction='none' and for "
+                f"sample weights, got shape {tuple(base.shape)}: give it reduction='none'."
+            )
+        return _finite(loss, scores)
+
+    def tighten(self) -> None:
+        """Moves the constraint's schedule on: once an epoch, after validation."""
+        self.constraint.tighten()
+
+
+class _CrossEntropySettings(nn.Module):
+    """What `ELBLoss` and `PenaltyLoss` share: the settings of their cross-entropy, and the checks."""
+
+    class_weight: Tensor | None
+
+    def __init__(
+        self, num_classes: int, class_weight: PerClass | None, label_smoothing: float, reduction: Reduction
+    ) -> None:
+        super().__init__()
+        check_reduction(reduction)
+        if class_weight is not None:
+            check_weights(class_weight, (num_classes,), name="class weights")
+        self.num_classes = num_classes
+        self.label_smoothing = check_number("label_smoothing", label_smoothing, minimum=0, maximum=1)
+        self.reduction: Reduction = reduction
+        self.register_buffer("class_weight", class_weight)
+
+    def under(
+        self, constraint: OrderConstraint, scores: Scores, labels: Labels, sample_weight: PerSample | None
+    ) -> Tensor:
+        check_scores(scores, self.num_classes)
+        check_label_shape(labels, scores.shape[:-1])
+        if sample_weight is not None:
+            check_weights(sample_weight, labels.shape, name="sample_weight")
+        try:
+            loss = ordered_cross_entropy(
+                scores,
+                labels,
+                constraint,
+                class_weight=self.class_weight,
+                sample_weight=sample_weight,
+                label_smoothing=self.label_smoothing,
+                reduction=self.reduction,
+            )
+        except IndexError:  # PyTorch has looked at every label already; a look of our own is for the message alone
+            check_label_range(labels, self.num_classes)
+            raise
+        return _finite(loss, scores)
+
+    def extra_repr(self) -> str:
+        return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"
+
+
+def _finite(loss: Tensor, scores: Tensor) -> Tensor:
+    """The loss; where it is not finite, the reason if it lies in the scores (a look at them first costs a pass)."""
+    if readable(loss) and loss.numel() == 1 and not math.isfinite(loss.item()):
+        check_finite(scores)
+    return loss

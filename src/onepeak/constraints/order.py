@@ -1,0 +1,56 @@
+"""A constraint on the order of adjacent scores, whatever it costs to break it."""
+
+from abc import ABC, abstractmethod
+
+from torch import nn
+
+from onepeak._check import check_labels, check_num_classes, check_scores, readable
+from onepeak._shapes import Gaps, Labels, PerSample, Scores
+from onepeak.constraints.gaps import signed_gaps
+from onepeak.kernels.analytic import GapTerms, order_cost
+
+
+class OrderConstraint(nn.Module, ABC):
+    """Scores must rise up to the label and fall after it; a subclass says what a broken pair costs.
+
+    Called with scores and labels it gives one cost a sample: the sum over the c - 1 pairs of adjacent classes.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+    """
+
+    def __init__(self, num_classes: int) -> None:
+        super().__init__()
+        self.num_classes = check_num_classes(num_classes)
+
+    @abstractmethod
+    def gap_costs(self, gaps: Gaps) -> Gaps:
+        """The cost of each gap, in operations that autograd, `torch.func` and `torch.compile` follow."""
+
+    @abstractmethod
+    def gap_terms(self) -> GapTerms:
+        """The same cost as a value and a slope, for the one-pass form."""
+
+    def tighten(self) -> None:
+        """Moves the constraint's schedule on by one epoch."""
+
+    def forward(self, scores: Scores, labels: Labels) -> PerSample:
+        """The cost of each sample (float32 for half-precision scores)."""
+        check_scores(scores, self.num_classes)
+        check_labels(labels, self.num_classes, scores.shape[:-1])
+        return self.cost(full_precision(scores), labels)
+
+    def cost(self, scores: Scores, labels: Labels) -> PerSample:
+        """`forward` without its checks: differentiated by hand where that is faster, by autograd elsewhere."""
+        if readable(scores):
+            return order_cost(scores, labels, self.gap_terms(), self.plain_cost)
+        return self.plain_cost(scores, labels)
+
+    def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:
+        """The definition itself: the sum of the gaps' costs."""
+        return self.gap_costs(signed_gaps(scores, labels)).sum(dim=-1)
+
+
+def full_precision(scores: Scores) -> Scores:
+    """Half-precision scores as float32: a sum over many classes and a difference of near equals need its digits."""
+    return scores.float() if scores.dtype.itemsize < 4 else scores

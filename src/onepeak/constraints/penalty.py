@@ -1,0 +1,72 @@
+r"""The quadratic penalty of the paper (Belharbi et al. 2019, eq. 3)."""
+
+from typing import final
+
+import torch
+
+from onepeak._check import check_number
+from onepeak._shapes import Gaps
+from onepeak.constraints.order import OrderConstraint
+from onepeak.kernels.analytic import GapTerms, penalty_terms
+
+
+def quadratic_penalty(gaps: Gaps, slack: float) -> Gaps:
+    r"""What each gap costs: nothing where it is in order, a square where it is not.
+
+    .. math:: H(\delta) = \begin{cases} (\delta + \epsilon)^2 & \delta \ge 0 \\ 0 & \text{otherwise} \end{cases}
+
+    It jumps by :math:`\epsilon^2` at a tie, as the paper writes it, and its gradient is zero wherever the order holds:
+    unlike a barrier it does not keep a pair that is in order from leaving it.
+
+    Args:
+        gaps: Signed differences, negative where in order (see `order_gaps`).
+        slack: The :math:`\epsilon` that makes a tie cost something, at least 0.
+
+    Returns:
+        One cost a gap, not summed.
+
+    Example:
+        >>> quadratic_penalty(torch.tensor([-1.0, 0.0, 1.0]), slack=0.5)
+        tensor([0.0000, 0.2500, 2.2500])
+
+    Reference: Belharbi et al. 2019, eq. 3.
+    """
+    check_number("slack", slack, minimum=0)
+    return torch.where(gaps >= 0, gaps + slack, 0).square()
+
+
+@final
+class QuadraticPenalty(OrderConstraint):
+    r"""The order constraints as a quadratic penalty.
+
+    The cost of a sample is `weight` times the **sum** of `quadratic_penalty` over its c - 1 gaps.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: The paper's :math:`\lambda`, at least 0.
+        slack: The paper's :math:`\epsilon`, at least 0.
+
+    Example:
+        >>> penalty = QuadraticPenalty(num_classes=3, weight=0.5, slack=1.0)
+        >>> penalty(torch.tensor([[0.0, 1.0, 2.0]]), torch.tensor([1]))
+        tensor([2.])
+
+    Reference: Belharbi et al. 2019, eq. 3.
+    """
+
+    def __init__(self, num_classes: int, weight: float = 1e-2, slack: float = 0.1) -> None:
+        super().__init__(num_classes)
+        self.weight = check_number("weight", weight, minimum=0)
+        self.slack = check_number("slack", slack, minimum=0)
+
+    def gap_costs(self, gaps: Gaps) -> Gaps:
+        """`quadratic_penalty`, weighted."""
+        return self.weight * quadratic_penalty(gaps, self.slack)
+
+    def gap_terms(self) -> GapTerms:
+        """`quadratic_penalty`, weighted, as a value and a slope."""
+        return penalty_terms(self.weight, self.slack)
+
+    def extra_repr(self) -> str:
+        """The settings, as `print` shows them."""
+        return f"num_classes={self.num_classes}, weight={self.weight:g}, slack={self.slack:g}"

@@ -1,0 +1,179 @@
+r"""Order constraints with their gradient written out, computed together with the value in one pass.
+
+Autograd would keep a dozen tensors the size of the scores; here the gradient is the only one kept, large batches are
+worked through in pieces that stay in the processor's cache, and small ones take as few operations as will do, for
+there every operation costs more than the arithmetic in it.
+
+Both come from one observation. Let the **sides** of a label y be :math:`\sigma_j = +1` for :math:`j \le y` and
+:math:`-1` for :math:`j > y`, :math:`j = 0, \dots, c`. Then :math:`r_k = \sigma_{k+1} (s_{k+1} - s_k)` is minus the
+gap of the pair (k, k+1), positive where it is in order, and the one-hot vector of the label is
+:math:`\frac12 (\sigma_j - \sigma_{j+1})`. So the gradients of :math:`-s_y`, the linear part of cross-entropy, and of
+any cost :math:`\sum_k f(r_k)` are both differences along one vector:
+
+.. math:: \frac{\partial}{\partial s_j} \Big( \sum_k f(r_k) - s_y \Big) = \frac{g_{j+1} - g_j}2, \qquad
+          g_j = \sigma_j \, (1 - 2 f'(r_{j-1})) \text{ inside},\; g_j = \sigma_j \text{ at both ends}.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx
+from torch.nn import functional as F
+
+PIECE = 1 << 17
+"""Numbers in one piece of rows: 0.5 MB of float32, a few of which fit a second-level cache."""
+
+LARGEST_TABLE = 512
+"""Up to this many classes the sides of every label are kept as a table (1 MB)."""
+
+GapTerms: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, float]]
+"""A cost f of the gaps. Takes (r, inner sides), multiplies the sides by 1 - 2 f'(r) in place, and gives values and a
+factor whose product is f(r); r may be overwritten."""
+
+PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""The same cost from scores and labels in operations that autograd follows, for derivatives of derivatives."""
+
+
+def barrier_terms(t: float) -> GapTerms:
+    """The extended log-barrier (eq. 7): with c = max(r, 1 / t^2), f = t (c - r) - log(c) / t and f' = -1 / (t c)."""
+    edge = 1 / (t * t)
+
+    def terms(r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        clear = r.clamp_min(edge)
+        sides.addcdiv_(sides, clear, value=2 / t)
+        return torch.sub(clear, r, out=r).sub_(clear.log_(), alpha=edge), t
+
+    return terms
+
+
+def penalty_terms(weight: float, slack: float) -> GapTerms:
+    """The quadratic penalty (eq. 3): with x = slack - r where r <= 0, f = weight x^2 and f' = -2 weight x."""
+
+    def terms(r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        excess = (slack - r).mul_(r <= 0)
+        sides.addcmul_(sides, excess, value=4 * weight)
+        return excess.square_(), weight
+
+    return terms
+
+
+def order_cost(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
+    """The cost of each sample: the sum of its gaps' costs."""
+    rows, row_labels = _as_rows(scores, labels)
+    cost: Tensor = _OrderCost.apply(rows, row_labels, terms, plain)
+    return cost.reshape(labels.shape)
+
+
+def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
+    """The mean over samples of cross-entropy plus order cost."""
+    loss: Tensor = _OrderedCrossEntropy.apply(*_as_rows(scores, labels), terms, plain)
+    return loss
+
+
+class _OrderCost(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
+        cost, gradient = scores.new_empty(len(scores)), torch.empty_like(scores)
+        one = scores.new_ones(())
+        for some, their_labels, their_cost, their_gradient in _pieces(scores, labels, cost, gradient):
+            r, sides = _gaps_in_order(some, their_labels)
+            values, factor = terms(r, sides[:, 1:-1])
+            torch.sum(values, dim=-1, out=their_cost).mul_(factor)
+            torch.sub(sides[:, 1:], sides[:, :-1], out=their_gradient).mul_(0.5)
+            at_label = their_labels.unsqueeze(-1)
+            their_gradient.scatter_add_(-1, at_label, one.expand_as(at_label))  # no -s_y in this cost
+        ctx.save_for_backward(scores, labels, gradient)
+        ctx.plain = plain  # type: ignore[attr-defined]
+        return cost
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
+        (upstream,) = grad_outputs
+        scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
+        if torch.is_grad_enabled():
+            cost = ctx.plain(scores, labels)  # type: ignore[attr-defined]
+            return _differentiable_gradient(cost, scores, upstream), None, None, None
+        return gradient * upstream.unsqueeze(-1), None, None, None
+
+
+class _OrderedCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
+        share = 1 / max(1, len(scores))
+        if scores.numel() <= PIECE:
+            loss, gradient = _cross_entropy_of_piece(scores, labels, terms, share)
+        else:
+            loss, gradient = scores.new_zeros(()), torch.empty_like(scores)
+            for some, their_labels, their_gradient in _pieces(scores, labels, gradient):
+                part, slope = _cross_entropy_of_piece(some, their_labels, terms, 1 / len(some))
+                their_gradient.copy_(slope)
+                loss.add_(part, alpha=share * len(some))
+        ctx.save_for_backward(scores, labels, gradient)
+        ctx.plain = plain  # type: ignore[attr-defined]
+        ctx.share = share  # type: ignore[attr-defined]
+        return loss
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
+        (upstream,) = grad_outputs
+        scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
+        if torch.is_grad_enabled():
+            loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
+            return _differentiable_gradient(loss, scores, upstream), None, None, None
+        return gradient * (upstream.item() * ctx.share), None, None, None  # type: ignore[attr-defined]
+
+
+def _cross_entropy_of_piece(scores: Tensor, labels: Tensor, terms: GapTerms, share: float) -> tuple[Tensor, Tensor]:
+    """The mean over samples of cross-entropy plus order cost, and the gradient of their sum."""
+    r, sides = _gaps_in_order(scores, labels)
+    values, factor = terms(r, sides[:, 1:-1])
+    log_probs = scores.log_softmax(dim=-1)
+    loss = F.nll_loss(log_probs, labels).add_(values.sum(), alpha=factor * share)
+    return loss, log_probs.exp_().add_(sides.diff(dim=-1), alpha=0.5)
+
+
+def _differentiable_gradient(value: Tensor, scores: Tensor, upstream: Tensor) -> Tensor:
+    """For `create_graph=True`: the gradient by autograd, so that it has a derivative itself."""
+    (gradient,) = torch.autograd.grad(value, scores, upstream, create_graph=True)
+    return gradient
+
+
+def _as_rows(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    if scores.ndim != 2:
+        scores, labels = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1)
+    return scores, labels.long()
+
+
+def _pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """The same rows of every tensor, as many at a time as fit the cache."""
+    rows = max(1, PIECE // tensors[0].shape[-1])
+    return zip(*(tensor.split(rows) for tensor in tensors), strict=True)
+
+
+def _gaps_in_order(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """The r of every row, and the sides they were taken with."""
+    sides = _sides(labels, scores.shape[-1], scores.dtype)
+    return scores.diff(dim=-1).mul_(sides[:, 1:-1]), sides
+
+
+def _sides(labels: Tensor, num_classes: int, dtype: torch.dtype) -> Tensor:
+    """The sides of each label: +1 up to it and -1 after, num_classes + 1 long."""
+    if num_classes <= LARGEST_TABLE:
+        return _table_of_sides(num_classes, dtype).index_select(0, labels)
+    return _windows_of_sides(num_classes, dtype).index_select(0, num_classes - 1 - labels)
+
+
+@functools.lru_cache(maxsize=16)
+def _windows_of_sides(num_classes: int, dtype: torch.dtype) -> Tensor:
+    """Row i: the sides of the label num_classes - 1 - i; all are windows into one vector, which takes O(c) memory."""
+    sides = torch.ones(2 * num_classes, dtype=dtype)
+    sides[num_classes:] = -1
+    return sides.unfold(0, num_classes + 1, 1)
+
+
+@functools.lru_cache(maxsize=16)
+def _table_of_sides(num_classes: int, dtype: torch.dtype) -> Tensor:
+    return _windows_of_sides(num_classes, dtype).flip(0)

@@ -1,0 +1,20 @@
+"""One file a method, all behind one small protocol; `catalog` finds them by name."""
+
+import sys
+from types import ModuleType
+
+from onepeak.methods.catalog import MethodRecord, method, methods
+from onepeak.methods.constrained import Constrained
+from onepeak.methods.method import Method
+
+__all__ = ["Constrained", "Method", "MethodRecord", "method", "methods"]
+
+
+class _CallablePackage(ModuleType):
+    """`onepeak.methods` is this package and `onepeak.methods()` is the catalog: Python gives both the same place."""
+
+    def __call__(self) -> tuple[MethodRecord, ...]:
+        return methods()
+
+
+sys.modules[__name__].__class__ = _CallablePackage

@@ -1,0 +1,81 @@
+"""The paper's contribution: an order constraint put on any method that has class scores."""
+
+from typing import final
+
+import torch
+from torch import Tensor
+
+from onepeak._check import readable
+from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak.constraints.cross_entropy import ordered_cross_entropy
+from onepeak.constraints.order import OrderConstraint
+from onepeak.errors import InputError
+from onepeak.methods.cross_entropy import CrossEntropy
+from onepeak.methods.method import Method
+
+
+@final
+class Constrained(Method):
+    r"""A base method whose class scores must rise up to the label and fall after it.
+
+    .. math:: \ell = \ell_{base} + \sum_{k=0}^{c-2} \hat I(\Delta_k)
+
+    Posterior and prediction are the base method's. With cross-entropy as the base and a log-barrier this is the
+    paper's ELB, with a quadratic penalty its PN.
+
+    Args:
+        base: The method to constrain; its class weights hold for the constraint too.
+        constraint: `LogBarrier` or `QuadraticPenalty`.
+
+    Example:
+        >>> from onepeak.constraints import LogBarrier
+        >>> elb = Constrained(CrossEntropy(num_classes=3), LogBarrier(num_classes=3))
+        >>> elb.loss(torch.tensor([[0.0, 1.0, 0.0]]), torch.tensor([1]))
+        tensor(0.5514)
+
+    Reference: Belharbi et al. 2019, eq. 3 and 6.
+    """
+
+    def __init__(self, base: Method, constraint: OrderConstraint) -> None:
+        super().__init__(base.num_classes, class_weight=base.class_weight)
+        if constraint.num_classes != base.num_classes:
+            raise InputError(
+                f"`constraint` must have the {base.num_classes} classes of its base, got {constraint.num_classes}."
+            )
+        base.class_scores(torch.zeros(1, base.num_outputs))  # an error here, not in the first step of training
+        self.base = base
+        self.constraint = constraint
+        self.decision = base.decision
+
+    @property
+    def num_outputs(self) -> int:
+        """The base method's."""
+        return self.base.num_outputs
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The base method's loss plus the constraint's cost."""
+        cost = self.constraint.cost(self.base.class_scores(outputs), labels)
+        return self.base.sample_losses(outputs, labels) + cost
+
+    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
+        """Cross-entropy and constraint in one pass where the base is cross-entropy."""
+        if isinstance(self.base, CrossEntropy) and readable(outputs):
+            return ordered_cross_entropy(outputs, labels, self.constraint)
+        return self.sample_losses(outputs, labels).mean()
+
+    def log_probs(self, outputs: Outputs) -> LogProbs:
+        """The base method's."""
+        return self.base.log_probs(outputs)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The base method's."""
+        return self.base.class_scores(outputs)
+
+    def predict(self, outputs: Outputs) -> Labels:
+        """The base method's."""
+        return self.base.predict(outputs)
+
+    def tighten(self) -> None:
+        """Moves the base method's and the constraint's schedules on."""
+        self.base.tighten()
+        self.constraint.tighten()

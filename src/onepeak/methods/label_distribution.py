@@ -1,0 +1,76 @@
+"""LD: label distribution learning (Geng 2016; Gao et al. 2017)."""
+
+import math
+from typing import final, get_args
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_choice, check_number
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.order import full_precision
+from onepeak.methods.method import Method, Variant
+
+
+@final
+class LabelDistribution(Method):
+    r"""Learns a Gaussian around the label rather than the label alone.
+
+    .. math:: \ell = \mathrm{KL}(q_y \,\|\, \mathrm{softmax}(s)), \qquad q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}
+
+    Prediction: the mode. `as_published` differs in the target: the values of the Gaussian density go through a softmax
+    once more, which makes it nearly uniform (with 70 classes and a variance of 1 its peak is .0209 and its floor
+    .0141, where a Gaussian has .399 and 0).
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        variance: :math:`\sigma^2`, in squared class units.
+        variant: "corrected" or "as_published".
+        class_weight: A weight of each class.
+
+    Example:
+        >>> ld = LabelDistribution(num_classes=3)
+        >>> ld.loss(torch.tensor([[-0.5, 0.0, -0.5]]), torch.tensor([1])).abs() < 1e-6
+        tensor(True)
+
+    Reference: Geng, "Label distribution learning", TKDE 2016; Gao et al., "Deep label distribution learning with
+    label ambiguity", TIP 2017, eq. 3.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        variance: float = 1.0,
+        variant: Variant = "corrected",
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.variance = check_number("variance", variance, above=0)
+        self.variant = check_choice("variant", variant, get_args(Variant))
+
+    @property
+    def num_outputs(self) -> int:
+        """One score a class."""
+        return self.num_classes
+
+    def log_targets(self, labels: Labels, dtype: torch.dtype) -> Tensor:
+        """The distribution to be learnt for each label, in log space."""
+        distances = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
+        exponents = -distances.to(dtype).square() / (2 * self.variance)
+        if self.variant == "as_published":
+            exponents = exponents.exp() / math.sqrt(2 * math.pi * self.variance)
+        return exponents.log_softmax(dim=-1)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The Kullback-Leibler divergence from the target."""
+        log_targets = self.log_targets(labels, outputs.dtype)
+        return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
+
+    def log_probs(self, outputs: Outputs) -> LogProbs:
+        """Log-softmax."""
+        return full_precision(outputs).log_softmax(dim=-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The outputs themselves."""
+        return outputs

@@ -1,0 +1,89 @@
+"""A method is four answers: how many numbers, what to minimise, what posterior, which label."""
+
+from abc import ABC, abstractmethod
+from typing import Literal, TypeAlias
+
+from torch import Tensor, nn
+
+from onepeak._check import check_labels, check_num_classes, check_scores, check_weights
+from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.order import full_precision
+from onepeak.errors import InputError
+from onepeak.posterior import DECISIONS
+
+Variant: TypeAlias = Literal["corrected", "as_published"]
+"""What the cited paper means, or what the code behind the figures of Belharbi et al. 2019 computes."""
+
+
+class Method(nn.Module, ABC):
+    """What the trainer knows of a way to do ordinal classification.
+
+    A subclass says `num_outputs`, `sample_losses`, `log_probs`, and its `decision`; weights and reduction are written
+    here once. Losses and posteriors of half-precision outputs are worked out and answered in float32.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        class_weight: A weight of each class; a class weighted 2 counts as if each of its samples were seen twice.
+    """
+
+    decision: str = "mode"
+    """How `predict` reads the posterior: a name in `onepeak.posterior.DECISIONS`."""
+
+    class_weight: Tensor | None
+
+    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
+        super().__init__()
+        self.num_classes = check_num_classes(num_classes)
+        if class_weight is not None:
+            check_weights(class_weight, (self.num_classes,), name="class_weight")
+        self.register_buffer("class_weight", class_weight)
+
+    @property
+    @abstractmethod
+    def num_outputs(self) -> int:
+        """How many numbers the network must give for a sample."""
+
+    @abstractmethod
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The loss of each sample, not weighted: outputs are float32 or wider, and checked."""
+
+    @abstractmethod
+    def log_probs(self, outputs: Outputs) -> LogProbs:
+        """The posterior over classes."""
+
+    def class_scores(self, outputs: Outputs) -> Scores:  # noqa: ARG002 - for methods that have them
+        """One score a class, whose order an order constraint can act on; an error where the method has none."""
+        raise InputError(f"{type(self).__name__} has no class scores, so no order constraint can be put on it.")
+
+    def loss(
+        self,
+        outputs: Outputs,
+        labels: Labels,
+        *,
+        sample_weight: PerSample | None = None,
+        reduction: Reduction = "mean",
+    ) -> Tensor:
+        """What training minimises; the mean divides by the total weight of the samples."""
+        check_scores(outputs, self.num_outputs, name="outputs")
+        check_labels(labels, self.num_classes, outputs.shape[:-1])
+        check_reduction(reduction)
+        if sample_weight is not None:
+            check_weights(sample_weight, labels.shape, name="sample_weight")
+        outputs = full_precision(outputs)
+        weights = weights_of_samples(labels, self.class_weight, sample_weight)
+        if weights is None and reduction == "mean":
+            return self.mean_loss(outputs, labels)
+        losses = self.sample_losses(outputs, labels)
+        return reduce(losses if weights is None else losses * weights, weights, reduction)
+
+    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
+        """The mean over samples; a method with a faster form of it than through every sample's loss has its own."""
+        return self.sample_losses(outputs, labels).mean()
+
+    def predict(self, outputs: Outputs) -> Labels:
+        """The label decided on."""
+        return DECISIONS[self.decision](self.log_probs(outputs))
+
+    def tighten(self) -> None:
+        """Moves the method's schedule on: once an epoch, after validation."""

@@ -1,0 +1,96 @@
+"""PO: a Poisson distribution at the output (Beckham & Pal 2017)."""
+
+from typing import final, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from onepeak._check import check_choice, check_number
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.constraints.order import full_precision
+from onepeak.methods.method import Method, Variant
+
+
+@final
+class Poisson(Method):
+    r"""The class scores are the log-probabilities of a Poisson distribution; the network only says its rate.
+
+    .. math:: h_k = k \log f - f - \log k!, \qquad f = \mathrm{softplus}(w^\top o + b), \qquad
+              p = \mathrm{softmax}(h / \tau), \qquad \ell = -\log p_y
+
+    The network gives c numbers and a linear layer of the method's own makes one of them, as in Belharbi et al. 2019.
+    One-peaked by construction (with the tie of two neighbours at a whole rate). Everything stays in log space, so any
+    number of classes will do. Prediction: the mean, rounded.
+
+    `as_published` differs in two things: the log-probabilities are negated before the softmax, which turns the
+    posterior upside down (U-shaped: with 10 classes and a rate of 4, .24 at both ends and .02 in the middle), and the
+    mean is floored. What it does not copy is the overflow of k! in float32 from 35 on, the reason for the missing
+    figures in the paper's Table 2.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        temperature: :math:`\tau`.
+        variant: "corrected" or "as_published".
+        class_weight: A weight of each class.
+
+    Example:
+        >>> po = Poisson(num_classes=4)
+        >>> po.class_scores(torch.zeros(1, 4)).shape
+        torch.Size([1, 4])
+
+    Reference: Beckham, Pal, "Unimodal probability distributions for deep ordinal classification", ICML 2017, eq. 4-7.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        temperature: float = 1.0,
+        variant: Variant = "corrected",
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.temperature = check_number("temperature", temperature, above=0)
+        self.variant = check_choice("variant", variant, get_args(Variant))
+        self.decision = "mean" if variant == "corrected" else "floor_of_mean"
+        self.rate_layer = nn.Linear(num_classes, 1)
+
+    @property
+    def num_outputs(self) -> int:
+        """As many as classes: the method's own layer maps them to one."""
+        return self.num_classes
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The log-probabilities of the Poisson distribution, up to a constant, divided by the temperature."""
+        outputs = full_precision(outputs)
+        raw = F.linear(outputs, self.rate_layer.weight.to(outputs.dtype), self.rate_layer.bias.to(outputs.dtype))
+        scores = poisson_log_probs(_log_softplus(raw), self.num_classes) / self.temperature
+        return scores if self.variant == "corrected" else -scores
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Cross-entropy of the scores."""
+        return cross_entropy(self.class_scores(outputs), labels)
+
+    def log_probs(self, outputs: Outputs) -> LogProbs:
+        """The scores, normalised over the classes there are."""
+        return self.class_scores(outputs).log_softmax(dim=-1)
+
+
+def poisson_log_probs(log_rate: Tensor, num_classes: int) -> Tensor:
+    """Log P(k) of a Poisson distribution for every class, less its greatest, from the logarithm of the rate.
+
+    Near the peak of many classes neighbours differ by far less than the terms of the sum do, so the sum is taken in
+    float64 (in float32 it would have ties and wrong turns from some thousand classes on) where the device has it.
+    """
+    wide = log_rate if log_rate.device.type == "mps" else log_rate.double()
+    counts = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
+    log_probs = counts * wide - wide.exp() - torch.lgamma(counts + 1)
+    return (log_probs - log_probs.amax(dim=-1, keepdim=True).detach()).to(log_rate.dtype)
+
+
+def _log_softplus(raw: Tensor) -> Tensor:
+    """Log softplus(x), which is x far below zero, where softplus itself underflows to 0."""
+    small = raw < -15
+    return torch.where(small, raw, F.softplus(torch.where(small, 0, raw)).log())

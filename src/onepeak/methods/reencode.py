@@ -1,0 +1,111 @@
+"""REN: the label re-encoded as a staircase of binary levels (Cheng et al. 2008)."""
+
+from typing import Literal, TypeAlias, final, get_args
+
+import torch
+from torch.nn import functional as F
+
+from onepeak._check import check_choice
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.order import full_precision
+from onepeak.errors import InputError
+from onepeak.methods.method import Method, Variant
+from onepeak.methods.slopes import accumulate
+from onepeak.posterior import mode
+
+ReencodePosterior: TypeAlias = Literal["levels", "slopes"]
+
+SMALLEST_STEP = 1e-12
+"""Two equal levels leave no probability to the class between them; their logits are taken this far apart, so that its
+log-probability is finite. Neighbours without probability stay ties."""
+
+
+@final
+class Reencode(Method):
+    r"""One sigmoid a class, asked "is the label at least k?".
+
+    .. math:: \ell = \sum_{k=0}^{c-1} (\sigma(o_k) - [k \le y])^2
+
+    The network gives c numbers; the first question is always answered yes. Two posteriors can be read off them:
+
+    - "levels": the probability of class k is level k minus level k + 1, the levels made to fall by their running
+      minimum (which moves neither the prediction nor levels that fall already). Prediction: the class before the first
+      level under one half, which is this posterior's median.
+    - "slopes": o_k is the slope of the class scores between k - 1 and k, see `Slopes`. Prediction: the mode.
+
+    `as_published` differs in the posterior: the published code takes the order index on the sigmoids themselves, which
+    are levels and no posterior; here they are normalised, which keeps their order.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        posterior: "levels" or "slopes".
+        variant: "corrected" or "as_published" (levels only).
+        class_weight: A weight of each class.
+
+    Example:
+        >>> ren = Reencode(num_classes=3)
+        >>> ren.predict(torch.tensor([[9.0, 2.0, -1.0]]))
+        tensor([1])
+
+    Reference: Cheng, Wang, Pollastri, "A neural network approach to ordinal regression", IJCNN 2008, eq. 3.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        posterior: ReencodePosterior = "levels",
+        variant: Variant = "corrected",
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.posterior = check_choice("posterior", posterior, get_args(ReencodePosterior))
+        self.variant = check_choice("variant", variant, get_args(Variant))
+        if posterior == "slopes" and variant == "as_published":
+            raise InputError("`posterior` must be 'levels' with variant='as_published', got 'slopes'.")
+
+    @property
+    def num_outputs(self) -> int:
+        """One level a class."""
+        return self.num_classes
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The squared error of the levels, summed."""
+        code = torch.arange(self.num_classes, device=labels.device) <= labels.unsqueeze(-1)
+        return (outputs.sigmoid() - code.to(outputs.dtype)).square().sum(dim=-1)
+
+    def log_probs(self, outputs: Outputs) -> LogProbs:
+        """The posterior of the reading asked for."""
+        outputs = full_precision(outputs)
+        if self.variant == "as_published":
+            return F.logsigmoid(outputs).log_softmax(dim=-1)
+        if self.posterior == "slopes":
+            return accumulate(outputs[..., 1:]).log_softmax(dim=-1)
+        return log_differences(outputs[..., 1:])
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The slopes added up; levels have no class scores."""
+        if self.posterior == "levels":
+            raise InputError("`ren` read as levels has no class scores to constrain: use posterior='slopes'.")
+        return accumulate(outputs[..., 1:])
+
+    def predict(self, outputs: Outputs) -> Labels:
+        """The class before the first level under one half; read as slopes, the mode."""
+        if self.posterior == "slopes":
+            return mode(self.log_probs(outputs))
+        if self.variant == "as_published":  # asks the first question too, whose answer is known
+            return ((outputs.cummin(dim=-1).values >= 0).sum(dim=-1) - 1).clamp_(min=0)
+        return (outputs[..., 1:].cummin(dim=-1).values >= 0).sum(dim=-1)
+
+
+def log_differences(level_logits: Outputs) -> LogProbs:
+    r"""The posterior of levels P(y > k), given as c - 1 logits: differences of neighbouring levels, in log space.
+
+    With a >= b, :math:`\sigma(a) - \sigma(b) = \sigma(a) \, \sigma(-b) \, (1 - e^{b - a})`, which loses no digit
+    however near to 0 or 1 both are.
+    """
+    falling = level_logits.cummin(dim=-1).values
+    upper = F.pad(falling, (1, 0), value=torch.inf)
+    lower = F.pad(falling, (0, 1), value=-torch.inf)
+    step = (lower - upper).clamp(max=-SMALLEST_STEP)
+    return (F.logsigmoid(upper) + F.logsigmoid(-lower) + (-step.expm1()).log()).log_softmax(dim=-1)

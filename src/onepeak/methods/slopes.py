@@ -1,0 +1,84 @@
+"""Slopes: level questions whose answers are the slopes of the class scores (our own)."""
+
+from typing import Literal, TypeAlias, final, get_args
+
+import torch
+from torch.nn import functional as F
+
+from onepeak._check import check_choice, check_number
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.constraints.order import full_precision
+from onepeak.methods.method import Method
+
+SlopesLevels: TypeAlias = Literal["squared", "logistic"]
+
+
+@final
+class Slopes(Method):
+    r"""Each output is the logit of "is the label above k?" and the slope of the class scores from k to k + 1.
+
+    .. math:: s_0 = 0, \quad s_{k+1} = s_k + o_k, \quad p = \mathrm{softmax}(s / \tau), \qquad
+              \ell = \sum_{k=0}^{c-2} (\sigma(o_k) - [k < y])^2 + w \cdot \mathrm{CE}(s, y)
+
+    The paper's constraints (eq. 2) say that the scores rise before the label and fall from it on: that o_k is positive
+    for k < y and negative for k >= y. That is what the level questions ask, so they *are* the constraint, one bounded
+    term a pair, and no barrier is needed. The o_k are the adjacent-category logits of statistics. Prediction: the mode.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: w, the weight of cross-entropy on the accumulated scores.
+        levels: "squared" as above, or "logistic" for the log loss of each question. Squared learns better with many
+            labels, logistic with few; both keep the order.
+        temperature: :math:`\tau` of the posterior; the loss does not use it.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> slopes = Slopes(num_classes=4)
+        >>> slopes.class_scores(torch.tensor([2.0, 1.0, -3.0]))
+        tensor([0., 2., 3., 0.])
+        >>> slopes.predict(torch.tensor([2.0, 1.0, -3.0]))
+        tensor(2)
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        weight: float = 0.1,
+        levels: SlopesLevels = "squared",
+        temperature: float = 1.0,
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.weight = check_number("weight", weight, minimum=0)
+        self.levels = check_choice("levels", levels, get_args(SlopesLevels))
+        self.temperature = check_number("temperature", temperature, above=0)
+
+    @property
+    def num_outputs(self) -> int:
+        """One slope a pair of adjacent classes."""
+        return self.num_classes - 1
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The levels' losses, summed, plus the weighted cross-entropy."""
+        above = torch.arange(self.num_outputs, device=labels.device) < labels.unsqueeze(-1)
+        target = above.to(outputs.dtype)
+        if self.levels == "squared":
+            levels = (outputs.sigmoid() - target).square()
+        else:
+            levels = F.binary_cross_entropy_with_logits(outputs, target, reduction="none")
+        return levels.sum(dim=-1) + self.weight * cross_entropy(accumulate(outputs), labels)
+
+    def log_probs(self, outputs: Outputs) -> LogProbs:
+        """Softmax of the accumulated slopes."""
+        return (accumulate(full_precision(outputs)) / self.temperature).log_softmax(dim=-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The accumulated slopes."""
+        return accumulate(outputs)
+
+
+def accumulate(slopes: Outputs) -> Scores:
+    """Class scores from their slopes: 0, then the running sum."""
+    return F.pad(slopes.cumsum(dim=-1), (1, 0))
