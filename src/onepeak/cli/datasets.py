@@ -1,6 +1,7 @@
 """`onepeak datasets`: the known data sets, and what one holds on this disk."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,7 +81,7 @@ def _print_found(record: "Dataset", manifest: "Manifest", *, as_json: bool) -> N
         }
         typer.echo(json.dumps({**_as_dict(record), "found": found}, indent=2))
         return
-    expected = "" if record.num_per_class is None else f"{record.num_per_class:,}"
+    expected = "?" if record.num_per_class is None else f"{record.num_per_class:,}"
     rows = [(name, f"{count:,}", expected) for name, count in zip(manifest.classes, counts, strict=True)]
     _print_table(("class", "found", "should be"), [*rows, ("all", f"{len(manifest):,}", f"{record.num_items:,}")])
     for note in manifest.notes:
@@ -103,8 +104,8 @@ def _as_dict(record: "Dataset") -> dict[str, object]:
     }
 
 
-def _print_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    """A table on a terminal; elsewhere one row a line with tabs, for other programs to read."""
+def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """A table on a terminal; elsewhere plain lines with tabs."""
     from rich.console import Console
     from rich.table import Table
 

@@ -43,9 +43,9 @@ def encode_features(frame: Frame) -> tuple[FeatureRows, tuple[str, ...]]:
     counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name])]
     _refuse_paths(frame, unique)
     if unique:
-        notes.append(f"left out {counted(len(unique), 'column')} of text that hardly repeats: {listed(unique)}")
+        notes.append(f"left out, as text that hardly repeats: {listed(unique)}")
     if counting:
-        notes.append(f"left out {counted(len(counting), 'column')} that only counts the rows: {listed(counting)}")
+        notes.append(f"left out, as a count of the rows: {listed(name or '(no name)' for name in counting)}")
     kept = [name for name in kinds if name not in unique and name not in counting]
     if not kept:
         raise InputError(f"A table must have a column that is a feature, it has {listed(frame.columns) or 'none'}.")
@@ -76,7 +76,7 @@ def encode_like(
     """
     gone = [name for name in columns if name not in frame.columns]
     if gone:
-        raise InputError(f"The table lacks {counted(len(gone), 'column')} that is needed: {listed(gone)}.")
+        raise InputError(f"The table must have the columns {listed(columns)}, it lacks {listed(gone)}.")
     notes: list[str] = []
     values = np.empty((len(frame), len(columns)), dtype=np.float32)
     for position, name in enumerate(columns):
@@ -170,4 +170,7 @@ def _odd(rows: FeatureRows) -> list[str]:
     if missing.any():
         names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
         sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
+    repeated = len(rows) - len({row.tobytes() for row in rows.values})
+    if repeated:
+        sentences.append(f"{counted(repeated, 'row')} with the same features as an earlier one")
     return sentences

@@ -41,7 +41,7 @@ def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
     names = [path.partition("/")[0] for path in paths]
     _refuse_other_layouts(root, found, sorted(set(names)), order)
     declared = None if order is not None else classes_file(root)
-    ordered = order_labels(names, order=order or declared)
+    ordered = order_labels(names, order=declared if order is None else order)
     empty = sorted(set(found.folders).difference(names, ordered.classes))
     notes = [*ordered.notes, *found.notes(used=() if declared is None else (declared.name,))]
     if beside:

@@ -56,11 +56,15 @@ def from_frame(
     if not len(frame):
         raise InputError("The table must have rows, it has none.")
     _column(frame, "label", label)
-    groups = _groups(frame, group)
-    others = [column for column in frame.columns if column not in (label, GROUP if group is None else group)]
+    if group is None and GROUP in frame.columns and label != GROUP:
+        group = GROUP
+    groups = None if group is None else _groups(frame, group)
+    others = [column for column in frame.columns if column not in (label, group)]
     items: Items
     if PATH in others:
-        items, notes = check_pictures(frame[PATH].tolist(), root=Path(root or "."), rows=list(frame.index))
+        items, notes = check_pictures(
+            frame[PATH].tolist(), root=Path("." if root is None else root).expanduser(), rows=list(frame.index)
+        )
         if len(others) > 1:
             unread = listed(column for column in others if column != PATH)
             notes = (*notes, f"left out {counted(len(others) - 1, 'column')} of the list: {unread}")
@@ -69,13 +73,14 @@ def from_frame(
             raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
         items, notes = encode_features(frame[others])
     ordered = _ordered(frame[label], order)
+    grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {group!r}",)
     return Manifest(
         name=name,
         items=items,
         labels=ordered.labels,
         classes=ordered.classes,
         groups=groups,
-        notes=(*ordered.notes, *notes),
+        notes=(*ordered.notes, *notes, *grouped),
     )
 
 
@@ -94,11 +99,7 @@ def _column(frame: Frame, argument: str, column: str) -> None:
         raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
 
 
-def _groups(frame: Frame, group: str | None) -> tuple[str, ...] | None:
-    if group is None:
-        if GROUP not in frame.columns:
-            return None
-        group = GROUP
+def _groups(frame: Frame, group: str) -> tuple[str, ...]:
     _column(frame, "group", group)
     texts = [None if value is None else str(value).strip() for value in _plain(frame[group])]
     missing = [row for row, text in zip(frame.index, texts, strict=True) if not text]

@@ -41,35 +41,51 @@ def open_data(
         ...     open_data(path, label="quality").classes
         ('5', '6')
     """
-    path = Path(data)
-    if str(data) in DATASETS:
+    path = Path(data).expanduser()
+    if isinstance(data, str) and data in DATASETS:
         _refuse_unused(f"the data set {data}", order=order, label=label, group=group)
-        return DATASETS[str(data)].open(root)
+        return DATASETS[data].open(root)
     if not path.exists():
         known = unknown_name("data set", str(data), [record.name for record in DATASETS])
         raise InputError(f"There is no file or folder {str(data)!r}. {known}")
     if path.is_dir():
         _refuse_unused(f"the folder {path}", root=root, label=label, group=group)
-        return read_folder(path, order=order)
+        try:
+            return read_folder(path, order=order)
+        except InputError as error:
+            raise InputError(f"{error}{_known_set(path)}") from error
     return _open_table(path, root=root, order=order, label=label or LABEL, group=group)
 
 
 def _open_table(path: Path, *, root: str | Path | None, order: Order | None, label: str, group: str | None) -> Manifest:
     table = read_table(path, as_text=(label, group or GROUP, PATH))
-    declared = classes_file(path.parent) if order is None and table.order is None else None
-    is_list = PATH in table.frame.columns
+    if order is None:
+        order = classes_file(path.parent) if table.order is None else table.order
+    if root is None and PATH in table.frame.columns:
+        root = path.parent
     try:
         manifest = from_frame(
             table.frame,
             label=label,
-            order=order or table.order or declared,
+            order=order,
             group=group,
-            root=(root or path.parent) if is_list else root,
+            root=root,
             name=path.stem,
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     return replace(manifest, notes=(*table.notes, *manifest.notes))
+
+
+def _known_set(folder: Path) -> str:
+    """A hint if a folder that cannot be read as it is looks like one of the known sets."""
+    for record in DATASETS:
+        try:
+            if record.read is not None and len(record.read(folder)):
+                return f" If this is the data set {record.name}, give its name and `root` (--root {folder})."
+        except InputError:
+            continue
+    return ""
 
 
 def _refuse_unused(what: str, **settings: object) -> None:

@@ -104,11 +104,13 @@ def _text(label: object) -> str | None:
         return (label.strip() or None) if label else None
     if isinstance(label, bool | np.bool_):
         return str(label)
+    if isinstance(label, numbers.Integral):
+        return str(int(label))
     if isinstance(label, numbers.Real):
         number = float(label)
         if math.isnan(number):
             return None
-        return str(math.trunc(label)) if number.is_integer() else repr(number)
+        return str(int(number)) if number.is_integer() else repr(number)
     return str(label)
 
 
@@ -182,6 +184,8 @@ def _refuse_unnamed(counts: Counter[str], keys: dict[str, Key], classes: Sequenc
 
 
 def _near(text: str, classes: Sequence[str]) -> str:
+    if isinstance(_key(text), int):
+        return ""  # 7 is no misspelling of 70
     plain = {_plain(name): name for name in reversed(classes)}
     near = plain.get(_plain(text)) or next(iter(difflib.get_close_matches(text, classes, n=1)), None)
     return f"; did you mean {near!r}?" if near else ""

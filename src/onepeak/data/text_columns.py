@@ -1,5 +1,6 @@
 """Columns read as text become what they hold: numbers, booleans, or text."""
 
+import math
 import re
 from collections.abc import Collection
 
@@ -39,22 +40,34 @@ def typed(frame: Frame, *, as_text: Collection[str] = ()) -> Frame:
 
 def _typed(column: Column) -> Column:
     pandas = require("pandas", extra="data", purpose="A table")
-    texts = column.str.strip()
-    missing = texts.str.casefold().isin(MISSING)
-    present = texts[~missing]
-    if not present.empty and present.str.casefold().isin({"true", "false"}).all():
-        truth = texts.str.casefold().eq("true")
-        return truth if not missing.any() else truth.astype(float).mask(missing)
-    numbers: Column = pandas.to_numeric(texts.mask(missing), errors="coerce").astype(float)
-    wrong = present[numbers[~missing].isna()]
-    if wrong.empty:
+    texts = [_value(text) for text in column.tolist()]
+    present = [text for text in texts if text is not None]
+    lowered = [None if text is None else text.casefold() for text in texts]
+    values: Column
+    if present and set(lowered) <= {"true", "false", None}:
+        kind = float if None in lowered else bool
+        values = pandas.Series([None if text is None else text == "true" for text in lowered], index=column.index)
+        return values.astype(kind)
+    values = pandas.Series(texts, index=column.index, dtype=object)
+    numbers: Column = pandas.to_numeric(values, errors="coerce").astype(float)
+    wrong = {
+        row: text
+        for row, text, number in zip(column.index, texts, numbers.tolist(), strict=True)
+        if text is not None and math.isnan(number)
+    }
+    if not wrong:
         return numbers
-    if wrong.map(lambda text: _DECIMAL_COMMA.fullmatch(text) is not None).all():
+    if all(_DECIMAL_COMMA.fullmatch(text) for text in wrong.values()):
         raise InputError(
-            f"The column {column.name!r} has numbers with a decimal comma, such as {wrong.iloc[0]}: "
+            f"The column {column.name!r} has numbers with a decimal comma, such as {next(iter(wrong.values()))}: "
             "write them with a point."
         )
     if numbers.nunique() > _MANY and len(wrong) < 0.1 * len(present):
         shown = listed(f"{text!r} (row {row})" for row, text in wrong.items())
         raise InputError(f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}.")
-    return texts.astype(object).mask(missing, None)
+    return values
+
+
+def _value(text: str) -> str | None:
+    stripped = text.strip()
+    return None if stripped.casefold() in MISSING else stripped

@@ -54,12 +54,9 @@ def _read(root: Path, *, name: str, ages: range, inside: tuple[str, ...]) -> Man
     notes = list(found.notes())
     if outside:
         notes.append(
-            f"left out {counted(outside.total(), 'picture')} not in {LAYOUT} of the ages {ages[0]} to {ages[-1]} "
+            f"left out, as not of the ages {ages[0]} to {ages[-1]}: {counted(outside.total(), 'picture')} "
             f"(in {listed(sorted(outside), limit=6)})"
         )
-    empty = sorted(set(ages).difference(age for _, age, _ in faces))
-    if empty:
-        notes.append(f"{counted(len(empty), 'age')} without an image, kept as classes: {listed(empty)}")
     genders = Counter(gender for _, _, gender in faces)
     notes.append(", ".join(f"{genders[gender]:,} {gender}" for gender in GENDERS.values()))
     return Manifest(

@@ -47,10 +47,7 @@ def read_class_folders(
     notes = list(found.notes())
     if outside:
         where = listed(sorted(outside), limit=4)
-        notes.append(f"left out {counted(outside.total(), 'picture')} that do not belong to the set (in {where})")
-    empty = [name for index, name in enumerate(classes) if index not in set(labels)]
-    if empty:
-        notes.append(f"{counted(len(empty), 'class')} without an image: {listed(empty)}")
+        notes.append(f"left out, as not of the set: {counted(outside.total(), 'picture')} (in {where})")
     return Manifest(
         name=name,
         items=ImageFiles(root=folder, paths=tuple(paths)),

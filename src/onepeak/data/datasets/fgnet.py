@@ -38,14 +38,10 @@ def read_fgnet(root: Path) -> Manifest:
             f"left out {counted(len(others), 'picture')} not named like 001A02.JPG with an age up to {AGES[-1]}: "
             f"{listed(others, limit=4)}"
         )
-    labels = np.array([age - AGES[0] for _, _, age in faces], dtype=np.int64)
-    empty = sorted(set(AGES).difference(age for _, _, age in faces))
-    if empty:
-        notes.append(f"{counted(len(empty), 'age')} without an image, kept as classes: {listed(empty)}")
     return Manifest(
         name="fgnet",
         items=ImageFiles(root=folder, paths=tuple(path for path, _, _ in faces)),
-        labels=labels,
+        labels=np.array([age for _, _, age in faces], dtype=np.int64),
         classes=tuple(str(age) for age in AGES),
         groups=tuple(subject for _, subject, _ in faces),
         notes=tuple(notes),

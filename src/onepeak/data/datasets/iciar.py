@@ -1,5 +1,6 @@
 """ICIAR 2018, the BACH challenge, part A: breast biopsies in four grades."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from onepeak.data.datasets.class_folders import has_folder, read_class_folders
@@ -28,7 +29,10 @@ def read_iciar(root: Path) -> Manifest:
         root: The folder of the four class folders (`Photos`), or the one it was unpacked in.
     """
     folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
-    return read_class_folders(folder, name="iciar", classes=CLASSES, folders=_FOLDERS, suffixes=(".tif", ".tiff"))
+    manifest = read_class_folders(folder, name="iciar", classes=CLASSES, folders=_FOLDERS, suffixes=(".tif", ".tiff"))
+    return replace(
+        manifest, notes=(*manifest.notes, "the folders name no patients: one may be on both sides of a split")
+    )
 
 
 ICIAR = Dataset(

@@ -50,7 +50,9 @@ class Dataset:
                 f"The data set {self.name} needs `root` (--root), the folder that holds {self.layout}. {self.obtain} "
                 f"(A folder of your own called {self.name}: ./{self.name})"
             )
-        manifest = self.read(Path(root))
+        manifest = self.read(Path(root).expanduser())
+        if not len(manifest):
+            raise InputError(f"There are no images of {self.name} in {root}. Expected {self.layout}.")
         return replace(manifest, notes=(*self.compare(manifest), *manifest.notes))
 
     def compare(self, manifest: Manifest) -> tuple[str, ...]:
@@ -67,4 +69,7 @@ class Dataset:
             ]
             if other:
                 sentences.append(f"classes that have not {counted(self.num_per_class, 'image')}: {listed(other)}")
+        empty = [name for name, count in zip(manifest.classes, counts, strict=True) if count == 0]
+        if empty:
+            sentences.append(f"{counted(len(empty), 'class')} without an image, kept in the order: {listed(empty)}")
         return tuple(sentences)

@@ -1,0 +1,39 @@
+import pytest
+
+from onepeak.data.datasets import DATASETS
+from onepeak.errors import InputError, UnknownNameError
+
+
+def test_the_papers_sets_and_our_own_are_known():
+    assert [record.name for record in DATASETS] == ["biopsies", "iciar", "hci", "fgnet", "afad-lite", "afad-full"]
+    assert {record.name: len(record.classes) for record in DATASETS} == {
+        "biopsies": 8, "iciar": 4, "hci": 5, "fgnet": 70, "afad-lite": 22, "afad-full": 58,
+    }  # fmt: skip
+    assert {record.name: record.num_items for record in DATASETS} == {
+        "biopsies": 2000, "iciar": 400, "hci": 1325, "fgnet": 1002, "afad-lite": 59_344, "afad-full": 165_501,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("record", DATASETS, ids=lambda record: record.name)
+def test_every_record_says_how_to_obtain_the_set_and_is_either_read_or_made(record):
+    assert all((record.title, record.layout, record.obtain, record.terms, record.reference))
+    assert (record.read is None) != (record.generate is None)
+    if record.num_per_class is not None:
+        assert record.num_per_class * len(record.classes) == record.num_items
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("record", [record for record in DATASETS if record.read], ids=lambda record: record.name)
+def test_a_set_on_disk_without_a_root_says_how_to_obtain_it(record):
+    with pytest.raises(InputError) as caught:
+        record.open()
+    assert f"The data set {record.name} needs `root` (--root), the folder that holds {record.layout}" in str(
+        caught.value
+    )
+    assert record.obtain in str(caught.value)
+
+
+@pytest.mark.bad_input
+def test_an_unknown_set_is_answered_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"Unknown data set 'afad'. Did you mean 'afad-\w+'\?"):
+        DATASETS["afad"]

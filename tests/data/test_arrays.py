@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+import torch
+
+from onepeak.data.arrays import from_arrays
+from onepeak.data.manifest import FeatureRows, ImageArrays
+from onepeak.errors import InputError
+
+
+def test_features_are_numbered_columns_of_float32():
+    data = from_arrays(np.array([[1, 2], [3, 4]]), [0, 1])
+    assert isinstance(data.items, FeatureRows)
+    assert data.items.columns == ("x1", "x2")
+    assert data.items.values.dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 5), (2, 4, 5, 1), (2, 4, 5, 3), (2, 1, 4, 5), (2, 3, 4, 5)])
+def test_pictures_in_any_arrangement_become_channels_last_rgb(shape):
+    pixels = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
+    data = from_arrays(pixels, [0, 1])
+    assert isinstance(data.items, ImageArrays)
+    assert data.items.pixels.shape == (2, 4, 5, 3)
+    assert data.items.pixels[1, 0, 0, 0] == pixels[1].flat[0]
+    if shape == (2, 3, 4, 5):
+        assert data.items.pixels[1, 2, 3, 1] == pixels[1, 1, 2, 3]
+
+
+def test_tensors_are_arrays():
+    data = from_arrays(torch.zeros(3, 2), torch.tensor([5, 7, 5]))
+    assert data.classes == ("5", "7")
+
+
+def test_integers_are_positions_in_classes_that_are_names():
+    assert from_arrays(np.zeros((3, 1)), [2, 0, 2], classes=["a", "b", "c"]).labels.tolist() == [2, 0, 2]
+
+
+def test_integers_are_values_where_the_classes_are_integers():
+    assert from_arrays(np.zeros((2, 1)), [18, 20], classes=range(18, 21)).labels.tolist() == [0, 2]
+
+
+def test_names_take_the_order_of_the_classes():
+    assert from_arrays(np.zeros((2, 1)), ["b", "a"], classes="b,a").labels.tolist() == [0, 1]
+
+
+def test_groups_and_strata_become_text():
+    data = from_arrays(np.zeros((2, 1)), [0, 1], groups=[7, 8], strata=["f", "m"])
+    assert (data.groups, data.strata) == (("7", "8"), ("f", "m"))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("values", "labels", "settings", "message"),
+    [
+        (np.zeros((2, 4, 4, 3)), [0, 1], {}, "Pictures must be uint8, from 0 to 255, got float64"),
+        (np.zeros((2, 4, 4, 4), np.uint8), [0, 1], {}, r"must have 1 or 3 channels, .* got \(2, 4, 4, 4\)"),
+        (np.zeros(2), [0, 1], {}, r"got float64 of shape \(2,\)"),
+        (np.array([["a"], ["b"]]), [0, 1], {}, "must be features .* or pictures"),
+        (np.array([[np.inf], [0]]), [0, 1], {}, "must be finite .* got 1 infinite value"),
+        (np.zeros((0, 2)), [], {}, "must have items, it has none"),
+        (np.zeros((2, 1)), [0, 1, 2], {}, r"`labels` must be one an item \(2\), got shape \(3,\)"),
+        (np.zeros((2, 1)), [0, 1], {"groups": ["a"]}, r"`groups` must be one an item \(2\), got shape \(1,\)"),
+        (np.zeros((2, 1)), [0, 3], {"classes": "a,b,c"}, "must be positions in `classes`, 0 to 2, got 3"),
+        (np.zeros((2, 1)), ["a", "b"], {}, "never guessed.* Give `classes`, lowest first"),
+        (np.zeros((2, 1)), [1.0, np.nan], {}, "1 item of 2 has none: row 1"),
+    ],
+)
+def test_arrays_that_are_no_data_set_are_refused(values, labels, settings, message):
+    with pytest.raises(InputError, match=message):
+        from_arrays(values, labels, **settings)

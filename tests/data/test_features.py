@@ -1,0 +1,114 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onepeak.data.features import encode_features, encode_like
+from onepeak.errors import InputError
+
+
+def test_every_kind_of_column_becomes_float32():
+    frame = pd.DataFrame(
+        {
+            "number": [1, 2, 3],
+            "gap": [0.5, None, 1.5],
+            "truth": [True, False, True],
+            "maybe": pd.array([True, None, False], dtype="boolean"),
+            "nullable": pd.array([1, None, 3], dtype="Int64"),
+            "text": ["b", None, "a"],
+            "dtype": pd.Categorical(["low", "high", "low"], categories=["low", "high", "top"]),
+            "mixed": np.array([1, 2.5, None], dtype=object),
+        }
+    )
+    rows, _ = encode_features(frame)
+    expected = [
+        [1, 0.5, 1, 1, 1, 1, 0, 1],
+        [2, np.nan, 0, np.nan, np.nan, np.nan, 1, 2.5],
+        [3, 1.5, 1, 0, 3, 0, 0, np.nan],
+    ]
+    np.testing.assert_array_equal(rows.values, np.array(expected, dtype=np.float32))
+    assert rows.values.dtype == np.float32
+    assert rows.categories == {"text": ("a", "b"), "dtype": ("low", "high", "top")}
+
+
+def test_identifiers_and_saved_indexes_are_left_out_with_a_note():
+    frame = pd.DataFrame(
+        {
+            "": range(12),
+            "number": range(1, 13),
+            "patient": [f"p{i}" for i in range(12)],
+            "comment": [f"c{i // 2 if i > 9 else i}" for i in range(12)],
+            "size": [3.0, 1.0] * 6,
+        }
+    )
+    rows, notes = encode_features(frame)
+    assert rows.columns == ("size",)
+    assert notes[:2] == (
+        "left out, as text that hardly repeats: patient, comment",
+        "left out, as a count of the rows: (no name), number",
+    )
+
+
+def test_in_a_small_table_nothing_looks_like_an_identifier():
+    rows, _ = encode_features(pd.DataFrame({"tone": ["a", "b", "c"], "day": [1, 2, 3]}))
+    assert rows.columns == ("tone", "day")
+
+
+def test_columns_that_tell_nothing_missing_values_and_repeated_rows_are_noted():
+    frame = pd.DataFrame(
+        {"same": [2, 2, 2], "none": [None] * 3, "gap": [1.0, None, 1.0], "same too": [None, "x", None]}
+    )
+    _, notes = encode_features(frame)
+    assert notes == (
+        "1 column without any value: none",
+        "3 columns with one value only: same, gap, same too",
+        "6 missing values in none, gap, same too",
+        "1 row with the same features as an earlier one",
+    )
+
+
+def test_another_table_gets_the_same_codes():
+    rows, _ = encode_features(pd.DataFrame({"n": [1, 2, 3], "tone": ["b", "a", "c"]}))
+    table = pd.DataFrame({"extra": [0, 0], "tone": ["c", "d"], "n": [7, 8]})
+    again, notes = encode_like(table, columns=rows.columns, categories=rows.categories)
+    assert again.columns == rows.columns
+    np.testing.assert_array_equal(again.values, [[7, 2], [8, np.nan]])
+    assert notes == ("1 name of the column 'tone' without a code, taken as missing: d",)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([1.0, np.inf], "The column 'x' must be finite and fit into float32, 1 row does not: 1"),
+        ([1e300, -1e300], "The column 'x' must be finite and fit into float32, 2 rows do not: 0, 1"),
+        ([datetime.datetime(2020, 1, 1)] * 2, "the column 'x' holds datetime64.* such as Timestamp"),
+        ([{"a": 1}, {}], "the column 'x' holds object such as {'a': 1}"),
+        ([1j, 2j], "the column 'x' holds complex128"),
+    ],
+)
+def test_what_is_no_feature_is_refused(column, message):
+    with pytest.raises(InputError, match=message):
+        encode_features(pd.DataFrame({"x": column}))
+
+
+@pytest.mark.bad_input
+def test_a_column_of_picture_names_under_another_name_is_pointed_out():
+    frame = pd.DataFrame({"file": [f"{i}.JPG" for i in range(20)], "x": [1.0] * 20})
+    with pytest.raises(InputError, match=r"The column 'file' names pictures, such as '0.JPG': call it 'path'"):
+        encode_features(frame)
+
+
+@pytest.mark.bad_input
+def test_a_table_must_have_a_feature():
+    with pytest.raises(InputError, match="must have a column that is a feature, it has id"):
+        encode_features(pd.DataFrame({"id": range(20)}))
+
+
+@pytest.mark.bad_input
+def test_a_table_that_lacks_a_column_or_has_text_for_numbers_is_refused():
+    with pytest.raises(InputError, match="The table must have the columns n, it lacks n"):
+        encode_like(pd.DataFrame({"m": [1]}), columns=["n"], categories={})
+    with pytest.raises(InputError, match="The column 'n' must be numbers, it holds text"):
+        encode_like(pd.DataFrame({"n": ["a"]}), columns=["n"], categories={})

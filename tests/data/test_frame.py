@@ -1,0 +1,84 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from onepeak.data.frame import from_frame
+from onepeak.data.manifest import FeatureRows, ImageFiles
+from onepeak.errors import InputError
+
+
+def test_every_other_column_is_a_feature():
+    frame = pd.DataFrame({"a": [1, 2], "grade": ["low", "high"], "b": [3, 4], "person": ["p", "q"]})
+    data = from_frame(frame, label="grade", order="low,high", group="person", name="mine")
+    assert isinstance(data.items, FeatureRows)
+    assert data.items.columns == ("a", "b")
+    assert data.groups == ("p", "q")
+    assert data.name == "mine"
+    assert data.notes == ("order: low < high", "2 groups from the column 'person'")
+
+
+def test_a_column_called_group_is_taken_as_groups():
+    data = from_frame(pd.DataFrame({"a": [1, 2], "label": [0, 1], "group": [7, 7]}))
+    assert data.groups == ("7", "7")
+    assert data.items.columns == ("a",)
+
+
+def test_an_ordered_categorical_brings_its_order():
+    grades = pd.Categorical(["high", "low"], categories=["low", "middle", "high"], ordered=True)
+    data = from_frame(pd.DataFrame({"a": [1, 2], "label": grades}))
+    assert data.classes == ("low", "middle", "high")
+    assert data.labels.tolist() == [2, 0]
+    assert data.notes[0] == "order from the column's categories: low < middle < high"
+
+
+def test_a_categorical_without_an_order_does_not():
+    with pytest.raises(InputError, match="never guessed"):
+        from_frame(pd.DataFrame({"a": [1, 2], "label": pd.Categorical(["high", "low"])}))
+
+
+def test_floats_that_are_whole_are_integer_labels():
+    assert from_frame(pd.DataFrame({"a": [1, 2], "label": [4.0, 3.0]})).classes == ("3", "4")
+
+
+def test_a_column_path_makes_a_list_of_pictures(plant):
+    root = plant("1.jpg", "2.jpg")
+    frame = pd.DataFrame({"path": ["2.jpg", "1.jpg"], "label": [5, 3], "age": [50, 60]})
+    data = from_frame(frame, root=root)
+    assert data.items == ImageFiles(root=root, paths=("2.jpg", "1.jpg"))
+    assert data.labels.tolist() == [1, 0]
+    assert data.notes[-1] == "left out 1 column of the list: age"
+
+
+def test_the_index_of_the_frame_changes_nothing():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "label": [0, 1, 0]})
+    other = frame.set_index(pd.Index(["x", "x", "z"]))
+    np.testing.assert_array_equal(from_frame(frame).items.values, from_frame(other).items.values)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("frame", "settings", "message"),
+    [
+        ([[1, 2]], {}, "`frame` must be a pandas DataFrame, got list"),
+        (pd.DataFrame({"a": [], "label": []}), {}, "The table must have rows, it has none"),
+        (
+            pd.DataFrame({"a": [1], "Label": [1]}),
+            {},
+            r"Unknown column 'label'. Did you mean 'Label'\? Known: a, Label. Name the column with `label` \(--label\)",
+        ),
+        (pd.DataFrame({"a": [1], "label": [1]}), {"group": "g"}, r"Unknown column 'g'.* with `group` \(--group\)"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a more than once"),
+        (pd.DataFrame([[1, 2]]), {}, r"named by text: frame.columns = frame.columns.astype\(str\)"),
+        (
+            pd.DataFrame({"a": [1, 2], "label": [1, 2], "group": ["p", None]}, index=[10, 11]),
+            {},
+            "Every row must have a group, 1 row has none in 'group': 11",
+        ),
+        (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 item of 2 has none: row 11"),
+        (pd.DataFrame({"a": [1, 2], "label": [1, 2]}), {"root": "."}, "`root` has no use for a table of features"),
+        (pd.DataFrame({"a": [1, 2], "label": [1, 1]}), {}, "There must be at least 2 classes, all 2 items"),
+    ],
+)
+def test_a_frame_that_is_no_data_set_is_refused(frame, settings, message):
+    with pytest.raises(InputError, match=message):
+        from_frame(frame, **settings)

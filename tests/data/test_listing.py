@@ -1,0 +1,17 @@
+from onepeak.data.listing import counted, listed
+
+
+def test_a_short_list_is_shown_whole():
+    assert listed([1, "b"]) == "1, b"
+
+
+def test_a_list_at_the_limit_has_no_rest():
+    assert listed(range(10)) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
+
+
+def test_a_long_list_ends_in_a_number():
+    assert listed(range(1_234), limit=1) == "0 and 1,233 more"
+
+
+def test_the_plural_follows_the_number():
+    assert (counted(0, "row"), counted(1, "class"), counted(2, "class")) == ("0 rows", "1 class", "2 classes")

@@ -1,0 +1,136 @@
+import pandas as pd
+import pytest
+
+from onepeak.data import DATASETS, open_data
+from onepeak.data.manifest import FeatureRows, ImageFiles
+from onepeak.errors import InputError
+
+
+def test_a_folder_is_opened_by_its_path(plant):
+    root = plant("1/a.png", "2/b.png")
+    assert open_data(root).labels.tolist() == open_data(str(root)).labels.tolist() == [0, 1]
+
+
+def test_a_list_of_pictures_starts_from_its_own_folder(plant, write):
+    root = plant("faces/a.jpg", "faces/b.jpg")
+    path = write("list.csv", "path,label,group\nfaces/b.jpg,high,p1\nfaces/a.jpg,low,p2\n")
+    data = open_data(path, order="low,high")
+    assert data.items == ImageFiles(root=root, paths=("faces/b.jpg", "faces/a.jpg"))
+    assert (data.labels.tolist(), data.groups, data.name) == ([1, 0], ("p1", "p2"), "list")
+
+
+def test_a_list_of_pictures_can_start_from_a_root_given(plant, write, tmp_path):
+    plant("elsewhere/a.jpg", "elsewhere/b.jpg")
+    path = write("lists/list.csv", "path,age\na.jpg,3\nb.jpg,4\n")
+    assert open_data(path, root=tmp_path / "elsewhere", label="age").items.root == tmp_path / "elsewhere"
+
+
+def test_a_table_of_features_is_opened_with_its_label(write):
+    path = write("wine.csv", "acid,colour,quality,site\n7.4,red,5,a\n,white,6,b\n7.8,red,5,a\n")
+    data = open_data(path, label="quality", group="site")
+    assert isinstance(data.items, FeatureRows)
+    assert data.items.columns == ("acid", "colour")
+    assert data.items.categories == {"colour": ("red", "white")}
+    assert (data.classes, data.groups) == (("5", "6"), ("a", "b", "a"))
+
+
+def test_csv_and_parquet_say_the_same(write, tmp_path):
+    csv = write("a.csv", "x,tone,label\n1.5,b,2\n2.5,a,1\n")
+    pd.DataFrame({"x": [1.5, 2.5], "tone": ["b", "a"], "label": [2, 1]}).to_parquet(tmp_path / "a.parquet")
+    one, other = open_data(csv), open_data(tmp_path / "a.parquet")
+    assert one.items.values.tolist() == other.items.values.tolist()
+    assert one.items.categories == other.items.categories
+    assert (one.classes, one.labels.tolist(), one.notes) == (other.classes, other.labels.tolist(), other.notes)
+
+
+def test_classes_txt_beside_a_table_gives_the_order(write):
+    path = write("a.csv", "x,label\n1,low\n2,high\n")
+    write("classes.txt", "low\nhigh\n")
+    assert open_data(path).notes[0] == "order from classes.txt: low < high"
+    assert open_data(path, order="high,low").classes == ("high", "low")
+
+
+def test_a_class_called_none_or_na_survives(write):
+    path = write("a.csv", "x,label\n1,None\n2,NA\n3,low\n")
+    assert open_data(path, order="NA,None,low").labels.tolist() == [1, 0, 2]
+
+
+def test_a_folder_called_like_a_known_set_is_opened_by_its_path(plant, monkeypatch):
+    root = plant("hci/1/a.png", "hci/2/b.png")
+    monkeypatch.chdir(root)
+    assert open_data("./hci").num_classes == 2
+    with pytest.raises(
+        InputError, match=r"The data set hci needs `root` .* \(A folder of your own called hci: ./hci\)"
+    ):
+        open_data("hci")
+
+
+def test_the_home_folder_may_be_written_short(plant, monkeypatch):
+    root = plant("eyes/1/a.png", "eyes/2/b.png")
+    monkeypatch.setenv("HOME", str(root))
+    assert len(open_data("~/eyes")) == 2
+
+
+def test_a_known_set_is_opened_by_its_name(plant):
+    data = open_data("fgnet", root=plant("images/001A02.JPG"))
+    assert data.name == "fgnet"
+
+
+@pytest.mark.bad_input
+def test_a_path_that_is_not_there_suggests_known_names():
+    with pytest.raises(InputError) as caught:
+        open_data("fgnt")
+    known = ", ".join(record.name for record in DATASETS)
+    assert str(caught.value) == (
+        f"There is no file or folder 'fgnt'. Unknown data set 'fgnt'. Did you mean 'fgnet'? Known: {known}."
+    )
+
+
+@pytest.mark.bad_input
+def test_a_known_set_in_the_place_of_a_folder_is_recognised(plant):
+    root = plant("FGNET/images/001A02.JPG", "FGNET/images/002A30a.JPG")
+    with pytest.raises(InputError, match=r"no class folders.* If this is the data set fgnet, .* \(--root .*images\)"):
+        open_data(root / "FGNET" / "images")
+    with pytest.raises(InputError, match="If this is the data set fgnet"):
+        open_data(root / "FGNET")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("setting", "value"), [("root", "."), ("label", "x"), ("group", "x")], ids=["root", "label", "group"]
+)
+def test_settings_without_use_for_a_folder_are_refused(plant, setting, value):
+    with pytest.raises(InputError, match=rf"`{setting}` \(--{setting}\) has no use for the folder .*: leave it out"):
+        open_data(plant("1/a.png", "2/b.png"), **{setting: value})
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("setting", ["order", "label", "group"])
+def test_settings_without_use_for_a_known_set_are_refused(setting):
+    with pytest.raises(InputError, match=rf"`{setting}` \(--{setting}\) has no use for the data set hci: leave it out"):
+        open_data("hci", root=".", **{setting: "a,b"})
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("path,label\na.jpg,1\nb.jpg,2\n", r"1 of 2 pictures does not exist in .*: b.jpg \(row 3\)"),
+        ("path,label\na.jpg,1\na.jpg,2\n", r"stands there more often: a.jpg \(rows 2, 3\)"),
+        ("path,grade\na.jpg,1\n", "Unknown column 'label'. Known: path, grade. Name the column with `label`"),
+        ("x,label\n1,1\n2,\n3,2\n4, \n", "2 items of 4 have none: rows 3, 5"),
+        ("x,label\n1,2\n2,2\n", "There must be at least 2 classes"),
+        ("x,label\n1,low\n2,high\n", "The order of the labels is not known and is never guessed"),
+        ("label\n1\n2\n", "must have a column that is a feature, it has none"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_name(plant, write, text, message):
+    plant("a.jpg")
+    with pytest.raises(InputError, match=rf"list.csv: .*{message}"):
+        open_data(write("list.csv", text))
+
+
+@pytest.mark.bad_input
+def test_a_root_has_no_use_for_features(write):
+    with pytest.raises(InputError, match="`root` has no use for a table of features"):
+        open_data(write("a.csv", "x,label\n1,1\n2,2\n"), root=".")

@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.data.order import order_labels
+from onepeak.errors import InputError
+
+
+def test_names_take_the_order_given_not_the_alphabet():
+    ordered = order_labels(["normal", "invasive", "benign"], order="normal,benign,invasive")
+    assert ordered.labels.tolist() == [0, 2, 1]
+    assert ordered.notes == ("order: normal < benign < invasive",)
+
+
+def test_integers_order_themselves_as_numbers():
+    ordered = order_labels(["10", "9", "-2"])
+    assert ordered.classes == ("-2", "9", "10")
+    assert ordered.labels.tolist() == [2, 1, 0]
+
+
+def test_whole_floats_are_integers():
+    assert order_labels([3.0, np.float32(1), "2.0", np.int8(3), "1."]).labels.tolist() == [2, 0, 1, 2, 0]
+
+
+def test_integers_no_item_has_are_no_classes_and_the_note_says_how_to_keep_them():
+    ordered = order_labels([1, 2, 5])
+    assert ordered.classes == ("1", "2", "5")
+    assert ordered.notes[1] == (
+        "integers between the labels that no item has are not classes (3, 4); --order 1..5 keeps them"
+    )
+
+
+def test_a_declared_range_keeps_its_gaps_and_says_so():
+    ordered = order_labels([1, 2, 5], order="0..5")
+    assert ordered.classes == ("0", "1", "2", "3", "4", "5")
+    assert ordered.labels.tolist() == [1, 2, 5]
+    assert ordered.notes[1] == "3 classes of the order without an item: 0, 3, 4"
+
+
+def test_integers_match_the_order_whatever_their_zeros():
+    assert order_labels(["01", "02"], order="0..2").labels.tolist() == [1, 2]
+
+
+def test_names_without_an_item_stay_classes():
+    ordered = order_labels(["mild"] * 3, order="none,mild,severe")
+    assert ordered.classes == ("none", "mild", "severe")
+    assert ordered.notes[1] == "2 classes of the order without an item: none, severe"
+
+
+def test_a_label_called_na_is_missing_unless_the_order_names_it():
+    assert order_labels(["NA", "low"], order="NA,low").labels.tolist() == [0, 1]
+    with pytest.raises(InputError, match="1 item of 2 has none: row 0"):
+        order_labels(["NA", "1"])
+
+
+def test_a_label_called_none_is_a_name():
+    assert order_labels(["None", "low"], order="None,low").labels.tolist() == [0, 1]
+
+
+def test_the_order_of_many_classes_is_shown_by_its_ends():
+    assert order_labels([0, 69], order="0..69").notes[0] == "order: 0 < 1 < 2 < ... < 69 (70 classes)"
+
+
+def test_the_file_an_order_comes_from_is_named(write):
+    path = write("classes.txt", "low\nhigh\n")
+    assert order_labels(["low", "high"], order=path).notes == ("order from classes.txt: low < high",)
+    with pytest.raises(InputError, match=r"The order in classes.txt must name every label of the data, it lacks 'top'"):
+        order_labels(["low", "top"], order=path)
+
+
+def test_a_number_an_item_is_suspicious():
+    assert "20 different integers in 20 items: are they classes?" in order_labels(range(20)).notes
+
+
+def test_integers_far_apart_are_not_listed():
+    assert order_labels([0, 10**12]).notes[1].startswith("integers between the labels that no item has are not classes")
+
+
+@given(st.lists(st.integers(-50, 50), min_size=2).filter(lambda found: len(set(found)) > 1), st.randoms())
+def test_the_sequence_of_items_changes_nothing_but_the_sequence_of_labels(found, random):
+    shuffled = list(range(len(found)))
+    random.shuffle(shuffled)
+    ordered, other = order_labels(found), order_labels([found[index] for index in shuffled])
+    assert ordered.classes == other.classes
+    assert ordered.labels[shuffled].tolist() == other.labels.tolist()
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c d", "7"]), min_size=1), st.permutations(["a", "b", "c d", "7"]))
+def test_a_label_is_the_position_of_its_name(found, order):
+    ordered = order_labels(found, order=order)
+    assert [ordered.classes[label] for label in ordered.labels] == found
+
+
+@pytest.mark.bad_input
+def test_names_without_an_order_are_never_guessed():
+    with pytest.raises(InputError) as caught:
+        order_labels(["low", "high", "low"])
+    assert str(caught.value) == (
+        "The order of the labels is not known and is never guessed. Found, with the number of items: 'high' (1), "
+        "'low' (2). Give `order` (--order LOWEST,...,HIGHEST, or one name a line in classes.txt), lowest first."
+    )
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("found", "order", "message"),
+    [
+        ([1, 2, "3+"], None, r"never guessed. Found, with the number of items: '1' \(1\), '2' \(1\), '3\+' \(1\)"),
+        ([True, False], None, "never guessed.*'False'"),
+        ([1.5, 2.5], None, "never guessed.*'1.5'"),
+        (["a", "a"], None, r"There must be at least 2 classes, all 2 items have the label 'a' \(2\)"),
+        ([], None, "There are no items"),
+        ([None, float("nan")], None, "There are no labels: every one is missing"),
+        ([1, None, 2, float("nan"), " "], None, "3 items of 5 have none: rows 1, 3, 4. Fill them in"),
+        (["01", "1", "2"], None, "same integer must be written alike, got '01' and '1'"),
+        (["a"], "01,1", "`order` must name each class once, got 1 more than once"),
+        (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 item; did you mean 'insitu'\?\)"),
+        (["bening", "insitu"], "benign,insitu", r"it lacks 'bening' \(1 item; did you mean 'benign'\?\)"),
+        (["x", "x", "a"], "a,b", r"`order` must name every label of the data, it lacks 'x' \(2 items\). It names a, b"),
+        ([1, 2, 70], "0..69", r"it lacks '70' \(1 item\)"),
+    ],
+)
+def test_labels_that_have_no_place_are_refused(found, order, message):
+    with pytest.raises(InputError, match=message):
+        order_labels(found, order=order)
+
+
+@pytest.mark.bad_input
+def test_rows_of_missing_labels_have_the_names_given():
+    with pytest.raises(InputError, match="1 item of 3 has none: row 7"):
+        order_labels([1, 2, None], rows=[5, 6, 7])
+
+
+@pytest.mark.bad_input
+def test_the_flag_is_named_only_where_there_is_one():
+    with pytest.raises(InputError, match="Give `classes`, lowest first"):
+        order_labels(["a", "b"], argument="classes")

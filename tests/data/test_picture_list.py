@@ -1,0 +1,48 @@
+import pytest
+
+from onepeak.data.picture_list import check_pictures
+from onepeak.errors import InputError
+
+
+def test_paths_are_kept_from_the_root_with_forward_slashes(plant):
+    root = plant("a/1.jpg", "b.jpg", "c/d.jpg")
+    files, notes = check_pictures(["./a//1.jpg", str(root / "b.jpg"), "c\\d.jpg"], root=root, rows=[0, 1, 2])
+    assert files.paths == ("a/1.jpg", "b.jpg", "c/d.jpg")
+    assert notes == ()
+
+
+def test_absolute_paths_elsewhere_are_kept_and_noted(plant, tmp_path_factory):
+    root = plant("b.jpg")
+    files, notes = check_pictures([str(root / "b.jpg")], root=tmp_path_factory.mktemp("list"), rows=[0])
+    assert (files.root / files.paths[0]).is_file()
+    assert notes == ("1 picture by absolute path: the list works on this machine only",)
+
+
+@pytest.mark.bad_input
+def test_every_missing_picture_is_counted_and_ten_are_shown(plant):
+    root = plant("here.jpg")
+    paths = ["here.jpg", *(f"{number:02}.jpg" for number in range(12))]
+    with pytest.raises(InputError) as caught:
+        check_pictures(paths, root=root, rows=range(2, 15))
+    shown = ", ".join(f"{number:02}.jpg (row {number + 3})" for number in range(10))
+    assert str(caught.value) == f"12 of 13 pictures do not exist in {root}: {shown} and 2 more."
+
+
+@pytest.mark.bad_input
+def test_a_folder_is_no_picture(plant):
+    root = plant("a/1.jpg")
+    with pytest.raises(InputError, match=r"1 of 1 picture does not exist in .*: a \(row 0\)"):
+        check_pictures(["a"], root=root, rows=[0])
+
+
+@pytest.mark.bad_input
+def test_a_picture_listed_twice_is_refused_with_its_rows(plant):
+    root = plant("a.jpg", "b.jpg")
+    with pytest.raises(InputError, match=r"every picture once, 1 picture stands there more often: a.jpg \(rows 2, 4\)"):
+        check_pictures(["a.jpg", "b.jpg", "./a.jpg"], root=root, rows=[2, 3, 4])
+
+
+@pytest.mark.bad_input
+def test_a_row_without_a_path_is_refused(plant):
+    with pytest.raises(InputError, match="Every row must have a `path`, 2 rows without one: 3, 4"):
+        check_pictures(["a.jpg", " ", None], root=plant("a.jpg"), rows=[2, 3, 4])

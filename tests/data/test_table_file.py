@@ -1,0 +1,90 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.data.table_file import read_table
+from onepeak.errors import InputError
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_is_that_of_the_header(write, delimiter):
+    frame = read_table(write("a.csv", f"size{delimiter}tone\n1.5{delimiter}red\n")).frame
+    assert frame.to_dict("list") == {"size": [1.5], "tone": ["red"]}
+
+
+def test_rows_are_named_by_their_line_and_empty_ones_are_skipped(write):
+    frame = read_table(write("a.csv", '\nx,y\n1,2\n\n"3\n",4\n,\n5,6\n')).frame
+    assert list(frame.index) == [3, 6, 8]
+
+
+def test_labels_stay_as_they_are_written(write):
+    frame = read_table(write("a.csv", "x,label\n1,01\n2,None\n"), as_text=("label",)).frame
+    assert frame["label"].tolist() == ["01", "None"]
+
+
+def test_windows_line_ends_and_spaces_in_the_header_do_not_matter(write):
+    frame = read_table(write("a.csv", "\ufeff x , y \r\n1,2\r\n")).frame
+    assert frame.to_dict("list") == {"x": [1.0], "y": [2.0]}
+
+
+def test_parquet_keeps_its_types(tmp_path):
+    table = pd.DataFrame({"x": [1.5, None], "tone": pd.Categorical(["a", "b"], ordered=True)})
+    table.to_parquet(tmp_path / "a.parquet")
+    frame = read_table(tmp_path / "a.parquet").frame
+    assert frame["tone"].cat.ordered
+    assert np.isnan(frame["x"].tolist()[1])
+    assert list(frame.index) == [1, 2]
+
+
+def test_a_named_index_of_a_parquet_file_is_a_column(tmp_path):
+    pd.DataFrame({"x": [1, 2]}, index=pd.Index(["p", "q"], name="patient")).to_parquet(tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.parquet").frame["patient"].tolist() == ["p", "q"]
+
+
+# pandas writes a lone carriage return without quotes, and it then ends the line for every reader, its own too
+cell = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r", exclude_categories=["Cs"]), max_size=8)
+
+
+@given(rows=st.lists(st.tuples(cell, cell.filter(str.strip)), min_size=1, max_size=5))
+def test_what_pandas_writes_is_read_back_unchanged(rows, tmp_path_factory):
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    written = pd.DataFrame(rows, columns=["note", "word"], dtype=object)
+    written.to_csv(path, index=False)
+    frame = read_table(path, as_text=("note", "word")).frame
+    assert frame.to_numpy().tolist() == written.to_numpy().tolist()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a.csv is empty"),
+        ("\n , \n", "a.csv is empty"),
+        ("x,label\n", "a.csv has a header and no rows"),
+        ("x,label\n1,2\n1\n1,2,3\n", r"Every row of a.csv must have 2 fields, .* these have not: row 3, 4"),
+        ("x,x,label\n1,2,3\n", "The columns of a.csv must have different names, got x more than once"),
+        ("1.5,2\n3,4\n", "The first row of a.csv must name the columns, it reads 1.5, 2. Add a header"),
+        ("faces/1.JPG,3\nfaces/2.JPG,4\n", "must name the columns, it reads faces/1.JPG, 3. Add a header: path,label"),
+        ("x,label\n" + "9" * 200_000 + ",1\n", "a.csv, row 2: field larger than field limit"),
+    ],
+)
+def test_a_csv_that_is_none_is_refused(write, text, message):
+    with pytest.raises(InputError, match=message):
+        read_table(write("a.csv", text))
+
+
+@pytest.mark.bad_input
+def test_other_kinds_of_file_are_refused(write):
+    with pytest.raises(InputError, match=r"must be a file that ends in .csv, .tsv, .parquet, .pq, got a.xlsx"):
+        read_table(write("a.xlsx", "x"))
+
+
+@pytest.mark.bad_input
+def test_a_parquet_file_that_is_none_or_has_no_rows_is_refused(write, tmp_path):
+    with pytest.raises(InputError, match=r"a.parquet cannot be read as parquet"):
+        read_table(write("a.parquet", "nothing of the kind"))
+    pd.DataFrame({"x": []}).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b.parquet has no rows"):
+        read_table(tmp_path / "b.parquet")
