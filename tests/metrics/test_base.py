@@ -5,7 +5,7 @@ import torch
 from torchmetrics import MetricCollection
 
 from onepeak import metrics
-from onepeak.metrics.catalog import METRICS
+from onepeak.metrics.catalog import METRICS, collection
 
 RECORDS = [pytest.param(record, id=record.name) for record in METRICS]
 LOG_PROBS = torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3], [0.2, 0.3, 0.5]]).log()
@@ -44,6 +44,30 @@ def test_inference_mode_may_begin_and_end_between_batches(record):
     metric.update(LOG_PROBS[2:], LABELS[2:])
     plain.update(LOG_PROBS, LABELS)
     torch.testing.assert_close(metric.compute(), plain.compute())
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_neither_update_nor_compute_reads_a_value(record):
+    # Tensors on the meta device have none: what would wait for a GPU fails here.
+    metric = record.make(3).to("meta")
+    weight = torch.ones(3, device="meta")
+    metric.update(LOG_PROBS.to("meta"), LABELS.to("meta"), LABELS.to("meta"), sample_weight=weight)
+    assert metric.compute().shape == ()
+
+
+@pytest.mark.gpu
+def test_a_gpu_gives_the_values_of_the_cpu_and_is_never_waited_for():
+    on_cpu, on_gpu = collection(3), collection(3).to("cuda")
+    log_probs, labels = LOG_PROBS.to("cuda"), LABELS.to("cuda")
+    on_gpu.update(log_probs, labels)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        on_gpu.update(log_probs, labels)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    on_cpu.update(LOG_PROBS, LABELS)
+    expected = {name: value.item() for name, value in on_cpu.compute().items()}
+    assert {name: value.item() for name, value in on_gpu.compute().items()} == pytest.approx(expected, rel=1e-5)
 
 
 def test_metrics_that_look_alike_after_the_first_batch_stay_apart_in_a_collection_of_the_users_own():

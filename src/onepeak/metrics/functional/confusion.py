@@ -26,7 +26,7 @@ def confusion_matrix(
         tensor([[1., 1.], [0., 1.]], dtype=torch.float64)
     """
     check_num_classes(num_classes)
-    check_labels(labels, num_classes, getattr(labels, "shape", ()))
+    check_labels(labels, num_classes, getattr(labels, "shape", torch.Size()))
     check_labels(predicted, num_classes, labels.shape, name="predicted")
     weights = as_weights(sample_weight, labels)
     cells = (labels.long() * num_classes + predicted.long()).flatten()

@@ -114,7 +114,7 @@ def maximum_mean_absolute_error(
 
 def _distances(predicted: Labels, labels: Labels) -> Tensor:
     """The distances in classes. How many classes there are plays no part, so only the lower end can be checked."""
-    shape = getattr(labels, "shape", ())
+    shape = getattr(labels, "shape", torch.Size())
     for name, given in (("labels", labels), ("predicted", predicted)):
         if isinstance(given, Tensor) and readable(given) and given.numel() and given.min() < 0:
             raise InputError(f"`{name}` must be integers >= 0, got {given.min().item()}.")
