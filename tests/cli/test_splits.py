@@ -1,0 +1,104 @@
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from onepeak.cli.splits import splits
+from onepeak.errors import InputError
+
+
+@pytest.fixture
+def run():
+    """Runs the command as `onepeak splits` does; an error of onepeak comes out as it is."""
+    app = typer.Typer()
+    app.command()(splits)
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    return call
+
+
+@pytest.fixture
+def faces(tmp_path):
+    """A list of 24 pictures of 6 people; two files are copies of each other with different labels."""
+    (tmp_path / "images").mkdir()
+    lines = ["path,label,group"]
+    for number in range(24):
+        (tmp_path / "images" / f"{number:02}.png").write_bytes(bytes([number]) * 8)
+        lines.append(f"images/{number:02}.png,{number % 3},person{number % 6}")
+    (tmp_path / "images" / "01.png").write_bytes(bytes(8))
+    (tmp_path / "faces.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "faces.csv"
+
+
+def shared_fgnet():
+    checkout = Path(__file__).parents[2]
+    return Path(os.environ.get("ONEPEAK_SHARED", checkout.parent / "shared")) / "data/fgnet266"
+
+
+def test_sizes_are_shown_by_part_and_class_with_groups(run, faces):
+    output = run(faces, "--protocol", "holdout", "--splits", 1)
+    assert "faces: 24 items, 3 classes; protocol holdout, seed 0, 1 runs" in output
+    assert "Items (and groups) of each part" in output
+    [row] = [line for line in output.splitlines() if "split0-fold0" in line and "│" in line]
+    groups = [int(cell.split("(")[1].rstrip(") ")) for cell in row.split("│")[2:5]]
+    assert sum(groups) == 6
+    assert "Exact copies with different labels: images/00.png (0), images/01.png (1)" in output
+
+
+def test_json_has_every_run(run, faces):
+    record = json.loads(run(faces, "--json"))
+    assert record["protocol"] == "kfold"
+    assert len(record["runs"]) == 5
+    for entry in record["runs"]:
+        assert sum(entry["sizes"].values()) == 24
+        assert sum(entry["groups"].values()) == 6
+        assert {part: sum(counts) for part, counts in entry["class_counts"].items()} == entry["sizes"]
+    assert record["conflicts"][0]["names"] == ["images/00.png", "images/01.png"]
+
+
+def test_splits_are_saved_and_read_back(run, faces, tmp_path):
+    output = run(faces, "--out", tmp_path / "out" / "splits.csv")
+    assert "Saved to" in output
+    with (tmp_path / "out" / "splits.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 24
+    made = json.loads(run(faces, "--json"))
+    read = json.loads(run(faces, "--protocol", tmp_path / "out" / "splits.csv", "--json"))
+    assert [entry["sizes"] for entry in read["runs"]] == [entry["sizes"] for entry in made["runs"]]
+    assert read["protocol"] == "splits.csv"
+
+
+def test_a_leak_is_shown_with_what_it_means_for_training(run, faces, tmp_path):
+    rows = "".join(f"{item},{'train' if item < 12 else 'valid' if item < 18 else 'test'}\n" for item in range(24))
+    (tmp_path / "bad.csv").write_text("item,part\n" + rows)
+    output = run(faces, "--protocol", tmp_path / "bad.csv")
+    assert "same group" in output
+    assert "Leak in split0-fold0: train and test share 6 groups (6 items of test): person0, person1, person2" in output
+    assert "Training on a leaking split is refused unless --allow-leak is given." in output
+
+
+def test_fgnet_by_its_code_shows_53_13_16_subjects(run):
+    root = shared_fgnet()
+    if not root.is_dir():
+        pytest.skip(f"FG-NET is not at {root}; ONEPEAK_SHARED names another place")
+    record = json.loads(run("fgnet", "--root", root, "--protocol", "code", "--splits", 2, "--json"))
+    assert [entry["groups"] for entry in record["runs"]] == [{"train": 53, "valid": 13, "test": 16}] * 2
+    assert [entry["leaks"] for entry in record["runs"]] == [[], []]
+    assert (record["items"], len(record["classes"])) == (1002, 70)
+
+
+@pytest.mark.bad_input
+def test_bad_settings_end_with_one_sentence(run, faces):
+    with pytest.raises(InputError, match="Did you mean 'kfold'"):
+        run(faces, "--protocol", "kfolt")
+    with pytest.raises(InputError, match=r"`path` must end in .csv or .json, got 'splits.txt'"):
+        run(faces, "--out", "splits.txt")

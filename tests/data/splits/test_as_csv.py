@@ -1,0 +1,93 @@
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onepeak.data.splits.as_csv import splits_from_csv, splits_to_csv
+from onepeak.data.splits.split import Split
+from onepeak.errors import InputError
+
+FILE = Path("theirs.csv")
+THREE = "path,part\nimages/000000.jpg,train\nimages/000001.jpg,val\nimages/000002.jpg,Test\n"
+
+
+@pytest.fixture
+def three(pictures):
+    return pictures([0, 1, 2], groups=("Ann", "Bob, Jr.", "Cem"))
+
+
+def read(text, manifest, *, partial=False):
+    return splits_from_csv(text, manifest, file=FILE, partial=partial)
+
+
+def test_the_table_has_one_row_an_item_and_one_column_a_run(three):
+    run = {"train": np.array([0]), "valid": np.array([2]), "test": np.array([1])}
+    text = splits_to_csv([Split(**run, protocol="mine"), Split(**run, fold=1, protocol="mine")], three)
+    table = list(csv.reader(io.StringIO(text)))
+    assert table[0] == ["item", "path", "label", "group", "split0-fold0", "split0-fold1"]
+    assert table[1] == ["0", "images/000000.jpg", "c0", "Ann", "train", "train"]
+    assert table[2] == ["1", "images/000001.jpg", "c1", "Bob, Jr.", "test", "test"]
+    assert len(table) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        THREE,
+        THREE.replace(",", ";"),  # what a spreadsheet writes where the comma is the decimal sign
+        THREE.replace(",", "\t"),
+        THREE.replace("\n", "\r\n") + "\r\n",
+        THREE.replace("part", "split0-fold0").replace("val", "validation").replace("Test", " testing "),
+        "item,part\n2,test\n1,dev\n0,training\n",
+    ],
+)
+def test_tables_made_elsewhere_are_understood(three, text):
+    [split] = read(text, three)
+    assert (split.name, split.protocol) == ("split0-fold0", "theirs.csv")
+    assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
+
+
+def test_an_empty_cell_leaves_the_item_out(pictures):
+    [split] = read("item,part\n0,train\n1,valid\n2,test\n3,\n", pictures([0, 1, 2, 0]))
+    assert split.sizes == {"train": 1, "valid": 1, "test": 1}
+
+
+def test_a_row_may_be_missing_if_the_file_is_partial(pictures):
+    four = pictures([0, 1, 2, 0])
+    assert len(read(THREE, four, partial=True)) == 1
+    with pytest.raises(
+        InputError, match=r"must say where every item of 'mine' goes, got nothing for 1 item: images/000003"
+    ):
+        read(THREE, four)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"theirs.csv must have a header and at least one row, got 0 lines"),
+        ("path,part\n", r"must have a header and at least one row, got 1 lines"),
+        ("path,part,part\na,b,c\n", r"must have columns of different names, got path, part, part"),
+        (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 columns as the header has, got 1"),
+        ("name,part\na,train\n", r"must have a column `path` or `item`, got name, part"),
+        (THREE.replace("part", "fold"), r"must have a column `part`, or one a run .*, got path, fold"),
+        (THREE.replace("val", "held"), r"row 3: `part` must be train, valid or test, or empty .*, got 'held'"),
+        (THREE.replace("val", "train"), r"`part` must put at least one item into valid, got none"),
+        (
+            THREE + "images/000000.jpg,test\n",
+            r"must have one row an item, got several for 1, such as images/000000.jpg",
+        ),
+        (THREE.replace("000002", "000009"), r"it has no 1 item: images/000009.jpg"),
+        ("item,part\nfirst,train\n", r"row 2: `item` must be a position from 0, got 'first'"),
+        ("item,part\n7,train\n", r"must hold positions from 0 to 2, got 1 item: 7"),
+        (
+            "item,label,part\n0,c2,train\n1,c1,valid\n2,c2,test\n",
+            r"other labels than 'mine' for 1 item: .*c2 there, c0",
+        ),
+    ],
+)
+def test_tables_that_cannot_be_are_refused(three, text, message):
+    with pytest.raises(InputError, match=message):
+        read(text, three)

@@ -1,0 +1,89 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onepeak.data.splits.as_json import splits_from_json, splits_to_json
+from onepeak.data.splits.split import Split
+from onepeak.errors import InputError
+
+FILE = Path("theirs.json")
+RUN = {"train": [0], "valid": [1], "test": [2]}
+
+
+@pytest.fixture
+def three(pictures):
+    return pictures([0, 1, 2])
+
+
+def read(content, manifest, *, partial=False):
+    text = content if isinstance(content, str) else json.dumps(content)
+    return splits_from_json(text, manifest, file=FILE, partial=partial)
+
+
+def test_the_object_says_what_it_is_about(three):
+    run = Split(train=np.array([0]), valid=np.array([2]), test=np.array([1]), split=3, fold=1, seed=5, protocol="mine")
+    content = json.loads(splits_to_json([run], three))
+    assert content == {
+        "format": "onepeak-splits-1",
+        "dataset": "mine",
+        "items": 3,
+        "labels": ["c0", "c1", "c2"],
+        "paths": ["images/000000.jpg", "images/000001.jpg", "images/000002.jpg"],
+        "runs": [{"protocol": "mine", "seed": 5, "split": 3, "fold": 1, "train": [0], "valid": [2], "test": [1]}],
+    }
+
+
+def test_paths_or_positions_made_elsewhere_are_understood(three):
+    paths = {"train": ["images/000000.jpg"], "val": ["images\\000001.jpg"], "test": ["./images/000002.jpg"]}
+    first, second = read({"runs": [paths, RUN]}, three)
+    assert (first.name, second.name) == ("split0-fold0", "split1-fold0")
+    assert first.protocol == "theirs.json"
+    assert all(np.array_equal(first.parts[part], second.parts[part]) for part in first.parts)
+
+
+def test_runs_that_only_say_their_fold_are_folds_of_one_split(three):
+    assert [run.name for run in read({"runs": [{**RUN, "fold": 0}, {**RUN, "fold": 1}]}, three)] == [
+        "split0-fold0",
+        "split0-fold1",
+    ]
+
+
+def test_items_may_be_left_out_if_the_file_is_partial(pictures):
+    four = pictures([0, 1, 2, 0])
+    assert len(read({"runs": [RUN]}, four, partial=True)) == 1
+    with pytest.raises(InputError, match=r"got nothing for 1 item: images/000003.jpg"):
+        read({"runs": [RUN]}, four)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", r"theirs.json must be JSON, and is not: "),
+        ([RUN], r"must be an object with a list `runs` that is not empty"),
+        ({"runs": []}, r"must be an object with a list `runs` that is not empty"),
+        ({"runs": [[0, 1, 2]]}, r"`runs\[0\]` must be an object with train, valid and test"),
+        (
+            {"runs": [RUN, {**RUN, "test": []}]},
+            r"`runs\[1\].test` must be a list of paths or positions that is not empty",
+        ),
+        ({"runs": [{"train": [0], "test": [1]}]}, r"`runs\[0\].valid` must be a list"),
+        (
+            {"runs": [{**RUN, "test": [2, "images/000001.jpg"]}]},
+            r"`runs\[0\].test` must hold paths only or positions only",
+        ),
+        ({"runs": [{**RUN, "test": [True]}]}, r"`runs\[0\].test` must hold paths only or positions only"),
+        ({"runs": [{**RUN, "test": [3]}]}, r"`runs\[0\].test` must hold positions from 0 to 2, got 3"),
+        ({"runs": [{**RUN, "test": ["b.jpg"]}]}, r"it has no 1 item: b.jpg"),
+        ({"runs": [{**RUN, "test": [1, 2]}]}, r"`valid` and `test` must share no item, got 1 in both"),
+        ({"runs": [{**RUN, "seed": "one"}]}, r"`seed` must be an integer >= 0, got 'one'"),
+        ({"items": 9, "runs": [RUN]}, r"was made for 9 items, and 'mine' has 3"),
+        ({"labels": ["c0", "c0", "c2"], "runs": [RUN]}, r"other labels than 'mine' for 1 item: .*c0 there, c1 here"),
+        ({"paths": ["z.jpg"], "runs": [RUN]}, r"it has no 1 item: z.jpg"),
+    ],
+)
+def test_objects_that_cannot_be_are_refused(three, content, message):
+    with pytest.raises(InputError, match=message):
+        read(content, three)

@@ -1,0 +1,40 @@
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles
+from onepeak.data.splits.digests import item_digests
+from onepeak.errors import InputError
+
+
+def test_files_are_known_by_their_bytes_not_their_names(tmp_path):
+    for name, content in (("a.png", b"one"), ("b.png", b"two"), ("c.jpg", b"one"), ("empty.png", b"")):
+        (tmp_path / name).write_bytes(content)
+    first, second, third, empty = item_digests(
+        ImageFiles(root=tmp_path, paths=("a.png", "b.png", "c.jpg", "empty.png"))
+    )
+    assert first == third == hashlib.blake2b(b"one", digest_size=16).hexdigest()
+    assert len({first, second, empty}) == 3
+
+
+def test_pictures_in_memory_are_known_by_their_pixels():
+    pixels = np.arange(3 * 2 * 2 * 3, dtype=np.uint8).reshape(3, 2, 2, 3)
+    pixels[2] = pixels[0]
+    first, second, third = item_digests(ImageArrays(pixels=pixels))
+    assert first == third
+    assert first != second
+
+
+def test_rows_are_known_by_their_values_with_one_zero_and_one_missing():
+    values = np.array([[0.0, np.nan], [-0.0, -np.nan], [0.0, 1.0]], dtype=np.float32)
+    first, second, third = item_digests(FeatureRows(columns=("x", "y"), values=values))
+    assert first == second
+    assert first != third
+
+
+@pytest.mark.bad_input
+def test_a_file_that_is_gone_is_named():
+    with pytest.raises(InputError, match=r"The picture nowhere/a.png cannot be read: No such file"):
+        item_digests(ImageFiles(root=Path("nowhere"), paths=("a.png",)))

@@ -1,0 +1,126 @@
+"""The numbers of Belharbi et al. 2019, section 4, and of the published code."""
+
+import numpy as np
+import pytest
+
+from onepeak.data.splits.paper import (
+    without_fifty_a_class,
+    without_fold_items,
+    without_gender,
+    without_subjects,
+    without_ten_items,
+)
+from onepeak.data.splits.protocols import make_splits
+
+
+def counts(manifest, items):
+    return np.bincount(manifest.labels[items], minlength=manifest.num_classes).tolist()
+
+
+def subjects(manifest, items):
+    return {manifest.groups[item] for item in items}
+
+
+@pytest.mark.parametrize("protocol", ["paper", "code", "auto", "iciar"])
+def test_iciar_is_ten_runs_of_160_40_200(iciar, protocol):
+    runs = make_splits(iciar, protocol=protocol)
+    assert [(run.split, run.fold) for run in runs] == [(split, fold) for split in range(2) for fold in range(5)]
+    for run in runs:
+        assert counts(iciar, run.train) == [40] * 4
+        assert counts(iciar, run.valid) == [10] * 4
+        assert counts(iciar, run.test) == [50] * 4
+
+
+def test_iciar_has_one_test_part_a_split_and_every_other_item_is_valid_once(iciar):
+    runs = make_splits(iciar, protocol="paper")
+    for split in range(2):
+        folds = [run for run in runs if run.split == split]
+        assert all(np.array_equal(run.test, folds[0].test) for run in folds)
+        assert sorted(np.concatenate([run.valid for run in folds])) == sorted(set(range(400)) - set(folds[0].test))
+    assert 60 < np.intersect1d(runs[0].test, runs[5].test).size < 140  # two halves drawn apart share half
+
+
+@pytest.mark.parametrize("protocol", ["paper", "code", "auto"])
+def test_hci_is_a_hundred_runs_with_fifty_test_pictures_a_decade(hci, protocol):
+    runs = make_splits(hci, protocol=protocol)
+    assert len(runs) == 100
+    assert {(run.split, run.fold) for run in runs} == {(split, fold) for split in range(10) for fold in range(10)}
+    for run in runs:
+        assert counts(hci, run.test) == [50] * 5
+        assert set(counts(hci, run.valid)) <= {21, 22}
+        assert len(run.valid) in (107, 108)
+        assert len(run.train) + len(run.valid) == 5 * 215
+    assert len({run.test.tobytes() for run in runs}) == 10
+
+
+@pytest.mark.parametrize("protocol", ["code", "auto", "fgnet-code"])
+def test_fgnet_by_its_code_is_53_13_16_subjects_in_one_fold_and_ten_splits(fgnet_like, protocol):
+    runs = make_splits(fgnet_like, protocol=protocol)
+    assert [(run.split, run.fold) for run in runs] == [(split, 0) for split in range(10)]
+    for run in runs:
+        people = [subjects(fgnet_like, part) for part in run.parts.values()]
+        assert [len(part) for part in people] == [53, 13, 16]
+        assert len(set.union(*people)) == 82
+    assert len({run.test.tobytes() for run in runs}) == 10
+
+
+def test_fgnet_by_the_text_is_a_fifth_and_five_folds_ten_times_with_subjects_on_both_sides(fgnet_like):
+    runs = make_splits(fgnet_like, protocol="paper")
+    assert len(runs) == 50
+    for run in runs:
+        assert len(run.test) == 200
+        assert len(run.valid) in (160, 161)
+        assert len(run.train) + len(run.valid) == 802
+        assert subjects(fgnet_like, run.train) & subjects(fgnet_like, run.test)
+    first = [run.valid for run in runs[:5]]
+    assert sorted(np.concatenate(first)) == sorted(set(range(1002)) - set(runs[0].test))
+
+
+def test_the_real_fgnet_gives_the_same_numbers(shared_fgnet):
+    assert len(shared_fgnet) == 1002
+    assert shared_fgnet.num_classes == 70
+    for run in make_splits(shared_fgnet, protocol="code"):
+        assert [len(subjects(shared_fgnet, part)) for part in run.parts.values()] == [53, 13, 16]
+    for run in make_splits(shared_fgnet, protocol="paper", splits=2):
+        assert len(run.test) == 200
+
+
+@pytest.mark.parametrize(("name", "num_classes"), [("afad-lite", 22), ("afad-full", 58)])
+def test_afad_by_its_code_takes_a_fifth_of_every_gender_and_age(pictures, name, num_classes):
+    sizes = 1 + (np.arange(2 * num_classes) * 7) % 40  # cells of 1 to 40 pictures
+    cells = np.repeat(np.arange(2 * num_classes), sizes)
+    genders = tuple("male" if cell % 2 else "female" for cell in cells)
+    afad = pictures(cells // 2, num_classes=num_classes, strata=genders, name=name)
+    runs = make_splits(afad, protocol="code")
+    assert [(run.split, run.fold) for run in runs] == [(split, 0) for split in range(10)]
+    for run in runs:
+        tested = np.bincount(cells[run.test], minlength=len(sizes))
+        validated = np.bincount(cells[run.valid], minlength=len(sizes))
+        assert np.all(np.abs(tested - sizes / 5) < 0.5)
+        assert np.all(np.abs(validated - (sizes - tested) / 5) < 0.5)
+        assert len(run.train) + len(run.valid) + len(run.test) == len(afad)
+
+
+def test_afad_by_the_text_is_a_fifth_of_all_and_five_folds_ten_times(pictures):
+    afad = pictures(np.arange(1001) % 22, name="afad-lite")
+    runs = make_splits(afad, protocol="paper")
+    assert len(runs) == 50
+    assert {len(run.test) for run in runs} == {200}
+    assert {len(run.valid) for run in runs} == {160, 161}
+
+
+def test_a_few_subjects_give_every_part_one(pictures):
+    faces = pictures([1, 2, 3], groups=("a", "b", "c"), name="fgnet")
+    assert make_splits(faces, protocol="code")[0].sizes == {"train": 1, "valid": 1, "test": 1}
+
+
+def test_data_that_a_protocol_cannot_split_are_told_why(pictures):
+    few = pictures([0, 1, 2, 3])
+    assert without_fold_items(few) == "needs 5 items or more beside its test part; 'mine' leaves 0"
+    assert "class 'c1' has 59" in without_fifty_a_class(pictures(np.repeat([0, 1], [60, 59])))
+    assert without_fifty_a_class(pictures(np.repeat([0, 1], [60, 60]))) is None
+    assert without_ten_items(few) == "needs 10 items or more; 'mine' has 4"
+    assert without_subjects(few).startswith("goes by subject; 'mine' does not say")
+    assert without_subjects(pictures([0, 1], groups=("a", "b"))) == "needs 3 subjects or more; 'mine' has 2"
+    assert without_gender(few).startswith("goes by gender and age; 'mine' does not say the gender")
+    assert "the largest of them has 1 items" in without_gender(pictures([0, 1, 2, 3], strata=("f", "m", "f", "m")))
