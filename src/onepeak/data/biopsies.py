@@ -73,8 +73,8 @@ def biopsies(num_items: int = 2000, *, seed: int = 0, size: int = 64) -> Manifes
 
 def hidden_severity(seed: int, ids: Indices, patients: Indices) -> Array:
     """The severity of each picture, from 0 to 8: near that of its patient, uniform over all pictures."""
-    highest = len(GRADES)
-    patient = Chance(seed, Use.PATIENT_SEVERITY, patients).between(0, highest)
+    highest = float(len(GRADES))
+    patient = Chance(seed, Use.PATIENT_SEVERITY, patients).between(0.0, highest)
     severity = patient + Chance(seed, Use.SEVERITY, ids).around_zero(1.5)
     # Folded back at the ends, a uniform number plus a symmetric one stays uniform.
     severity = np.abs(severity)
@@ -83,7 +83,7 @@ def hidden_severity(seed: int, ids: Indices, patients: Indices) -> Array:
 
 def grades_given(seed: int, ids: Indices, severity: Array) -> npt.NDArray[np.int64]:
     """The grade that each picture was given: its severity, read with an error and rounded down."""
-    chance = Chance(seed, Use.LABEL, ids).between(0, 1)
+    chance = Chance(seed, Use.LABEL, ids).between(0.0, 1.0)
     error = NOISE * np.log(chance / (1 - chance))
     return np.clip(np.floor(severity + error), 0, len(GRADES) - 1).astype(np.int64)
 

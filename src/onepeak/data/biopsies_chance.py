@@ -36,8 +36,8 @@ class Chance:
         ids: Numbers of the pictures or patients; an id that comes twice gets the same numbers twice.
 
     Example:
-        >>> alone = Chance(0, Use.LABEL, np.array([7])).between(0, 1, 3)
-        >>> among_others = Chance(0, Use.LABEL, np.array([2, 7])).between(0, 1, 3)
+        >>> alone = Chance(0, Use.LABEL, np.array([7])).between(0.0, 1.0, 3)
+        >>> among_others = Chance(0, Use.LABEL, np.array([2, 7])).between(0.0, 1.0, 3)
         >>> bool((among_others[1] == alone[0]).all())
         True
     """
@@ -62,6 +62,6 @@ class Chance:
 
     def direction(self, *shape: int) -> Array:
         """Unit vectors (ids x shape x 2)."""
-        vector = self.between(-1, 1, *shape, 2)
+        vector = self.between(-1.0, 1.0, *shape, 2)
         x, y = vector[..., 0], vector[..., 1]
         return vector / np.sqrt(x * x + y * y)[..., None]

@@ -43,13 +43,14 @@ def draw(seed: int, ids: Indices, patients: Indices, severity: Array, *, size: i
 
 
 def _draw_few(seed: int, ids: Indices, patients: Indices, severity: Array, size: int) -> npt.NDArray[np.uint8]:
+    """As many pictures as fit in memory at once: where each stain lies, how strong it came out, the light through."""
     chance = Chance(seed, Use.TISSUE, ids)
     nuclei, body = paint_nuclei(
         nuclei_of(seed, ids, patients, severity), blur=PIXEL * chance.between(0.5, 1.9), size=size
     )
-    bend = _waves(chance, size=size, along=chance.between(-1, 1, 1, 2))
+    bend = _waves(chance, size=size, along=chance.between(-1.0, 1.0, 1, 2))
     fibres = paint_fibres(chance, fibre_direction(seed, ids), bend)
-    chromatin = _waves(chance, size=size, along=chance.between(-16, 16, 4, 2)) / 2
+    chromatin = _waves(chance, size=size, along=chance.between(-16.0, 16.0, 4, 2)) / 2
     tissue = 1 - paint_lumens(chance, bend)
 
     purple = nuclei / (1 + np.float32(0.35) * nuclei)  # a heap of nuclei is not endlessly dark
@@ -127,7 +128,7 @@ def paint_patches(nuclei: Nuclei, dx: Plane, dy: Plane, *, softness: Plane) -> t
 def paint_fibres(chance: Chance, direction: Array, bend: Plane) -> Plane:
     """The fibres of the stroma: waves across their direction, bent, most often within -1 and 1."""
     across = np.stack([-direction[:, 1], direction[:, 0]], axis=-1)[:, None] + chance.around_zero(0.25, 6, 2)
-    often = np.array([3.0, 5.0, 7.0, 9.0, 11.0, 13.0]) + chance.between(0, 2, 6)
+    often = np.array([3.0, 5.0, 7.0, 9.0, 11.0, 13.0]) + chance.between(0.0, 2.0, 6)
     strength = (0.3, 0.25, 0.2, 0.15, 0.12, 0.1)
     return _waves(chance, size=bend.shape[-1], along=often[..., None] * across, bend=bend, strength=strength)
 
@@ -137,7 +138,7 @@ def paint_lumens(chance: Chance, bend: Plane) -> Plane:
     x, y = _axes(bend.shape[-1])
     lumens = np.zeros_like(bend)
     for centre, radius in zip(
-        np.moveaxis(chance.between(0, 1, 2, 2), 1, 0), chance.between(-0.25, 0.2, 2).T, strict=True
+        np.moveaxis(chance.between(0.0, 1.0, 2, 2), 1, 0), chance.between(-0.25, 0.2, 2).T, strict=True
     ):
         radius = np.where(radius < 3 * PIXEL, -1, radius)  # a tiny one would look like dust
         dx, dy = x - _each(centre[:, 0] - 0.5), y - _each(centre[:, 1] - 0.5)
@@ -169,7 +170,7 @@ def _waves(
     num_waves = along.shape[1]
     x, y = _axes(size)
     total = np.zeros((len(along), size, size), dtype=np.float32)
-    for k, start in enumerate(chance.between(0, 1, num_waves).T):
+    for k, start in enumerate(chance.between(0.0, 1.0, num_waves).T):
         phase = x * _each(along[:, k, 0]) + y * _each(along[:, k, 1]) + _each(start)
         if bend is not None:
             phase = phase + np.float32(0.35) * bend

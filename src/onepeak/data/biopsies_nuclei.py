@@ -78,15 +78,15 @@ def tumour_cells(seed: int, ids: Indices, patients: Indices, severity: Array) ->
     number, size = number + habit.between(-0.08, 0.08, 1), size + habit.between(-0.1, 0.1, 1)
 
     chance = Chance(seed, Use.TUMOUR, ids)
-    spread = chance.around_zero(1, MAX_TUMOUR) * (0.12 + 0.38 * variety)
+    spread = chance.around_zero(1.0, MAX_TUMOUR) * (0.12 + 0.38 * variety)
     unevenness = (0.02 + 0.15 * irregularity)[..., None, None] * _FADING
     return Nuclei(
         present=_first(9 + 22 * number, MAX_TUMOUR),
-        centre=_crowded(_evenly_spread(chance, MAX_TUMOUR), chance.between(0, 1, 3, 2), 0.04 + 0.36 * crowding),
+        centre=_crowded(_evenly_spread(chance, MAX_TUMOUR), chance.between(0.0, 1.0, 3, 2), 0.04 + 0.36 * crowding),
         radius=PIXEL * np.minimum((2.5 + 1.7 * size) * (1 + spread), 6.5),
-        stretch=1.06 + chance.between(0, 1, MAX_TUMOUR) * (0.1 + 0.12 * irregularity),
+        stretch=1.06 + chance.between(0.0, 1.0, MAX_TUMOUR) * (0.1 + 0.12 * irregularity),
         axis=chance.direction(MAX_TUMOUR),
-        outline=unevenness * chance.around_zero(1, MAX_TUMOUR, 4, 2),
+        outline=unevenness * chance.around_zero(1.0, MAX_TUMOUR, 4, 2),
         density=0.76 + 0.2 * darkness + chance.around_zero(0.12, MAX_TUMOUR),
         hollow=chance.between(0.1, 0.5, MAX_TUMOUR),
         nucleolus=np.maximum(variety - 0.3 + chance.around_zero(0.3, MAX_TUMOUR), 0),
@@ -96,14 +96,14 @@ def tumour_cells(seed: int, ids: Indices, patients: Indices, severity: Array) ->
 def lymphocytes(seed: int, ids: Indices) -> Nuclei:
     """Small, round and dark: inflammation comes and goes whatever the grade, and looks like crowding from afar."""
     chance = Chance(seed, Use.LYMPHOCYTES, ids)
-    inflammation = chance.between(0, 1, 1) ** 2
+    inflammation = chance.between(0.0, 1.0, 1) ** 2
     return Nuclei(
         present=_first(MAX_LYMPHOCYTES * inflammation, MAX_LYMPHOCYTES),
-        centre=_crowded(_evenly_spread(chance, MAX_LYMPHOCYTES), chance.between(0, 1, 1, 2), 0.6 * inflammation),
+        centre=_crowded(_evenly_spread(chance, MAX_LYMPHOCYTES), chance.between(0.0, 1.0, 1, 2), 0.6 * inflammation),
         radius=PIXEL * (1.9 + chance.around_zero(0.25, MAX_LYMPHOCYTES)),
-        stretch=chance.between(1, 1.1, MAX_LYMPHOCYTES),
+        stretch=chance.between(1.0, 1.1, MAX_LYMPHOCYTES),
         axis=chance.direction(MAX_LYMPHOCYTES),
-        outline=0.04 * chance.around_zero(1, MAX_LYMPHOCYTES, 4, 2),
+        outline=0.04 * chance.around_zero(1.0, MAX_LYMPHOCYTES, 4, 2),
         density=chance.between(1.0, 1.2, MAX_LYMPHOCYTES),
         hollow=np.zeros((len(ids), MAX_LYMPHOCYTES)),
         nucleolus=np.zeros((len(ids), MAX_LYMPHOCYTES)),
@@ -115,12 +115,12 @@ def spindle_cells(seed: int, ids: Indices) -> Nuclei:
     chance = Chance(seed, Use.SPINDLES, ids)
     axis = fibre_direction(seed, ids)[:, None] + chance.around_zero(0.2, MAX_SPINDLES, 2)
     return Nuclei(
-        present=_first(chance.between(0, MAX_SPINDLES, 1), MAX_SPINDLES),
+        present=_first(chance.between(0.0, float(MAX_SPINDLES), 1), MAX_SPINDLES),
         centre=_evenly_spread(chance, MAX_SPINDLES),
         radius=PIXEL * (1.9 + chance.around_zero(0.4, MAX_SPINDLES)),
         stretch=chance.between(1.6, 2.2, MAX_SPINDLES),
         axis=axis / np.sqrt(axis[..., 0] ** 2 + axis[..., 1] ** 2)[..., None],
-        outline=0.04 * chance.around_zero(1, MAX_SPINDLES, 4, 2),
+        outline=0.04 * chance.around_zero(1.0, MAX_SPINDLES, 4, 2),
         density=chance.between(0.65, 0.9, MAX_SPINDLES),
         hollow=np.zeros((len(ids), MAX_SPINDLES)),
         nucleolus=np.zeros((len(ids), MAX_SPINDLES)),
@@ -145,11 +145,11 @@ def _first(number: Array, places: int) -> Array:
 
 def _evenly_spread(chance: Chance, places: int) -> Array:
     """Points spread over the picture and a little beyond its border (pictures x places x 2)."""
-    steps = np.arange(places)[:, None] * _EVEN_STEPS + chance.between(0, 1, 1, 2)
+    steps = np.arange(places)[:, None] * _EVEN_STEPS + chance.between(0.0, 1.0, 1, 2)
     jitter = 0.07
     inner = BORDER - jitter
     points: Array = (1 + 2 * inner) * (steps - np.floor(steps)) - inner
-    mirrored = chance.between(0, 1, 1, 1) < 0.5  # or the rows of points would lean the same way in all pictures
+    mirrored = chance.between(0.0, 1.0, 1, 1) < 0.5  # or the rows of points would lean the same way in all pictures
     points = np.where(mirrored, points[..., ::-1], points)
     return points + chance.between(-jitter, jitter, places, 2)
 
