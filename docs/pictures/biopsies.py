@@ -42,7 +42,7 @@ def main() -> None:
         item, left, top = 200 * pair, MARGIN + 2 * pair * cell, grades_height + 36
         sheet.paste(enlarged(pixels[item]), (left, top))
         sheet.paste(posterior(data, item, cell - GAP), (left + cell, top))
-    sheet.quantize().save(Path(__file__).with_suffix(".png"), optimize=True)  # 256 colours: a third of the bytes
+    sheet.quantize().save(Path(__file__).with_suffix(".png"), optimize=True)  # 256 colours: half of the bytes
 
 
 def pixels_of(data: Manifest) -> npt.NDArray[np.uint8]:
