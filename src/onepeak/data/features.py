@@ -120,7 +120,7 @@ def _numbers(column: Column) -> npt.NDArray[np.float32]:
     wide = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     with np.errstate(over="ignore"):  # what float32 cannot hold is reported just below
         narrow: npt.NDArray[np.float32] = wide.astype(np.float32)
-    infinite = [row for row, wrong in zip(column.index, np.isinf(narrow), strict=True) if wrong]
+    infinite = column.index[np.isinf(narrow)].tolist()
     if infinite:
         raise InputError(
             f"The column {column.name!r} must be finite and fit into float32, "

@@ -21,6 +21,8 @@ Key: TypeAlias = int | str
 
 _INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # what other programs write for "no value"; not "None"
+_MOST_GAPS = 1_000
+"""Above this many gaps are counted, not named: the labels are then hardly a scale."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,21 +71,19 @@ def order_labels(
     counts = Counter(text for text in texts if text is not None)
     keys = {text: _key(text) for text in counts}
     _refuse_two_spellings(keys)
-    notes: list[str] = []
     if classes is None:
-        classes = _integer_classes(counts, keys, notes, argument=argument)
+        present = _integers(counts, keys, argument)
+        classes = tuple(str(value) for value in present)
+        notes = _integer_notes(present, counts.total(), argument)
     else:
-        if len(declared) < len(classes):
-            twice = [name for name, number in Counter(map(_key, classes)).items() if number > 1]
-            raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
         _refuse_unnamed(counts, keys, classes, given)
-        empty = [name for name in classes if _key(name) not in set(keys.values())]
-        if empty:
-            notes.append(f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}")
+        present_keys = set(keys.values())
+        empty = [name for name in classes if _key(name) not in present_keys]
+        notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
     position = {_key(name): index for index, name in enumerate(classes)}
     labels = np.array([position[keys[text]] for text in texts if text is not None], dtype=np.int64)
-    notes.insert(0, f"order{f' from {source}' if source else ''}: {shown_order(classes)}")
-    return OrderedLabels(labels=labels, classes=classes, notes=tuple(notes))
+    shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
+    return OrderedLabels(labels=labels, classes=classes, notes=(shown, *notes))
 
 
 def shown_order(classes: Sequence[str]) -> str:
@@ -146,37 +146,45 @@ def _refuse_two_spellings(keys: dict[str, Key]) -> None:
         raise InputError(f"Labels that are the same integer must be written alike, got {listed(clashes)}.")
 
 
-def _integer_classes(counts: Counter[str], keys: dict[str, Key], notes: list[str], *, argument: str) -> tuple[str, ...]:
-    present = sorted({key for key in keys.values() if isinstance(key, int)})
+def _integers(counts: Counter[str], keys: dict[str, Key], argument: str) -> list[int]:
+    """The labels as integers from lowest to highest, or an error where they are not all integers, or all the same."""
     flag = " (--order LOWEST,...,HIGHEST, or one name a line in classes.txt)" if argument == "order" else ""
     shown = listed(f"{text!r} ({number:,})" for text, number in sorted(counts.items()))
-    if len(set(keys.values())) == 1:
+    distinct = set(keys.values())
+    if len(distinct) == 1:
         raise InputError(
             f"There must be at least 2 classes, all {counts.total():,} items have the label {shown}. "
             f"If other classes exist, name them all in `{argument}`{flag}, lowest first."
         )
-    if len(present) < len(set(keys.values())):
+    present = sorted(key for key in distinct if isinstance(key, int))
+    if len(present) < len(distinct):
         raise InputError(
             f"The order of the labels is not known and is never guessed. Found, with the number of items: {shown}. "
             f"Give `{argument}`{flag}, lowest first."
         )
-    gaps = sorted(set(range(present[0], present[-1] + 1)).difference(present)) if _is_short(present) else []
-    span = f"{present[0]}..{present[-1]}"
-    flag = f"--order {span}" if argument == "order" else f"{argument}='{span}'"
-    if gaps or not _is_short(present):
-        missing = listed(gaps) if gaps else f"most of {span}"
+    return present
+
+
+def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> list[str]:
+    notes = []
+    lowest, highest = present[0], present[-1]
+    num_gaps = highest - lowest + 1 - len(present)
+    if num_gaps:
+        known = set(present)
+        gaps = (value for value in range(lowest, highest) if value not in known)
+        missing = f"{num_gaps:,} of them" if num_gaps > _MOST_GAPS else listed(gaps)
+        flag = f"--order {lowest}..{highest}" if argument == "order" else f"{argument}='{lowest}..{highest}'"
         notes.append(f"integers between the labels that no item has are not classes ({missing}); {flag} keeps them")
-    if len(present) > max(10, counts.total() // 2):
-        notes.append(f"{len(present):,} different integers in {counts.total():,} items: are they classes?")
-    return tuple(str(value) for value in present)
-
-
-def _is_short(present: Sequence[int]) -> bool:
-    return present[-1] - present[0] <= 10_000
+    if len(present) > max(10, num_items // 2):
+        notes.append(f"{len(present):,} different integers in {num_items:,} items: are they classes?")
+    return notes
 
 
 def _refuse_unnamed(counts: Counter[str], keys: dict[str, Key], classes: Sequence[str], given: str) -> None:
     known = {_key(name) for name in classes}
+    if len(known) < len(classes):
+        twice = [key for key, number in Counter(map(_key, classes)).items() if number > 1]
+        raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
     unnamed = sorted(text for text in counts if keys[text] not in known)
     if unnamed:
         shown = listed(f"{text!r} ({counted(counts[text], 'item')}{_near(text, classes)})" for text in unnamed)

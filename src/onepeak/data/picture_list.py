@@ -1,7 +1,7 @@
 """A list of pictures by path: every one there, every one once."""
 
 from collections.abc import Hashable, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles
@@ -37,26 +37,26 @@ def check_pictures(
         raise InputError(
             f"{len(gone):,} of {counted(len(found), 'picture')} {verb} not exist in {root}: {listed(gone)}."
         )
-    names = tuple(_relative(root, path) for path in found if path is not None)
+    kept = [_from_root(root, path) for path in found if path is not None]
+    names = tuple(path.as_posix() for path in kept)
     _refuse_repeated(names, rows)
-    outside = sum(PurePosixPath(name).is_absolute() or Path(name).is_absolute() for name in names)
+    outside = sum(path.is_absolute() for path in kept)
     notes = (f"{counted(outside, 'picture')} by absolute path: the list works on this machine only",) if outside else ()
     return ImageFiles(root=root, paths=names), notes
 
 
-def _on_disk(root: Path, text: str) -> str | None:
+def _on_disk(root: Path, text: str) -> Path | None:
     for spelling in (text, text.replace("\\", "/")):
-        if (root / spelling).is_file():
-            return spelling
+        path = Path(spelling)
+        if (root / path).is_file():
+            return path
     return None
 
 
-def _relative(root: Path, path: str) -> str:
-    """The path as it is kept: from the root where it lies below it, `./` and doubled slashes gone."""
-    plain = Path(path)
-    if plain.is_absolute() and plain.is_relative_to(root.resolve()):
-        plain = plain.relative_to(root.resolve())
-    return plain.as_posix()
+def _from_root(root: Path, path: Path) -> Path:
+    if path.is_absolute() and path.is_relative_to(root.resolve()):
+        return path.relative_to(root.resolve())
+    return path
 
 
 def _refuse_repeated(names: Sequence[str], rows: Sequence[Hashable]) -> None:

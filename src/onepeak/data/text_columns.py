@@ -40,6 +40,9 @@ def typed(frame: Frame, *, as_text: Collection[str] = ()) -> Frame:
 
 def _typed(column: Column) -> Column:
     pandas = require("pandas", extra="data", purpose="A table")
+    numbers: Column = pandas.to_numeric(column, errors="coerce").astype(float)
+    if not numbers.isna().any():
+        return numbers  # most columns: no need to look at each value
     texts = [_value(text) for text in column.tolist()]
     present = [text for text in texts if text is not None]
     lowered = [None if text is None else text.casefold() for text in texts]
@@ -49,7 +52,7 @@ def _typed(column: Column) -> Column:
         values = pandas.Series([None if text is None else text == "true" for text in lowered], index=column.index)
         return values.astype(kind)
     values = pandas.Series(texts, index=column.index, dtype=object)
-    numbers: Column = pandas.to_numeric(values, errors="coerce").astype(float)
+    numbers = pandas.to_numeric(values, errors="coerce").astype(float)
     wrong = {
         row: text
         for row, text, number in zip(column.index, texts, numbers.tolist(), strict=True)
