@@ -203,6 +203,8 @@ def method(
 
     known = record.settings + (_settings(constraint.build) if constraint else ())
     for setting in settings:
+        if not known:
+            raise InputError(f"{name!r} has no settings of its own, got {setting!r}.")
         if setting not in known:
             raise unknown_name(f"setting of {name!r}", setting, known)
         if known.count(setting) > 1:

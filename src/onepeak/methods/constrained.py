@@ -37,12 +37,18 @@ class Constrained(Method):
     """
 
     def __init__(self, base: Method, constraint: OrderConstraint) -> None:
+        if not isinstance(base, Method):
+            raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
+        if not isinstance(constraint, OrderConstraint):
+            raise InputError(f"`constraint` must be a LogBarrier or QuadraticPenalty, got {type(constraint).__name__}.")
         super().__init__(base.num_classes, class_weight=base.class_weight)
         if constraint.num_classes != base.num_classes:
             raise InputError(
                 f"`constraint` must have the {base.num_classes} classes of its base, got {constraint.num_classes}."
             )
-        base.class_scores(torch.zeros(1, base.num_outputs))  # an error here, not in the first step of training
+        parameter = next(base.parameters(), None)
+        device = None if parameter is None else parameter.device
+        base.class_scores(torch.zeros(1, base.num_outputs, device=device))  # an error here, not when training begins
         self.base = base
         self.constraint = constraint
         self.decision = base.decision

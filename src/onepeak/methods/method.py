@@ -46,7 +46,7 @@ class Method(nn.Module, ABC):
 
     @abstractmethod
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The loss of each sample, not weighted: outputs are float32 or wider, and checked."""
+        """The loss of each sample, not weighted: outputs are float32 or wider, labels int64, and both checked."""
 
     @abstractmethod
     def log_probs(self, outputs: Outputs) -> LogProbs:
@@ -70,7 +70,7 @@ class Method(nn.Module, ABC):
         check_reduction(reduction)
         if sample_weight is not None:
             check_weights(sample_weight, labels.shape, name="sample_weight")
-        outputs = full_precision(outputs)
+        outputs, labels = full_precision(outputs), labels.long()
         weights = weights_of_samples(labels, self.class_weight, sample_weight)
         if weights is None and reduction == "mean":
             return self.mean_loss(outputs, labels)

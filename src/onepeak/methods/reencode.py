@@ -63,6 +63,7 @@ class Reencode(Method):
         self.variant = check_choice("variant", variant, get_args(Variant))
         if posterior == "slopes" and variant == "as_published":
             raise InputError("`posterior` must be 'levels' with variant='as_published', got 'slopes'.")
+        self.decision = "median" if posterior == "levels" else "mode"
 
     @property
     def num_outputs(self) -> int:
