@@ -8,7 +8,7 @@ import pytest
 if importlib.util.find_spec("beartype") and importlib.util.find_spec("jaxtyping"):
     from jaxtyping import config, install_import_hook
 
-    install_import_hook("onepeak", "beartype.beartype")
+    install_import_hook("onepeak", "typechecker.checked")
 else:  # the shapes are then only names
     config = None
 
@@ -20,9 +20,9 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 @pytest.fixture(autouse=True)
-def _shape_checks_off_for_bad_input(request):
-    """A test marked `bad_input` meets onepeak's own messages, not the type checker's."""
-    if config is None or request.node.get_closest_marker("bad_input") is None:
+def _shape_checks_off_where_marked(request):
+    """A test marked `bad_input` meets onepeak's own messages, one marked `traced` is compiled without the checks."""
+    if config is None or not any(request.node.get_closest_marker(name) for name in ("bad_input", "traced")):
         yield
         return
     config.update("jaxtyping_disable", True)

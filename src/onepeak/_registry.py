@@ -2,11 +2,12 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from onepeak.errors import UnknownNameError
 
 
+@runtime_checkable
 class Named(Protocol):
     """A record with a name."""
 

@@ -61,7 +61,7 @@ class LogBarrier(OrderConstraint):
         >>> barrier(torch.tensor([[0.0, 1.0, 0.0]]), torch.tensor([1]))
         tensor([0.])
         >>> barrier.tighten(); barrier.tighten(); barrier.t
-        tensor(3.)
+        tensor(3., dtype=torch.float64)
 
     Reference: Belharbi et al. 2019, eq. 6 and 7.
     """
@@ -73,7 +73,7 @@ class LogBarrier(OrderConstraint):
         start = check_number("t", t, above=0)
         self.growth = check_number("growth", growth, minimum=1)
         self.t_max = check_number("t_max", t_max, minimum=start)
-        self.register_buffer("t", torch.tensor(start, dtype=torch.float32))
+        self.register_buffer("t", torch.tensor(start, dtype=torch.float64))
 
     def tighten(self) -> None:
         """Makes the barrier steeper, in place, so that a captured CUDA graph sees it too."""
@@ -91,7 +91,8 @@ class LogBarrier(OrderConstraint):
         # `module.bfloat16()` must not round t: 1.001 t would be t again and the barrier would never tighten.
         exact = self.t
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.t = exact.to(self.t.device)
+        place = self.t.device
+        self.t = exact.to(place, torch.float32 if place.type == "mps" else torch.float64)  # mps has no float64
         return self
 
     def extra_repr(self) -> str:

@@ -1,0 +1,106 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak import LogBarrier
+from onepeak.constraints import log_barrier
+from onepeak.errors import InputError
+from reference import constraints as reference
+
+
+def test_barrier_worked_by_hand():
+    t = 2.0  # the branches meet at -1/4
+    gaps = torch.tensor([-math.e, -1.0, -0.25, 0.0, 3.0], dtype=torch.float64)
+    joint = math.log(4) / 2
+    expected = torch.tensor([-0.5, 0.0, joint, joint + 0.5, joint + 6.5], dtype=torch.float64)
+    torch.testing.assert_close(log_barrier(gaps, t), expected)
+
+
+@given(st.floats(-1e4, 1e4), st.floats(0.1, 20))
+def test_barrier_is_the_definition(gap, t):
+    expected = torch.tensor([reference.barrier(gap, t)], dtype=torch.float64)
+    torch.testing.assert_close(log_barrier(torch.tensor([gap], dtype=torch.float64), t), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_barrier_and_its_slope_are_continuous_where_the_branches_meet():
+    t = 1.7
+    at = torch.tensor([-1 / t**2 - 1e-9, -1 / t**2 + 1e-9], dtype=torch.float64, requires_grad=True)
+    values = log_barrier(at, t)
+    (slopes,) = torch.autograd.grad(values.sum(), at)
+    assert abs(values[0] - values[1]) < 1e-8
+    assert abs(slopes[0] - slopes[1]) < 1e-8
+    torch.testing.assert_close(slopes, torch.full_like(slopes, t))
+
+
+def test_barrier_derivatives_are_right():
+    gaps = torch.tensor([-3.0, -1.1, -0.3, 0.2, 2.0], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda g: log_barrier(g, 1.3), gaps)
+    assert torch.autograd.gradgradcheck(lambda g: log_barrier(g, 1.3), gaps)
+
+
+def test_a_steeper_barrier_costs_more_out_of_order_and_less_in_order():
+    gaps = torch.tensor([1.0, -3.0])
+    soft, steep = log_barrier(gaps, 1.0), log_barrier(gaps, 4.0)
+    assert steep[0] > soft[0]
+    assert steep[1].abs() < soft[1].abs()
+
+
+def test_tighten_grows_t_to_its_maximum():
+    barrier = LogBarrier(num_classes=4, t=1.0, growth=1.5, t_max=2.0)
+    seen = []
+    for _ in range(3):
+        barrier.tighten()
+        seen.append(barrier.t.item())
+    assert seen == [1.5, 2.0, 2.0]
+
+
+def test_the_papers_schedule_ends_where_published_code_says():
+    barrier = LogBarrier(num_classes=70)
+    for _ in range(1000):
+        barrier.tighten()
+    assert barrier.t.item() == pytest.approx(1.001**1000, rel=1e-5)
+
+
+def test_t_is_saved_and_restored_to_the_bit():
+    barrier = LogBarrier(num_classes=4)
+    for _ in range(7):
+        barrier.tighten()
+    restored = LogBarrier(num_classes=4)
+    restored.load_state_dict(barrier.state_dict())
+    assert torch.equal(restored.t, barrier.t)
+    restored.tighten()
+    barrier.tighten()
+    assert torch.equal(restored.t, barrier.t)
+
+
+def test_casting_the_module_does_not_round_t():
+    barrier = LogBarrier(num_classes=4).bfloat16()
+    barrier.tighten()
+    assert barrier.t.item() == pytest.approx(1.001)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_classes": 1}, r"`num_classes` must be an integer >= 2, got 1\."),
+        ({"num_classes": 2.5}, r"`num_classes` must be an integer >= 2, got 2\.5\."),
+        ({"num_classes": True}, r"`num_classes` must be an integer >= 2, got True\."),
+        ({"num_classes": 3, "t": 0.0}, r"`t` must be a finite number > 0, got 0\.0\."),
+        ({"num_classes": 3, "t": math.nan}, r"`t` must be a finite number > 0, got nan\."),
+        ({"num_classes": 3, "growth": 0.9}, r"`growth` must be a finite number >= 1, got 0\.9\."),
+        ({"num_classes": 3, "t": 2.0, "t_max": 1.0}, r"`t_max` must be a finite number >= 2, got 1\.0\."),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(InputError, match=message):
+        LogBarrier(**settings)
+
+
+@pytest.mark.bad_input
+def test_a_t_that_is_not_positive_is_refused():
+    with pytest.raises(InputError, match=r"`t` must be a finite number > 0, got -1\."):
+        log_barrier(torch.zeros(3), -1)

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak import order_gaps
+from onepeak.errors import InputError
+from reference import constraints as reference
+
+
+def test_gaps_worked_by_hand():
+    scores = torch.tensor([[1.0, 4.0, 2.0, 5.0], [1.0, 4.0, 2.0, 5.0]])
+    expected = torch.tensor([[-3.0, -2.0, 3.0], [-3.0, 2.0, -3.0]])
+    assert torch.equal(order_gaps(scores, torch.tensor([1, 3])), expected)
+
+
+@given(st.integers(2, 12), st.integers(0, 2**31))
+def test_gaps_are_the_definition(num_classes, seed):
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(5, num_classes, dtype=torch.float64, generator=generator)
+    labels = torch.randint(num_classes, (5,), generator=generator)
+    expected = [reference.gaps(s, y) for s, y in zip(scores.tolist(), labels.tolist(), strict=True)]
+    assert torch.equal(order_gaps(scores, labels), torch.from_numpy(np.stack(expected)))
+
+
+def test_any_leading_batch_shape_will_do():
+    scores, labels = torch.randn(2, 3, 4, 6), torch.randint(6, (2, 3, 4))
+    flat = order_gaps(scores.reshape(-1, 6), labels.reshape(-1))
+    assert torch.equal(order_gaps(scores, labels).reshape(-1, 5), flat)
+    assert torch.equal(order_gaps(scores[1, 2, 3], labels[1, 2, 3]), flat[-1])
+
+
+def test_reversing_the_classes_reverses_the_gaps():
+    scores, labels = torch.randn(7, 9), torch.randint(9, (7,))
+    assert torch.equal(order_gaps(scores.flip(-1), 8 - labels), order_gaps(scores, labels).flip(-1))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        (torch.zeros(2, 3), torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
+        (torch.zeros(2, 3), torch.tensor([-1, 0]), r"`labels` must be integers from 0 to 2, got -1\."),
+        (torch.zeros(2, 3), torch.tensor([0.0, 1.0]), r"`labels` must be a tensor of integers, got torch\.float32\."),
+        (torch.zeros(2, 3), torch.tensor([0]), r"`labels` must have shape \(2,\), one a sample, got \(1,\)\."),
+        (torch.zeros(2, 3).long(), torch.tensor([0, 1]), r"`scores` must be a floating-point tensor, got torch\.int64"),
+    ],
+)
+def test_bad_input_is_named(scores, labels, message):
+    with pytest.raises(InputError, match=message):
+        order_gaps(scores, labels)

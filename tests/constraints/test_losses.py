@@ -1,0 +1,281 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss, order_gaps
+from onepeak.errors import InputError
+from reference import constraints as reference
+
+
+def batch(size, num_classes, dtype=torch.float64, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(size, num_classes, dtype=dtype, generator=generator)
+    return scores, torch.randint(num_classes, (size,), generator=generator)
+
+
+@given(st.integers(2, 40), st.integers(1, 9), st.floats(0.5, 5), st.integers(0, 2**31))
+def test_elb_is_the_papers_loss(num_classes, size, t, seed):
+    scores, labels = batch(size, num_classes, seed=seed)
+    expected = torch.from_numpy(reference.elb(scores.tolist(), labels.tolist(), t))
+    loss = ELBLoss(num_classes, t=t, t_max=5, reduction="none")
+    torch.testing.assert_close(loss(scores, labels), expected)
+    torch.testing.assert_close(ELBLoss(num_classes, t=t)(scores, labels), expected.mean())
+
+
+@given(st.integers(2, 40), st.integers(1, 9), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**31))
+def test_pn_is_the_papers_loss(num_classes, size, weight, slack, seed):
+    scores, labels = batch(size, num_classes, seed=seed)
+    expected = torch.from_numpy(reference.pn(scores.tolist(), labels.tolist(), weight, slack))
+    torch.testing.assert_close(PenaltyLoss(num_classes, weight, slack, reduction="none")(scores, labels), expected)
+    torch.testing.assert_close(PenaltyLoss(num_classes, weight, slack)(scores, labels), expected.mean())
+
+
+def test_equal_cross_entropy_different_order_is_told_apart():
+    """Fig. 1 of the paper: two posteriors of grade 5, one with grade 1 second."""
+    paradox = torch.tensor([[0.30, 0.03, 0.04, 0.15, 0.35, 0.08, 0.03, 0.02]]).log()
+    ordered = torch.tensor([[0.02, 0.03, 0.08, 0.30, 0.35, 0.15, 0.04, 0.03]]).log()
+    label = torch.tensor([4])
+    assert F.cross_entropy(paradox, label).item() == pytest.approx(F.cross_entropy(ordered, label).item())
+    assert ELBLoss(8)(ordered, label) < ELBLoss(8)(paradox, label)
+    assert PenaltyLoss(8)(ordered, label) < PenaltyLoss(8)(paradox, label)
+
+
+def one_minus_probability(scores, labels):
+    """A base loss of somebody's own."""
+    return 1 - scores.softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+
+
+LOSSES = {
+    "elb": lambda c, **more: ELBLoss(c, **more),
+    "pn": lambda c, **more: PenaltyLoss(c, 0.3, **more),
+    "own + barrier": lambda c, **more: UnimodalLoss(one_minus_probability, LogBarrier(c), **more),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_reductions_agree(name):
+    scores, labels = batch(6, 5)
+    each = LOSSES[name](5, reduction="none")(scores, labels)
+    assert each.shape == (6,)
+    torch.testing.assert_close(LOSSES[name](5)(scores, labels), each.mean())
+    torch.testing.assert_close(LOSSES[name](5, reduction="sum")(scores, labels), each.sum())
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_sample_of_weight_two_is_a_sample_seen_twice(name):
+    scores, labels = batch(4, 5)
+    weights = torch.tensor([1.0, 2.0, 0.0, 1.0], dtype=torch.float64)
+    rows = [0, 1, 1, 3]
+    weighted = LOSSES[name](5)(scores, labels, weights)
+    torch.testing.assert_close(weighted, LOSSES[name](5)(scores[rows], labels[rows]))
+
+
+def test_a_class_of_weight_two_is_a_class_seen_twice():
+    scores, _ = batch(4, 3)
+    labels = torch.tensor([0, 1, 2, 1])
+    rows = [0, 1, 1, 2, 3, 3]
+    weights = torch.tensor([1.0, 2.0, 1.0], dtype=torch.float64)
+    expected = scores[rows], labels[rows]
+    torch.testing.assert_close(ELBLoss(3, weight=weights)(scores, labels), ELBLoss(3)(*expected))
+    torch.testing.assert_close(PenaltyLoss(3, class_weight=weights)(scores, labels), PenaltyLoss(3)(*expected))
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_without_constraint_it_is_pytorchs_cross_entropy(reduction):
+    scores, labels = batch(8, 5)
+    weight = torch.rand(5, dtype=torch.float64)
+    ours = PenaltyLoss(5, weight=0.0, class_weight=weight, label_smoothing=0.1, reduction=reduction)
+    theirs = nn.CrossEntropyLoss(weight=weight, label_smoothing=0.1, reduction=reduction)
+    torch.testing.assert_close(ours(scores, labels), theirs(scores, labels))
+
+
+def test_a_base_that_gives_a_scalar_is_added_as_it_is():
+    scores, labels = batch(6, 5)
+    loss = UnimodalLoss(base=nn.CrossEntropyLoss(), constraint=QuadraticPenalty(5, weight=0.2))
+    torch.testing.assert_close(loss(scores, labels), PenaltyLoss(5, 0.2)(scores, labels))
+
+
+def test_the_base_module_is_part_of_the_loss():
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor(2.0))
+
+        def forward(self, scores, labels):
+            return self.scale * F.cross_entropy(scores, labels, reduction="none")
+
+    loss = UnimodalLoss(base=Scaled(), constraint=LogBarrier(5))
+    assert [name for name, _ in loss.named_parameters()] == ["base.scale"]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_first_and_second_derivatives_are_right(name, reduction):
+    scores, labels = batch(3, 5)
+    loss = LOSSES[name](5, reduction=reduction)
+    scores.requires_grad_()
+    assert torch.autograd.gradcheck(lambda s: loss(s, labels), scores)
+    assert torch.autograd.gradgradcheck(lambda s: loss(s, labels), scores)
+
+
+@pytest.mark.parametrize("name", ["elb", "pn"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+@pytest.mark.parametrize("magnitude", [30.0, 100.0, 1e4])
+def test_value_and_gradient_are_finite_for_huge_scores(name, dtype, reduction, magnitude):
+    scores = torch.tensor([[1.0, -1, 1, 1], [-1, -1, -1, 1], [0, 0, 0, 0]]).mul(magnitude).to(dtype).requires_grad_()
+    loss = LOSSES[name](4, reduction=reduction)(scores, torch.tensor([0, 0, 3]))
+    loss.sum().backward()
+    assert loss.isfinite().all()
+    assert scores.grad.isfinite().all()
+    assert scores.grad.dtype == dtype
+
+
+@pytest.mark.traced
+@pytest.mark.parametrize("name", LOSSES)
+def test_it_compiles_to_one_graph_with_the_same_value_and_gradient(name):
+    scores, labels = batch(6, 5, torch.float32)
+    loss = LOSSES[name](5)
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    eager, traced = scores.clone().requires_grad_(), scores.clone().requires_grad_()
+    value, expected = compiled(traced, labels), loss(eager, labels)
+    (value + expected).backward()
+    torch.testing.assert_close(value, expected)
+    torch.testing.assert_close(traced.grad, eager.grad)
+
+
+@pytest.mark.traced
+def test_a_compiled_loss_follows_t():
+    scores, labels = batch(6, 5, torch.float32)
+    loss = ELBLoss(5, growth=2.0)
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    before = compiled(scores, labels)
+    loss.tighten()
+    torch.testing.assert_close(compiled(scores, labels), loss(scores, labels))
+    assert compiled(scores, labels) != before
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_vmap_and_grad_transforms_work(name):
+    scores, labels = batch(6, 5)
+    each, mean = LOSSES[name](5, reduction="none"), LOSSES[name](5)
+    torch.testing.assert_close(torch.func.vmap(mean)(scores[:, None], labels[:, None]), each(scores, labels))
+    by_transform = torch.func.grad(lambda s: mean(s, labels))(scores)
+    (by_tape,) = torch.autograd.grad(mean(scores.requires_grad_(), labels), scores)
+    torch.testing.assert_close(by_transform, by_tape)
+
+
+@pytest.mark.parametrize("name", ["elb", "pn"])
+def test_under_autocast_it_works_in_float32(name):
+    scores, labels = batch(6, 5, torch.float32)
+    scores.requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        half = scores @ torch.eye(5)
+        loss = LOSSES[name](5)(half, labels)
+    loss.backward()
+    assert half.dtype == torch.bfloat16
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss, LOSSES[name](5)(half.float(), labels))
+    assert scores.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("num_classes", [2, 511, 512, 513, 100_000, 1_000_000])
+def test_any_number_of_classes_will_do(num_classes):
+    scores, labels = batch(3, num_classes, torch.float32)
+    scores.requires_grad_()
+    value = ELBLoss(num_classes)(scores, labels)
+    value.backward()
+    plain = scores.detach().double().requires_grad_()
+    barrier = LogBarrier(num_classes)
+    expected = F.cross_entropy(plain, labels) + barrier.plain_cost(plain, labels).mean()
+    expected.backward()
+    assert value.item() == pytest.approx(expected.item(), rel=1e-5)
+    torch.testing.assert_close(scores.grad.double(), plain.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_a_step_of_gradient_descent_puts_scores_in_order():
+    scores, labels = batch(4, 9, torch.float32)
+    scores.requires_grad_()
+    loss = ELBLoss(9)
+    descent = torch.optim.SGD([scores], lr=0.1)
+    for _ in range(2000):
+        descent.zero_grad()
+        loss(scores, labels).backward()
+        descent.step()
+    assert (order_gaps(scores, labels) < 0).all()
+
+
+def test_t_is_in_the_state_dict_and_changes_the_loss():
+    scores, labels = batch(4, 5)
+    loss = ELBLoss(5, growth=2.0)
+    start = loss(scores, labels)
+    loss.tighten()
+    other = ELBLoss(5)
+    assert other(scores, labels) == start
+    other.load_state_dict(loss.state_dict())
+    assert other(scores, labels) == loss(scores, labels) != start
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        (torch.zeros(2, 4), torch.tensor([0, 1]), r"`scores` must have 3 numbers on its last axis, got shape \(2, 4\)"),
+        (torch.zeros(2, 3), torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
+        (torch.zeros(2, 3), torch.tensor([-1, 1]), r"`labels` must be integers from 0 to 2, got -1\."),
+        (torch.zeros(2, 3), torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one a sample, got \(3,\)\."),
+        (torch.zeros(2, 3), torch.zeros(2), r"`labels` must be a tensor of integers, got torch\.float32\."),
+        (torch.zeros(2, 3).int(), torch.tensor([0, 1]), r"`scores` must be a floating-point tensor, got torch\.int32"),
+        ([[0.0, 1.0, 2.0]], torch.tensor([0]), r"`scores` must be a floating-point tensor, got list\."),
+    ],
+)
+@pytest.mark.parametrize("name", LOSSES)
+def test_bad_input_is_named(name, reduction, scores, labels, message):
+    with pytest.raises(InputError, match=message):
+        LOSSES[name](3, reduction=reduction)(scores, labels)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["elb", "pn"])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_scores_that_are_not_finite_are_named(name, value):
+    scores = torch.tensor([[0.0, 1.0, 2.0], [0.0, value, 0.0]])
+    with pytest.raises(InputError, match=r"`scores` must be finite, got 1 NaN or infinite values\."):
+        LOSSES[name](3)(scores, torch.tensor([1, 2]))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: ELBLoss(1), r"`num_classes` must be an integer >= 2, got 1\."),
+        (lambda: ELBLoss(3, reduction="avg"), r"Unknown `reduction` 'avg'\. Known: none, mean, sum\."),
+        (lambda: ELBLoss(3, label_smoothing=2), r"`label_smoothing` must be a finite number >= 0 and <= 1, got 2\."),
+        (lambda: ELBLoss(3, weight=torch.ones(4)), r"`class weights` must have shape \(3,\), got \(4,\)\."),
+        (
+            lambda: ELBLoss(3, weight=torch.tensor([1.0, -2, 1])),
+            r"`class weights` must be finite and >= 0, got -2 as its smallest value\.",
+        ),
+        (lambda: UnimodalLoss(base="ce", constraint=LogBarrier(3)), r"`base` must be a loss of \(scores, labels\)"),
+        (lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"), r"`constraint` must be a LogBarrier or"),
+        (
+            lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="none")(
+                torch.zeros(2, 3), torch.zeros(2).long()
+            ),
+            r"`base` must give one loss a sample, of shape \(2,\), .*: give it reduction='none'\.",
+        ),
+        (
+            lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), -torch.ones(2)),
+            r"`sample_weight` must be finite and >= 0, got -1 as its smallest value\.",
+        ),
+    ],
+)
+def test_bad_settings_are_named(build, message):
+    with pytest.raises(InputError, match=message):
+        build()

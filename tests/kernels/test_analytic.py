@@ -1,0 +1,58 @@
+import pytest
+import torch
+from torch.nn import functional as F
+
+from onepeak import LogBarrier, QuadraticPenalty
+from onepeak.kernels import analytic
+
+CONSTRAINTS = {"barrier": lambda c: LogBarrier(c, t=1.7), "penalty": lambda c: QuadraticPenalty(c, 0.3, 0.2)}
+
+
+def value_and_gradient(function, scores, labels, upstream):
+    leaf = scores.clone().requires_grad_()
+    value = function(leaf, labels)
+    (gradient,) = torch.autograd.grad(value, leaf, upstream)
+    return value.detach(), gradient
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+@pytest.mark.parametrize("piece", [1, 7, 64, 1 << 17])
+@pytest.mark.parametrize("num_classes", [2, 3, 10, 600])
+def test_written_out_gradients_are_autograds_whatever_the_pieces(monkeypatch, name, piece, num_classes):
+    monkeypatch.setattr(analytic, "PIECE", piece)
+    constraint = CONSTRAINTS[name](num_classes)
+    terms, plain = constraint.gap_terms(), constraint.plain_cost
+    scores, labels = torch.randn(13, num_classes, dtype=torch.float64), torch.randint(num_classes, (13,))
+
+    upstream = torch.randn(13, dtype=torch.float64)
+    ours = value_and_gradient(lambda s, y: analytic.order_cost(s, y, terms, plain), scores, labels, upstream)
+    torch.testing.assert_close(ours, value_and_gradient(plain, scores, labels, upstream))
+
+    upstream = torch.tensor(-0.7, dtype=torch.float64)
+    ours = value_and_gradient(lambda s, y: analytic.ordered_cross_entropy(s, y, terms, plain), scores, labels, upstream)
+    theirs = value_and_gradient(lambda s, y: F.cross_entropy(s, y) + plain(s, y).mean(), scores, labels, upstream)
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 512, 513])
+def test_sides_are_plus_one_up_to_the_label_and_minus_one_after(num_classes):
+    labels = torch.tensor([0, num_classes - 1, num_classes // 2])
+    found = analytic._sides(labels, num_classes, torch.float32)
+    expected = [[1.0 if j <= y else -1.0 for j in range(num_classes + 1)] for y in labels.tolist()]
+    assert torch.equal(found, torch.tensor(expected))
+
+
+def test_ties_take_the_slope_of_the_barrier_and_of_the_penalty():
+    scores, labels = torch.zeros(1, 3), torch.tensor([1])
+    for constraint, slope in ((LogBarrier(3, t=2.0), 2.0), (QuadraticPenalty(3, 1.0, 0.5), 1.0)):
+        _, gradient = value_and_gradient(constraint, scores, labels, torch.ones(1))
+        torch.testing.assert_close(gradient, torch.tensor([[slope, -2 * slope, slope]]))
+
+
+def test_backward_twice_through_a_kept_graph_gives_the_same():
+    scores, labels = torch.randn(4, 5, requires_grad=True), torch.randint(5, (4,))
+    constraint = LogBarrier(5)
+    loss = analytic.ordered_cross_entropy(scores, labels, constraint.gap_terms(), constraint.plain_cost)
+    (first,) = torch.autograd.grad(loss, scores, retain_graph=True)
+    (second,) = torch.autograd.grad(loss, scores)
+    assert torch.equal(first, second)
