@@ -55,6 +55,11 @@ def test_in_a_small_table_nothing_looks_like_an_identifier():
     assert rows.columns == ("tone", "day")
 
 
+def test_a_series_that_begins_elsewhere_or_has_a_step_is_a_feature():
+    rows, _ = encode_features(pd.DataFrame({"year": range(1980, 2000), "rank": [*range(19), 30]}))
+    assert rows.columns == ("year", "rank")
+
+
 def test_columns_that_tell_nothing_missing_values_and_repeated_rows_are_noted():
     frame = pd.DataFrame(
         {"same": [2, 2, 2], "none": [None] * 3, "gap": [1.0, None, 1.0], "same too": [None, "x", None]}

@@ -50,7 +50,6 @@ def _read(root: Path, *, name: str, ages: range, inside: tuple[str, ...]) -> Man
                 faces.append((path, folders[age], GENDERS[gender]))
             case [top, *_]:
                 outside[top] += 1
-    faces.sort(key=lambda face: (face[1], face[0]))  # by age as a number, so that the order reads like the classes
     notes = list(found.notes())
     if outside:
         notes.append(
