@@ -55,8 +55,10 @@ def test_json_holds_the_same(fgnet):
 
 def test_on_a_terminal_there_is_a_table(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "200")
-    assert "│ fgnet" in run()
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = run()
+    assert "│ fgnet" in shown
+    assert "…" not in shown  # an address that is cut is of no use
 
 
 @pytest.mark.bad_input

@@ -114,7 +114,9 @@ def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> No
         for row in (header, *rows):
             typer.echo("\t".join(row))
         return
-    table = Table(*header)
+    table = Table()
+    for name in header:
+        table.add_column(name, overflow="fold")  # an address must stay whole to be of use
     for row in rows:
         table.add_row(*row)
     console.print(table)
