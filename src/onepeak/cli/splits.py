@@ -39,6 +39,8 @@ def splits(
 
     Example: onepeak splits fgnet --root FGNET --protocol code --out splits.csv
     """
+    from rich.console import Console
+
     from onepeak.data.open import open_data
     from onepeak.data.splits import (
         conflicting_duplicates,
@@ -52,7 +54,8 @@ def splits(
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
     if out is not None:
         save_splits(runs, manifest, out)
-    digests = item_digests(manifest.items)
+    with Console(stderr=True).status(f"Reading {len(manifest):,} items to find copies"):
+        digests = item_digests(manifest.items)
     leaks = [find_leaks(manifest, run, digests=digests) for run in runs]
     conflicts = conflicting_duplicates(manifest, digests)
     if as_json:
