@@ -4,9 +4,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from onepeak._check import readable
+from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
-from onepeak.constraints.order import OrderConstraint, full_precision
+from onepeak.constraints.order import OrderConstraint
 from onepeak.kernels import analytic
 
 

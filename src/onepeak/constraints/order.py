@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from torch import nn
 
 from onepeak._check import check_labels, check_num_classes, check_scores, readable
+from onepeak._precision import full_precision
 from onepeak._shapes import Gaps, Labels, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.kernels.analytic import GapTerms, order_cost
@@ -49,8 +50,3 @@ class OrderConstraint(nn.Module, ABC):
     def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:
         """The definition itself: the sum of the gaps' costs."""
         return self.gap_costs(signed_gaps(scores, labels)).sum(dim=-1)
-
-
-def full_precision(scores: Scores) -> Scores:
-    """Half-precision scores as float32: a sum over many classes and a difference of near equals need its digits."""
-    return scores.float() if scores.dtype.itemsize < 4 else scores

@@ -2,9 +2,9 @@
 
 from typing import final
 
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.constraints.order import full_precision
 from onepeak.methods.method import Method
 
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_choice, check_number
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
-from onepeak.constraints.order import full_precision
 from onepeak.methods.method import Method, Variant
 
 

@@ -5,9 +5,9 @@ from typing import final, get_args
 import torch
 
 from onepeak._check import check_choice, check_number
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.constraints.order import full_precision
 from onepeak.methods.method import Method, Variant
 from onepeak.posterior.decide import expected_label
 

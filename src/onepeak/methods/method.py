@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias
 from torch import Tensor, nn
 
 from onepeak._check import check_labels, check_num_classes, check_scores, check_weights
+from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
-from onepeak.constraints.order import full_precision
 from onepeak.errors import InputError
 from onepeak.posterior import DECISIONS
 

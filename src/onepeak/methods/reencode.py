@@ -6,8 +6,8 @@ import torch
 from torch.nn import functional as F
 
 from onepeak._check import check_choice
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
-from onepeak.constraints.order import full_precision
 from onepeak.errors import InputError
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.slopes import accumulate

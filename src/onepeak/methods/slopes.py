@@ -6,9 +6,9 @@ import torch
 from torch.nn import functional as F
 
 from onepeak._check import check_choice, check_number
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.constraints.order import full_precision
 from onepeak.methods.method import Method
 
 SlopesLevels: TypeAlias = Literal["squared", "logistic"]

@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import torch
 
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, PerSample
 
 
@@ -27,7 +28,7 @@ def median(log_probs: LogProbs) -> Labels:
     """
     # Counting labels that leave more than half above them needs no search, and 0.5 exactly stops at the lower label.
     # Both tails are summed: where 1 - cumsum would lose the upper one to rounding, the comparison is of like with like.
-    probs = log_probs.softmax(dim=-1)
+    probs = full_precision(log_probs).softmax(dim=-1)
     lower = probs.cumsum(dim=-1)
     upper = probs.flip(-1).cumsum(dim=-1).flip(-1) - probs
     return (lower < upper).sum(dim=-1)
@@ -62,8 +63,8 @@ def expected_label(log_probs: LogProbs) -> PerSample:
         >>> expected_label(torch.tensor([0.25, 0.25, 0.5]).log())
         tensor(1.2500)
     """
-    labels = torch.arange(log_probs.shape[-1], device=log_probs.device, dtype=log_probs.dtype)
-    return (log_probs.softmax(dim=-1) * labels).sum(dim=-1)
+    probs = full_precision(log_probs).softmax(dim=-1)
+    return probs @ torch.arange(log_probs.shape[-1], device=probs.device, dtype=probs.dtype)
 
 
 DECISIONS: MappingProxyType[str, Callable[[LogProbs], Labels]] = MappingProxyType(

@@ -1,0 +1,61 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.posterior import DECISIONS, mean, median, mode
+from onepeak.posterior.decide import expected_label, floor_of_mean
+
+
+def posteriors(seed, num_classes, rows=20):
+    generator = torch.Generator().manual_seed(seed)
+    return (3 * torch.randn(rows, num_classes, dtype=torch.float64, generator=generator)).log_softmax(-1)
+
+
+def expected_costs(log_probs, power):
+    """The expected cost |label - truth| ** power of deciding for each label, by the definition."""
+    labels = torch.arange(log_probs.shape[-1])
+    costs = (labels[:, None] - labels[None, :]).abs().double() ** power
+    return log_probs.exp() @ costs
+
+
+@given(st.integers(0, 2**31), st.integers(2, 15))
+def test_each_decision_is_the_best_for_its_cost(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    for decide, cost in (
+        (median, expected_costs(log_probs, 1)),
+        (mean, expected_costs(log_probs, 2)),
+        (mode, 1 - log_probs.exp()),
+    ):
+        chosen = cost.gather(-1, decide(log_probs)[:, None]).squeeze(-1)
+        torch.testing.assert_close(chosen, cost.min(-1).values, rtol=1e-9, atol=1e-9)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 15))
+def test_mirrored_posteriors_give_mirrored_labels(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    for decide in (mode, median, mean):
+        assert torch.equal(decide(log_probs.flip(-1)), num_classes - 1 - decide(log_probs))
+
+
+def test_decisions_disagree_where_they_should():
+    log_probs = torch.tensor([0.45, 0.0, 0.1, 0.05, 0.4]).log()
+    assert [int(decide(log_probs)) for decide in (mode, median, mean, floor_of_mean)] == [0, 2, 2, 1]
+
+
+def test_a_posterior_that_is_all_on_one_class_gives_that_class():
+    log_probs = torch.full((5, 5), -torch.inf).fill_diagonal_(0)
+    for name, decide in DECISIONS.items():
+        assert torch.equal(decide(log_probs), torch.arange(5)), name
+
+
+def test_half_of_the_probability_below_is_enough_for_the_median():
+    assert median(torch.tensor([0.5, 0.25, 0.25]).log()) == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_many_classes_do_not_carry_the_mean_outside(dtype):
+    log_probs = torch.full((10_000,), -torch.inf)
+    log_probs[-1] = 0
+    assert mean(log_probs.to(dtype)) == 9_999
+    assert expected_label(log_probs) == 9_999

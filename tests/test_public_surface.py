@@ -1,0 +1,49 @@
+"""What `import onepeak` gives, and what it costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import onepeak
+
+
+@pytest.mark.parametrize("name", onepeak.__all__)
+def test_every_public_name_is_there_and_documented(name):
+    assert getattr(onepeak, name).__doc__
+
+
+def test_dir_shows_every_public_name():
+    assert set(onepeak.__all__) <= set(dir(onepeak))
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'onepeak' has no attribute 'nothing'"):
+        onepeak.nothing  # noqa: B018
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_costs_little_beyond_torch():
+    spent = python(
+        "import torch, time; start = time.perf_counter(); import onepeak; onepeak.ELBLoss, onepeak.method; "
+        "print(time.perf_counter() - start)"
+    )
+    assert float(spent) < 0.3
+
+
+def test_losses_and_methods_need_neither_torchmetrics_nor_torchvision():
+    heavy = "('torchmetrics', 'torchvision', 'timm', 'sklearn', 'pandas', 'PIL')"
+    loaded = python(
+        "import onepeak, sys, torch; import onepeak.metrics.functional; "
+        "onepeak.method('elb', num_classes=4).loss(torch.randn(2, 4), torch.tensor([0, 3])); "
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    assert loaded.strip() == "[]"
+
+
+def test_the_catalog_is_called_however_its_package_was_imported():
+    code = "import onepeak.methods.poisson, onepeak; print(len(onepeak.methods()), onepeak.methods.poisson.__name__)"
+    assert python(code).split() == [str(len(onepeak.methods())), "onepeak.methods.poisson"]
