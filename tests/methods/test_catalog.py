@@ -1,0 +1,209 @@
+import dataclasses
+
+import pytest
+import torch
+
+import onepeak
+from onepeak.errors import InputError, UnknownNameError
+from onepeak.methods.catalog import CONSTRAINTS, METHODS, method, methods
+from onepeak.methods.constrained import Constrained
+from onepeak.methods.cross_entropy import CrossEntropy
+from onepeak.methods.label_distribution import LabelDistribution
+from onepeak.methods.mean_variance import MeanVariance
+from onepeak.methods.poisson import Poisson
+from onepeak.methods.reencode import Reencode
+from onepeak.methods.slopes import Slopes
+
+OUTPUTS = torch.randn(20, 5, generator=torch.Generator().manual_seed(0))
+LABELS = torch.arange(20) % 5
+
+
+def test_every_name_builds_its_method():
+    expected = {
+        "ce": CrossEntropy,
+        "ren": Reencode,
+        "ld": LabelDistribution,
+        "mv": MeanVariance,
+        "po": Poisson,
+        "pn": Constrained,
+        "elb": Constrained,
+        "slopes": Slopes,
+    }
+    assert {record.name: type(method(record.name, num_classes=5)) for record in methods()} == expected
+
+
+def test_records_tell_title_reference_and_settings_and_cannot_be_changed():
+    assert METHODS["elb"].settings == ("t", "growth", "t_max")
+    assert METHODS["pn"].settings == ("weight", "slack")
+    assert METHODS["mv"].settings == ("mean_weight", "variance_weight")
+    assert METHODS["ce"].settings == ()
+    for record in methods():
+        assert record.title
+        assert record.reference
+        assert "build" not in repr(record)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            record.name = "another"
+
+
+def test_only_the_poisson_is_one_peaked_by_construction():
+    assert [record.name for record in methods() if record.unimodal] == ["po"]
+
+
+@pytest.mark.parametrize("record", methods(), ids=lambda record: record.name)
+def test_every_setting_of_a_record_reaches_the_method(record):
+    values = {
+        "t": 2.5,
+        "growth": 1.5,
+        "t_max": 4.0,
+        "weight": 0.7,
+        "slack": 0.4,
+        "mean_weight": 0.6,
+        "variance_weight": 0.5,
+        "variance": 3.0,
+        "temperature": 2.0,
+        "posterior": "slopes",
+        "levels": "logistic",
+    }
+    for setting in record.settings:
+        built = method(record.name, num_classes=5, **{setting: values[setting]})
+        owners = [module for module in built.modules() if hasattr(module, setting)]
+        assert [getattr(owner, setting) for owner in owners] == [values[setting]]
+
+
+@pytest.mark.parametrize("constraint", ["elb", "pn"])
+def test_cross_entropy_under_a_constraint_is_the_method_of_that_name(constraint):
+    named, put_together = method(constraint, num_classes=5), method(f"ce+{constraint}", num_classes=5)
+    assert torch.equal(put_together.loss(OUTPUTS, LABELS), named.loss(OUTPUTS, LABELS))
+
+
+def test_settings_of_method_and_constraint_go_to_their_own():
+    built = method("mv+elb", num_classes=5, mean_weight=0.6, t=2.0, growth=1.5)
+    assert built.base.mean_weight == 0.6
+    assert built.constraint.t.item() == 2.0
+    assert built.constraint.growth == 1.5
+
+
+def test_constraints_can_be_put_on_constrained_methods():
+    built = method("elb+pn", num_classes=5, t=2.0, weight=0.5)
+    assert built.base.constraint.t.item() == 2.0
+    assert built.constraint.weight == 0.5
+
+
+def test_the_variant_reaches_the_base_under_a_constraint():
+    assert method("po+elb", num_classes=5, variant="as_published").base.variant == "as_published"
+    assert method("po+elb", num_classes=5).base.variant == "corrected"
+
+
+@pytest.mark.parametrize("name", [record.name for record in METHODS if record.as_published == "same"])
+def test_a_method_published_as_it_is_meant_is_the_same_in_both_variants(name):
+    published, corrected = method(name, num_classes=5, variant="as_published"), method(name, num_classes=5)
+    assert torch.equal(published.loss(OUTPUTS, LABELS), corrected.loss(OUTPUTS, LABELS))
+    assert torch.equal(published.predict(OUTPUTS), corrected.predict(OUTPUTS))
+
+
+@pytest.mark.parametrize("name", [record.name for record in METHODS if record.as_published == "differs"])
+def test_a_method_published_otherwise_differs_in_some_answer(name):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        published = method(name, num_classes=5, variant="as_published")
+        torch.manual_seed(0)
+        corrected = method(name, num_classes=5)
+    same_loss = torch.equal(published.loss(OUTPUTS, LABELS), corrected.loss(OUTPUTS, LABELS))
+    same_posterior = torch.equal(published.log_probs(OUTPUTS), corrected.log_probs(OUTPUTS))
+    same_label = torch.equal(published.predict(OUTPUTS), corrected.predict(OUTPUTS))
+    assert not (same_loss and same_posterior and same_label)
+
+
+@pytest.mark.parametrize("name", [record.name for record in METHODS])
+def test_class_weights_reach_every_method(name):
+    weights = torch.tensor([1.0, 2.0, 0.5, 0.0, 3.0])
+    assert method(name, num_classes=5, class_weight=weights).class_weight.tolist() == weights.tolist()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ebl", r"Unknown method 'ebl'. Did you mean 'elb'\? Known: ce, ren, ld, mv, po, pn, elb, slopes\."),
+        ("slope", r"Unknown method 'slope'. Did you mean 'slopes'\?"),
+        ("", r"Unknown method ''"),
+        ("xx+elb", r"Unknown method 'xx'"),
+        ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn\."),
+        ("mv+", r"Unknown constraint ''. Known: elb, pn\."),
+        ("mv+ce", r"Unknown constraint 'ce'"),
+        ("mv+elb+pn", r"Unknown constraint 'elb\+pn'"),
+    ],
+)
+def test_a_name_that_is_not_known_is_never_accepted(name, message):
+    with pytest.raises(UnknownNameError, match=message):
+        method(name, num_classes=5)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("elb", {"grwth": 1.1}, r"Unknown setting of 'elb' 'grwth'. Did you mean 'growth'\? Known: t, growth, t_max\."),
+        ("mv", {"t": 1.0}, r"Unknown setting of 'mv' 't'"),
+        ("mv+pn", {"slak": 1.0}, r"Unknown setting of 'mv\+pn' 'slak'. Did you mean 'slack'\?"),
+        ("ce", {"weight": 1.0}, r"'ce' has no settings of its own, got 'weight'\."),
+        ("slopes+pn", {"weight": 1.0}, r"`weight` is a setting of both 'slopes' and 'pn': build the two and put them"),
+        ("elb+elb", {"t": 1.0}, r"`t` is a setting of both 'elb' and 'elb'"),
+    ],
+)
+def test_a_setting_that_nobody_or_more_than_one_knows_is_refused(name, settings, message):
+    with pytest.raises(InputError, match=message):
+        method(name, num_classes=5, **settings)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("elb", {"t": 0.0}, r"`t` must be a finite number > 0, got 0.0\."),
+        ("elb", {"t": -1.0}, r"`t` must be a finite number > 0, got -1.0\."),
+        ("elb", {"t": float("nan")}, r"`t` must be a finite number > 0, got nan\."),
+        ("elb", {"growth": 0.999}, r"`growth` must be a finite number >= 1, got 0.999\."),
+        ("elb", {"t": 4.0, "t_max": 3.0}, r"`t_max` must be a finite number >= 4, got 3.0\."),
+        ("pn", {"weight": -1.0}, r"`weight` must be a finite number >= 0, got -1.0\."),
+        ("pn", {"slack": -1.0}, r"`slack` must be a finite number >= 0, got -1.0\."),
+        ("mv+elb", {"t": 0.0}, r"`t` must be a finite number > 0, got 0.0\."),
+    ],
+)
+def test_a_setting_out_of_its_range_is_refused(name, settings, message):
+    with pytest.raises(InputError, match=message):
+        method(name, num_classes=5, **settings)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", [record.name for record in METHODS] + [f"mv+{record.name}" for record in CONSTRAINTS])
+def test_one_class_is_refused_by_every_method(name):
+    with pytest.raises(InputError, match=r"`num_classes` must be an integer >= 2, got 1\."):
+        method(name, num_classes=1)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", [record.name for record in METHODS])
+def test_a_mistyped_variant_is_refused_by_every_method(name):
+    with pytest.raises(InputError, match=r"Unknown `variant` 'as-published'. Did you mean 'as_published'\?"):
+        method(name, num_classes=5, variant="as-published")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["slopes", "slopes+elb"])
+def test_what_the_published_code_does_not_have_is_refused(name):
+    with pytest.raises(InputError, match=r"`variant` must be 'corrected' for 'slopes', which is not in the published"):
+        method(name, num_classes=5, variant="as_published")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("variant", ["corrected", "as_published"])
+def test_levels_under_a_constraint_are_refused_with_the_way_out(variant):
+    with pytest.raises(InputError, match=r"`ren` read as levels has no class scores to constrain: use posterior="):
+        method("ren+elb", num_classes=5, variant=variant)
+    assert method("ren+elb", num_classes=5, posterior="slopes").num_outputs == 5
+
+
+def test_the_public_names_are_these():
+    assert onepeak.method is method
+    assert tuple(onepeak.methods()) == methods()

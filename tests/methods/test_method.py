@@ -1,0 +1,182 @@
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import onepeak
+from onepeak.constraints import LogBarrier
+from onepeak.errors import InputError
+from onepeak.methods import Constrained, Method
+from onepeak.methods.cross_entropy import CrossEntropy
+
+
+class HalfSquaredError(Method):
+    """A method of a user's own, in the least that must be said: one number, its distance from the label."""
+
+    decision = "median"
+
+    @property
+    def num_outputs(self):
+        return 1
+
+    def sample_losses(self, outputs, labels):
+        return 0.5 * (outputs.squeeze(-1) - labels).square()
+
+    def log_probs(self, outputs):
+        return (-0.5 * (outputs - torch.arange(self.num_classes)).square()).log_softmax(dim=-1)
+
+
+def test_a_method_of_ones_own_gets_weights_reductions_and_decisions():
+    own = HalfSquaredError(num_classes=4, class_weight=torch.tensor([1.0, 1.0, 3.0, 1.0]))
+    outputs, labels = torch.tensor([[0.0], [4.0]]), torch.tensor([1, 2])
+    assert own.loss(outputs, labels, reduction="none").tolist() == [0.5, 6.0]
+    assert own.loss(outputs, labels).item() == pytest.approx(6.5 / 4)
+    assert own.loss(outputs, labels, sample_weight=torch.tensor([0.0, 2.0]), reduction="sum").item() == 12.0
+    assert own.loss(outputs.bfloat16(), labels).dtype == torch.float32
+    assert own.predict(outputs).tolist() == [0, 3]
+    own.tighten()  # nothing to do, and no error
+    assert own.loss(outputs, labels).item() == pytest.approx(6.5 / 4)
+
+
+@pytest.mark.bad_input
+def test_a_method_without_class_scores_cannot_be_constrained():
+    with pytest.raises(InputError, match=r"HalfSquaredError has no class scores, so no order constraint can be put"):
+        Constrained(HalfSquaredError(num_classes=4), LogBarrier(num_classes=4))
+
+
+def test_a_class_weight_moves_and_is_saved_with_the_method():
+    ce = CrossEntropy(num_classes=3, class_weight=torch.tensor([1.0, 2.0, 3.0]))
+    assert ce.state_dict()["class_weight"].tolist() == [1.0, 2.0, 3.0]
+    assert ce.to("meta").class_weight.device.type == "meta"
+
+
+def test_the_mean_divides_by_the_weight_of_the_samples_not_by_their_number():
+    ce = CrossEntropy(num_classes=2)
+    outputs, labels = torch.zeros(3, 2), torch.tensor([0, 1, 1])
+    halves = torch.full((3,), 0.5)
+    torch.testing.assert_close(ce.loss(outputs, labels, sample_weight=halves), ce.loss(outputs, labels))
+
+
+def test_outputs_are_left_as_they_were():
+    for record in onepeak.methods():
+        method = onepeak.method(record.name, num_classes=5)
+        outputs = torch.randn(6, method.num_outputs, generator=torch.Generator().manual_seed(0))
+        labels, kept = torch.arange(6) % 5, outputs.clone()
+        method.loss(outputs, labels)
+        method.loss(outputs, labels, reduction="none")
+        method.log_probs(outputs)
+        method.predict(outputs)
+        assert torch.equal(outputs, kept)
+
+
+COMPILED = """
+import torch, onepeak
+outputs = torch.randn(16, 8, generator=torch.Generator().manual_seed(0))
+labels = torch.arange(16) % 8
+for name in ("elb", "pn", "slopes", "mv+elb", "po", "ren"):
+    method = onepeak.method(name, num_classes=8, **({"growth": 2.0} if "elb" in name else {}))
+    x = outputs[:, : method.num_outputs].clone().requires_grad_()
+    compiled = torch.compile(method.loss, backend="aot_eager", fullgraph=True)
+    posterior = torch.compile(method.log_probs, backend="aot_eager", fullgraph=True)
+    for _ in range(2):
+        torch.testing.assert_close(compiled(x, labels), method.loss(x, labels))
+        plain, = torch.autograd.grad(method.loss(x, labels), x)
+        fused, = torch.autograd.grad(compiled(x, labels), x)
+        torch.testing.assert_close(fused, plain)
+        torch.testing.assert_close(posterior(x), method.log_probs(x))
+        method.tighten()  # a compiled loss must see the new t
+    print(name)
+"""
+
+
+def test_a_compiled_loss_is_one_graph_with_the_same_loss_and_gradient():
+    # in a process of its own: the checks of shapes that run in tests are no part of what users compile
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    run = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, env=environment, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["elb", "pn", "slopes", "mv+elb", "po", "ren"]
+
+
+@pytest.fixture
+def ce():
+    return CrossEntropy(num_classes=3)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("num_classes", [1, 0, -3, 2.5, True, "5"])
+def test_fewer_than_two_classes_are_refused(num_classes):
+    with pytest.raises(InputError, match=r"`num_classes` must be an integer >= 2, got "):
+        CrossEntropy(num_classes)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        (torch.zeros(2, 4), r"`outputs` must have 3 numbers on its last axis, got shape \(2, 4\)\."),
+        (torch.tensor(1.0), r"`outputs` must have 3 numbers on its last axis, got shape \(\)\."),
+        (torch.zeros(2, 3, dtype=torch.int64), r"`outputs` must be a floating-point tensor, got torch.int64\."),
+        ([[0.0, 0.0, 0.0]], r"`outputs` must be a floating-point tensor, got list\."),
+    ],
+)
+def test_outputs_of_another_shape_or_type_are_refused(ce, outputs, message):
+    with pytest.raises(InputError, match=message):
+        ce.loss(outputs, torch.tensor([0, 1]))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (torch.tensor([0.0, 1.0]), r"`labels` must be a tensor of integers, got torch.float32\."),
+        (torch.tensor([True, False]), r"`labels` must be a tensor of integers, got torch.bool\."),
+        ([0, 1], r"`labels` must be a tensor of integers, got list\."),
+        (torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
+        (torch.tensor([-1, 2]), r"`labels` must be integers from 0 to 2, got -1\."),
+        (torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one a sample, got \(3,\)\."),
+        (torch.tensor([[0], [1]]), r"`labels` must have shape \(2,\), one a sample, got \(2, 1\)\."),
+    ],
+)
+def test_labels_that_are_none_are_refused(ce, labels, message):
+    with pytest.raises(InputError, match=message):
+        ce.loss(torch.zeros(2, 3), labels)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (torch.tensor([1.0, -0.5, 1.0]), r"`class_weight` must be finite and >= 0, got -0.5 as its smallest value\."),
+        (torch.tensor([1.0, torch.nan, 1.0]), r"`class_weight` must be finite and >= 0"),
+        (torch.tensor([1.0, torch.inf, 1.0]), r"`class_weight` must be finite and >= 0"),
+        (torch.ones(4), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
+        (torch.ones(1, 3), r"`class_weight` must have shape \(3,\), got \(1, 3\)\."),
+        (torch.tensor([1, 2, 3]), r"`class_weight` must be a floating-point tensor, got torch.int64\."),
+        ([1.0, 2.0, 3.0], r"`class_weight` must be a floating-point tensor, got list\."),
+    ],
+)
+def test_class_weights_that_are_none_are_refused(weight, message):
+    with pytest.raises(InputError, match=message):
+        CrossEntropy(num_classes=3, class_weight=weight)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (torch.tensor([1.0, -2.0]), r"`sample_weight` must be finite and >= 0, got -2 as its smallest value\."),
+        (torch.ones(3), r"`sample_weight` must have shape \(2,\), got \(3,\)\."),
+        (torch.tensor([1, 2]), r"`sample_weight` must be a floating-point tensor, got torch.int64\."),
+    ],
+)
+def test_sample_weights_that_are_none_are_refused(ce, weight, message):
+    with pytest.raises(InputError, match=message):
+        ce.loss(torch.zeros(2, 3), torch.tensor([0, 1]), sample_weight=weight)
+
+
+@pytest.mark.bad_input
+def test_a_mistyped_reduction_is_refused_with_the_nearest(ce):
+    with pytest.raises(InputError, match=r"Unknown `reduction` 'means'. Did you mean 'mean'\? Known: none, mean, sum"):
+        ce.loss(torch.zeros(2, 3), torch.tensor([0, 1]), reduction="means")

@@ -1,0 +1,151 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from dlordinal.output_layers import PoissonLayer
+from scipy import stats
+
+from onepeak.errors import InputError
+from onepeak.methods.poisson import Poisson
+from onepeak.posterior import is_unimodal
+
+
+def with_rate_of_first_output(num_classes, **settings):
+    """A method whose rate is softplus of the first output, so that a test can choose it."""
+    po = Poisson(num_classes, **settings)
+    with torch.no_grad():
+        po.rate_layer.weight.zero_()[0, 0] = 1.0
+        po.rate_layer.bias.zero_()
+    return po
+
+
+def outputs_of_rate(rates, num_classes, dtype=torch.float64):
+    rates = torch.as_tensor(rates, dtype=torch.float64)
+    outputs = torch.zeros(len(rates), num_classes, dtype=torch.float64)
+    outputs[:, 0] = rates + (-(-rates).expm1()).log()  # softplus backwards
+    return outputs.to(dtype)
+
+
+def test_a_posterior_worked_by_hand():
+    # rate 2: 2^k / k! is 1, 2, 2, 4/3, so 3 : 6 : 6 : 4 of 19, and the mean is (6 + 12 + 12) / 19 = 1.58
+    po = with_rate_of_first_output(4)
+    outputs = outputs_of_rate([2.0], 4)
+    assert po.log_probs(outputs).exp().tolist() == [pytest.approx([3 / 19, 6 / 19, 6 / 19, 4 / 19])]
+    assert po.loss(outputs, torch.tensor([3])).item() == pytest.approx(-math.log(4 / 19))
+    assert po.predict(outputs).tolist() == [2]
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 22, 70])
+def test_it_is_the_poisson_of_pytorch_and_scipy_cut_off_after_the_last_class(num_classes):
+    rates = [1e-3, 0.3, 1.0, 2.5, 10.0, 33.3, 69.0, 200.0]
+    log_probs = with_rate_of_first_output(num_classes).log_probs(outputs_of_rate(rates, num_classes))
+    counts = torch.arange(num_classes, dtype=torch.float64)
+    pytorch = torch.distributions.Poisson(torch.tensor(rates, dtype=torch.float64).unsqueeze(-1)).log_prob(counts)
+    torch.testing.assert_close(log_probs, pytorch.log_softmax(dim=-1), rtol=1e-9, atol=1e-9)
+    scipy = torch.from_numpy(stats.poisson.logpmf(counts.numpy(), np.array(rates)[:, None]))
+    torch.testing.assert_close(log_probs, scipy.log_softmax(dim=-1), rtol=1e-9, atol=1e-9)
+
+
+def test_it_agrees_with_dlordinal():
+    # Known disagreement: dlordinal holds the rate between 1e-8 and 1e4 and answers in probabilities.
+    layer = PoissonLayer(in_features=7, num_classes=7, learn_tau=False)
+    po = Poisson(num_classes=7)
+    po.rate_layer.load_state_dict(layer.lambda_layer.state_dict())
+    outputs = 3 * torch.randn(30, 7, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(po.log_probs(outputs).exp(), layer(outputs))
+
+
+def test_as_published_the_posterior_stands_on_its_head():
+    po = with_rate_of_first_output(10, variant="as_published")
+    probs = po.log_probs(outputs_of_rate([4.0], 10)).exp()[0]
+    assert probs[0].item() == pytest.approx(0.24, abs=5e-3)
+    assert probs[4].item() == pytest.approx(0.02, abs=5e-3)
+    assert probs[9].item() == pytest.approx(0.33, abs=5e-3)
+    assert probs.argmin().item() in (3, 4)  # equal at a rate of 4
+
+
+def test_it_predicts_the_mean_rounded_and_as_published_floored():
+    outputs = outputs_of_rate([0.3, 0.7, 2.6], 30)  # so far from the last class the mean is the rate
+    assert with_rate_of_first_output(30).predict(outputs).tolist() == [0, 1, 3]
+    published = with_rate_of_first_output(30, variant="as_published")
+    means = published.log_probs(outputs).exp() @ torch.arange(30.0, dtype=torch.float64)
+    assert published.predict(outputs).tolist() == means.floor().long().tolist()
+    assert published.decision == "floor_of_mean"
+
+
+def test_the_prediction_rises_with_the_rate_from_the_first_class_to_the_last():
+    outputs = outputs_of_rate(torch.logspace(-3, 4, 400), 22)
+    predicted = with_rate_of_first_output(22).predict(outputs)
+    assert (predicted.diff() >= 0).all()
+    assert predicted.unique().tolist() == list(range(22))
+
+
+@pytest.mark.parametrize("rate", [0.5, 34.5, 700.3, 5000.5, 9998.7, 20000.5])
+def test_ten_thousand_classes_in_float32_are_finite_one_peaked_and_those_of_scipy(rate):
+    num_classes = 10_000
+    outputs = outputs_of_rate([rate], num_classes, torch.float32)
+    rate = math.log1p(math.exp(outputs[0, 0].item())) if rate < 30 else outputs[0, 0].item()  # as float32 has it
+    log_probs = with_rate_of_first_output(num_classes).log_probs(outputs)
+    assert log_probs.dtype == torch.float32
+    assert log_probs.isfinite().all()
+    assert is_unimodal(log_probs).all()
+    scipy = torch.from_numpy(stats.poisson.logpmf(np.arange(num_classes), rate)).log_softmax(dim=-1)
+    torch.testing.assert_close(log_probs[0].double(), scipy, rtol=1e-5, atol=1e-5)
+
+
+def test_a_whole_rate_ties_two_neighbours_and_no_others():
+    log_probs = with_rate_of_first_output(10).log_probs(outputs_of_rate([4.0], 10))[0]
+    torch.testing.assert_close(log_probs[3], log_probs[4])
+    assert is_unimodal(log_probs, tolerance=1e-9)
+    assert (log_probs.diff()[:3] > 0).all()
+    assert (log_probs.diff()[4:] < 0).all()
+
+
+@pytest.mark.parametrize("raw", [-1e4, -100.0, -30.0, 30.0, 100.0, 1e4, 1e8])
+def test_likelihood_and_gradient_are_finite_however_far_out(raw):
+    po = with_rate_of_first_output(70)
+    outputs = torch.zeros(70, 70)
+    outputs[:, 0] = raw
+    outputs.requires_grad_()
+    loss = po.loss(outputs, torch.arange(70), reduction="sum")
+    loss.backward()
+    assert loss.isfinite()
+    assert outputs.grad.isfinite().all()
+    assert po.rate_layer.weight.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("raw", [-60.0, -39.0, 3.0, 60.0, 1e3, 1e4])
+def test_the_gradient_in_float32_keeps_its_digits_at_any_rate(raw):
+    po = with_rate_of_first_output(70)
+    slopes = []
+    for dtype in (torch.float32, torch.float64):
+        outputs = torch.zeros(1, 70, dtype=dtype)
+        outputs[0, 0] = raw
+        outputs.requires_grad_()
+        po.loss(outputs, torch.tensor([69])).backward()
+        slopes.append(outputs.grad[0, 0].item())
+    assert slopes[0] == pytest.approx(slopes[1], rel=2e-3)
+    assert slopes[1] < 0  # the last class always asks for more
+
+
+def test_a_temperature_flattens_or_sharpens_and_leaves_the_mode():
+    outputs = outputs_of_rate([0.4, 3.3, 7.8], 9)
+    plain = with_rate_of_first_output(9).log_probs(outputs)
+    for temperature in (0.3, 3.0):
+        log_probs = with_rate_of_first_output(9, temperature=temperature).log_probs(outputs)
+        torch.testing.assert_close(log_probs, (plain / temperature).log_softmax(dim=-1))
+        assert torch.equal(log_probs.argmax(dim=-1), plain.argmax(dim=-1))
+
+
+def test_its_layer_is_trained_with_the_network():
+    po = Poisson(num_classes=5)
+    assert [name for name, _ in po.named_parameters()] == ["rate_layer.weight", "rate_layer.bias"]
+    po.loss(torch.randn(8, 5, generator=torch.Generator().manual_seed(0)), torch.arange(8) % 5).backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in po.parameters())
+
+
+@pytest.mark.bad_input
+def test_a_temperature_of_zero_is_refused():
+    with pytest.raises(InputError, match=r"`temperature` must be a finite number > 0, got 0.0"):
+        Poisson(num_classes=5, temperature=0.0)

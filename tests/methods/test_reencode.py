@@ -1,0 +1,170 @@
+import pytest
+import torch
+from coral_pytorch.dataset import levels_from_labelbatch, proba_to_label
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import reference.methods as reference
+from onepeak.constraints import LogBarrier, order_gaps
+from onepeak.errors import InputError
+from onepeak.methods.constrained import Constrained
+from onepeak.methods.reencode import Reencode, log_differences
+from onepeak.methods.slopes import Slopes
+from onepeak.posterior import median
+
+
+def test_a_loss_worked_by_hand():
+    # levels 1/2, 1/2, 1/2; the code of label 1 is 1, 1, 0: three times 1/4
+    assert Reencode(num_classes=3).loss(torch.zeros(1, 3), torch.tensor([1])).item() == pytest.approx(0.75)
+
+
+def test_a_posterior_worked_by_hand():
+    levels = torch.tensor([[0.9, 0.8, 0.3]])  # P(y > 0), P(y > 1), P(y > 2)
+    outputs = torch.cat([torch.zeros(1, 1), levels.logit()], dim=-1)
+    ren = Reencode(num_classes=4)
+    assert ren.log_probs(outputs).exp().tolist() == [pytest.approx([0.1, 0.1, 0.5, 0.3])]
+    assert ren.predict(outputs).tolist() == [2]
+
+
+def test_the_code_is_the_one_of_coral_after_a_first_yes():
+    labels = torch.arange(6)
+    code = torch.cat([torch.ones(6, 1), levels_from_labelbatch(labels, 6)], dim=-1)
+    outputs = torch.randn(6, 6, generator=torch.Generator().manual_seed(0))
+    expected = (outputs.sigmoid() - code).square().sum(dim=-1)
+    torch.testing.assert_close(Reencode(num_classes=6).loss(outputs, labels, reduction="none"), expected)
+
+
+def test_predictions_agree_with_coral_where_the_levels_fall():
+    outputs = torch.randn(200, 9, generator=torch.Generator().manual_seed(0)).sort(dim=-1, descending=True).values
+    expected = proba_to_label(outputs[:, 1:].sigmoid())
+    assert torch.equal(Reencode(num_classes=9).predict(outputs), expected)
+
+
+def test_predictions_stop_at_the_first_no_where_coral_counts_every_yes():
+    outputs = torch.tensor([[9.0, 1.0, -1.0, 1.0]])  # a no, and a yes after it
+    assert Reencode(num_classes=4).predict(outputs).tolist() == [1]
+    assert proba_to_label(outputs[:, 1:].sigmoid()).tolist() == [2]  # the known disagreement
+
+
+@pytest.mark.parametrize(
+    ("outputs", "corrected", "published"),
+    [
+        ([3.0, 2.0, 1.0, -1.0], 2, 2),
+        ([3.0, 2.0, 1.0, 1.0], 3, 3),  # none below one half
+        ([-1.0, 2.0, 1.0, -1.0], 2, 0),  # the first below: published, 0; corrected, that question is not asked
+        ([-1.0, -1.0, -1.0, -1.0], 0, 0),
+        ([1.0, -1.0, 5.0, 5.0], 0, 0),
+        ([1.0, 0.0, -1.0, 5.0], 1, 1),  # exactly one half is not below it
+    ],
+)
+def test_the_class_before_the_first_level_under_one_half_is_predicted(outputs, corrected, published):
+    outputs = torch.tensor([outputs])
+    assert Reencode(num_classes=4).predict(outputs).tolist() == [corrected]
+    assert Reencode(num_classes=4, variant="as_published").predict(outputs).tolist() == [published]
+
+
+@given(logits=st.lists(st.floats(-30, 30), min_size=1, max_size=12))
+def test_the_prediction_is_the_median_of_the_posterior(logits):
+    assume(all(abs(logit) > 1e-6 for logit in logits))  # at one half exactly either neighbour is a median
+    outputs = torch.tensor([[0.0, *logits]], dtype=torch.float64)
+    ren = Reencode(num_classes=len(logits) + 1)
+    assert ren.decision == "median"
+    assert torch.equal(ren.predict(outputs), median(ren.log_probs(outputs)))
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        [100.0, 60.0, 40.0],
+        [60.0, 40.0, -80.0],
+        [-40.0, -60.0, -80.0, -100.0],
+        [100.0, 99.9999, 0.5, -0.5, -99.0, -100.0],
+        [1e-3, 0.0, -1e-3],
+        [2.0, -1.0, 3.0, -2.0],  # does not fall: its running minimum does
+        [41.0, 40.0, 45.0, 40.0],  # with ties
+    ],
+)
+def test_differences_of_levels_lose_no_digit_where_sigmoids_are_one_or_zero(logits):
+    log_probs = log_differences(torch.tensor([logits], dtype=torch.float64))
+    expected = reference.level_differences(logits)
+    assert log_probs[0].tolist() == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-12)
+    in_float32 = log_differences(torch.tensor([logits]))
+    exact_again = reference.level_differences(torch.tensor(logits).tolist())
+    assert in_float32[0].tolist() == pytest.approx(exact_again.tolist(), rel=1e-6, abs=1e-6)
+
+
+def test_naive_differences_would_have_lost_them():
+    logits = torch.tensor([[100.0, 60.0, 40.0]])
+    naive = torch.cat([torch.ones(1, 1), logits.sigmoid(), torch.zeros(1, 1)], dim=-1).diff().neg()
+    assert naive.tolist() == [[0.0, 0.0, 0.0, 1.0]]
+    assert log_differences(logits)[0].tolist() == pytest.approx([-100, -60, -40, 0], abs=1e-5)
+
+
+def test_levels_that_fall_have_the_plain_differences():
+    logits = torch.randn(100, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    logits = logits.sort(dim=-1, descending=True).values
+    levels = torch.cat(
+        [torch.ones(100, 1, dtype=torch.float64), logits.sigmoid(), torch.zeros(100, 1, dtype=torch.float64)], dim=-1
+    )
+    torch.testing.assert_close(log_differences(logits).exp(), -levels.diff(dim=-1))
+
+
+def test_read_as_slopes_it_is_slopes_without_the_first_output():
+    outputs = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
+    ren, slopes = Reencode(num_classes=8, posterior="slopes"), Slopes(num_classes=8)
+    assert torch.equal(ren.log_probs(outputs), slopes.log_probs(outputs[:, 1:]))
+    assert torch.equal(ren.predict(outputs), slopes.predict(outputs[:, 1:]))
+    assert torch.equal(ren.class_scores(outputs), slopes.class_scores(outputs[:, 1:]))
+
+
+def test_how_it_is_read_does_not_change_what_it_learns():
+    outputs = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(50) % 8
+    loss = Reencode(num_classes=8).loss(outputs, labels)
+    assert torch.equal(Reencode(num_classes=8, posterior="slopes").loss(outputs, labels), loss)
+    assert torch.equal(Reencode(num_classes=8, variant="as_published").loss(outputs, labels), loss)
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 22, 70])
+def test_as_published_an_ideal_answer_is_in_order_only_above_its_label(num_classes):
+    labels = torch.arange(num_classes)
+    # levels as they should be, 1 up to the label and 0 after, falling a little all the way as trained ones do
+    ideal = torch.where(torch.arange(num_classes) <= labels.unsqueeze(-1), 8.0, -8.0) - 0.01 * torch.arange(num_classes)
+    ren = Reencode(num_classes, variant="as_published")
+    predicted = ren.predict(ideal)
+    assert torch.equal(predicted, labels)
+    share = (order_gaps(ren.log_probs(ideal), predicted) < 0).double().mean(dim=-1)
+    expected = (num_classes - 1 - labels) / (num_classes - 1)
+    torch.testing.assert_close(share, expected.double(), rtol=0, atol=1e-6)
+    # read as slopes the very same outputs are in order throughout
+    slopes = Reencode(num_classes, posterior="slopes")
+    assert (order_gaps(slopes.log_probs(ideal), slopes.predict(ideal)) < 0).all()
+
+
+def test_as_published_the_posterior_keeps_the_order_of_the_sigmoids():
+    outputs = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
+    log_probs = Reencode(num_classes=8, variant="as_published").log_probs(outputs)
+    assert torch.equal(log_probs.argsort(dim=-1), outputs.sigmoid().argsort(dim=-1))
+    torch.testing.assert_close(log_probs.exp(), outputs.sigmoid() / outputs.sigmoid().sum(dim=-1, keepdim=True))
+
+
+@pytest.mark.bad_input
+def test_levels_have_no_class_scores_to_constrain():
+    message = r"`ren` read as levels has no class scores to constrain: use posterior='slopes'\."
+    ren = Reencode(num_classes=4)
+    with pytest.raises(InputError, match=message):
+        ren.class_scores(torch.zeros(1, 4))
+    with pytest.raises(InputError, match=message):
+        Constrained(ren, LogBarrier(num_classes=4))
+
+
+@pytest.mark.bad_input
+def test_the_published_code_has_no_slopes():
+    with pytest.raises(InputError, match=r"`posterior` must be 'levels' with variant='as_published', got 'slopes'\."):
+        Reencode(num_classes=4, posterior="slopes", variant="as_published")
+
+
+@pytest.mark.bad_input
+def test_a_mistyped_posterior_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match=r"Unknown `posterior` 'slope'. Did you mean 'slopes'\? Known: levels, slopes"):
+        Reencode(num_classes=4, posterior="slope")
