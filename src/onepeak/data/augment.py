@@ -55,8 +55,8 @@ class Augment:
                     f"got {self.colour_jitter!r}."
                 )
             for name, strength in zip(("brightness", "contrast", "saturation"), self.colour_jitter[:3], strict=True):
-                check_number(f"colour_jitter ({name})", strength, minimum=0)
-            check_number("colour_jitter (hue)", self.colour_jitter[3], minimum=0, maximum=0.5)
+                check_number(f"colour_jitter ({name})", strength, minimum=0.0)
+            check_number("colour_jitter (hue)", self.colour_jitter[3], minimum=0.0, maximum=0.5)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -24,9 +24,9 @@ def uniform(samples: npt.NDArray[np.int64], *, seed: int, epoch: int, purpose: i
         purpose: What the number is for; different purposes draw independently.
 
     Example:
-        >>> uniform(np.array([7, 8]), seed=0, epoch=3, purpose=1)[1] == uniform(
-        ...     np.array([8]), seed=0, epoch=3, purpose=1
-        ... )[0]
+        >>> alone = uniform(np.array([8]), seed=0, epoch=3, purpose=1)
+        >>> among_others = uniform(np.array([7, 8]), seed=0, epoch=3, purpose=1)
+        >>> bool(among_others[1] == alone[0])
         True
     """
     state = np.zeros(1, np.uint64)

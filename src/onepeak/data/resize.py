@@ -30,7 +30,7 @@ class Resize:
     """Factor on both sides, applied last."""
 
     def __post_init__(self) -> None:
-        check_number("scale", self.scale, above=0)
+        check_number("scale", self.scale, above=0.0)
         if self.short_side is not None:
             check_integer("short_side", self.short_side, minimum=1)
         elif self.only_enlarge:

@@ -1,12 +1,13 @@
 """A finished store: pictures of any size in one flat buffer, mapped from disk or resident on a device."""
 
 import mmap
+import operator
 import os
 import sys
 import zlib
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +42,8 @@ class ImageStore:
     def __len__(self) -> int:
         return len(self._index.kept)
 
-    def __getitem__(self, position: int | np.integer[Any]) -> Tensor:
+    def __getitem__(self, position: SupportsIndex) -> Tensor:
+        position = operator.index(position)
         if not -len(self) <= position < len(self):
             raise IndexError(f"`position` must be from 0 to {len(self) - 1}, got {position}.")
         height, width = self.sizes[position].tolist()
@@ -109,7 +111,7 @@ class ImageStore:
             device: The device to be asked.
             share: The largest part of the free memory to be taken; the rest is for the network and its batches.
         """
-        check_number("share", share, above=0, maximum=1)
+        check_number("share", share, above=0.0, maximum=1.0)
         device = _numbered(device)
         if device == self.device or device.type == "cpu":
             return True

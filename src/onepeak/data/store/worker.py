@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import signal
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -78,6 +79,8 @@ def write_part(part: IO[bytes], sources: list[Source], recipe: Recipe) -> Iterat
 def _read(source: Source) -> bytes | None:
     """The bytes of a file, or None where it is no longer the file that the key was made of."""
     try:
+        if not stat.S_ISREG(os.stat(source.path).st_mode):  # noqa: PTH116 (to open a named pipe would wait for ever)
+            raise UnreadablePictureError("this is a folder or a device, not a file")
         with open(source.path, "rb") as file:  # noqa: PTH123
             status = os.fstat(file.fileno())
             if (status.st_size, status.st_mtime_ns) != (source.num_bytes, source.changed_ns):
@@ -85,8 +88,6 @@ def _read(source: Source) -> bytes | None:
             return file.read()
     except FileNotFoundError:
         raise UnreadablePictureError("there is no such file") from None
-    except IsADirectoryError:
-        raise UnreadablePictureError("this is a folder") from None
     except OSError as error:
         raise UnreadablePictureError(f"the file may not be read: {error.strerror}") from None
 

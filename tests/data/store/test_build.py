@@ -1,0 +1,295 @@
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles
+from onepeak.data.resize import Resize
+from onepeak.data.splits.digests import item_digests
+from onepeak.data.store import (
+    ImageStore,
+    StoreError,
+    UnreadablePicturesError,
+    UnreadablePicturesWarning,
+    build_store,
+)
+from onepeak.errors import InputError
+
+
+def stored(store, position):
+    return store[position].permute(1, 2, 0).numpy()
+
+
+def folders(cache):
+    return sorted(path.name for path in cache.iterdir() if not path.name.startswith(".lock-"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_pictures_of_any_size_come_back_as_they_are(pictures, tmp_path, workers):
+    items, pixels = pictures((5, 7), (8, 3), (1, 1), (5, 7), (6, 2))
+    store = build_store(items, cache_dir=tmp_path / "cache", workers=workers)
+    assert store.kept.tolist() == [0, 1, 2, 3, 4]
+    assert store.sizes.tolist() == [[5, 7], [8, 3], [1, 1], [5, 7], [6, 2]]
+    for position, values in enumerate(pixels):
+        assert (stored(store, position) == values).all()
+    store.verify()
+
+
+def test_the_number_of_workers_changes_no_byte(pictures, tmp_path):
+    items, _ = pictures(*[(9 + number % 5, 11) for number in range(23)])
+    stores = [build_store(items, Resize(scale=0.7), cache_dir=tmp_path / str(n), workers=n) for n in (1, 3)]
+    assert (stores[0].pixels == stores[1].pixels).all()
+    assert stores[0].digests == stores[1].digests
+    assert stores[0].content_hash == stores[1].content_hash
+
+
+def test_the_recipe_is_applied_with_pillows_bilinear_filter(pictures, tmp_path):
+    items, pixels = pictures((20, 30), (40, 16))
+    store = build_store(items, Resize(short_side=10), cache_dir=tmp_path / "cache", workers=1)
+    for position, size in enumerate([(15, 10), (10, 25)]):
+        expected = Image.fromarray(pixels[position]).resize(size, Image.Resampling.BILINEAR)
+        assert (stored(store, position) == np.asarray(expected)).all()
+
+
+def test_pictures_in_memory_are_stored_like_files(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 6, 8, 3), np.uint8)
+    items = ImageArrays(pixels=pixels[:, ::2])  # not contiguous
+    store = build_store(items, cache_dir=tmp_path)
+    assert (np.stack([stored(store, n) for n in range(4)]) == pixels[:, ::2]).all()
+    assert store.digests == item_digests(items)
+    half = build_store(items, Resize(scale=0.5), cache_dir=tmp_path)
+    assert half.sizes.tolist() == [[2, 4]] * 4
+    half.verify()
+
+
+def test_digests_are_those_that_find_duplicates_in_splits(pictures, tmp_path):
+    items, _ = pictures((4, 4), (5, 5))
+    (items.root / "again.png").write_bytes((items.root / "0.png").read_bytes())
+    items = ImageFiles(root=items.root, paths=(*items.paths, "again.png"))
+    store = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    assert store.digests == item_digests(items)
+    assert store.digests[0] == store.digests[2] != store.digests[1]
+
+
+def test_a_second_call_opens_what_the_first_one_wrote(pictures, tmp_path):
+    items, _ = pictures((4, 4), (5, 5))
+    calls = []
+    for _ in range(2):
+        store = build_store(
+            items, cache_dir=tmp_path / "cache", workers=1, progress=lambda done, total: calls.append((done, total))
+        )
+    assert calls == [(1, 2), (2, 2)], "the second call decodes nothing"
+    assert folders(tmp_path / "cache") == [store.folder.name]
+
+
+def test_another_recipe_or_another_limit_is_another_store(pictures, tmp_path):
+    items, _ = pictures((4, 4))
+    options = [{}, {"resize": Resize(scale=0.5)}, {"resize": Resize(short_side=4)}, {"max_pixels": 99}]
+    places = {build_store(items, cache_dir=tmp_path / "cache", workers=1, **option).folder for option in options}
+    assert len(places) == 4
+
+
+def test_an_edited_file_gives_a_new_store_and_leaves_the_old_one(pictures, tmp_path):
+    items, _ = pictures((4, 4), (5, 5))
+    old = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    path = items.root / "1.png"
+    status = path.stat()
+    Image.new("RGB", (5, 5), "red").save(path)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))  # a nanosecond is enough
+    new = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    assert stored(new, 1).tolist() == [[[255, 0, 0]] * 5] * 5
+    assert new.content_hash != old.content_hash
+    old.verify()
+
+
+def test_the_content_hash_is_of_the_bytes_not_of_the_place(pictures, tmp_path):
+    one, _ = pictures((4, 4), (5, 5), folder="one")
+    two, _ = pictures((4, 4), (5, 5), folder="two")
+    hashes = {build_store(items, cache_dir=tmp_path / "cache", workers=1).content_hash for items in (one, two)}
+    assert len(hashes) == 1
+    turned = build_store(two.take([1, 0]), cache_dir=tmp_path / "cache", workers=1)
+    assert turned.content_hash not in hashes
+
+
+def spoil(items):
+    """Makes six of eight files bad, each in its own way."""
+    root = items.root
+    (root / "1.png").write_bytes(b"")
+    (root / "2.png").write_bytes((root / "2.png").read_bytes()[:-30])
+    (root / "3.png").write_text("not a picture")
+    (root / "4.png").unlink()
+    (root / "5.png").unlink()
+    (root / "5.png").mkdir()
+    (root / "6.png").unlink()
+    os.mkfifo(root / "6.png")
+
+
+REASONS = {
+    "1.png": r"the file is empty \(0 bytes\)",
+    "2.png": "cut off or damaged: ",
+    "3.png": "no picture in a known format",
+    "4.png": "there is no such file",
+    "5.png": "this is a folder or a device, not a file",
+    "6.png": "this is a folder or a device, not a file",
+}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_all_bad_files_are_listed_in_one_error(pictures, tmp_path, workers):
+    items, _ = pictures(*[(9, 9)] * 8)
+    spoil(items)
+    with pytest.raises(UnreadablePicturesError, match="6 of 8 pictures cannot be read:") as caught:
+        build_store(items, cache_dir=tmp_path / "cache", workers=workers)
+    for path, reason in REASONS.items():
+        assert caught.match(f"\n  {path}: {reason}")
+    assert caught.match(r"Repair or remove them, or leave them out with skip_bad=True\.")
+    assert [(bad.item, bad.path) for bad in caught.value.bad] == [(n, f"{n}.png") for n in range(1, 7)]
+    assert pickle.loads(pickle.dumps(caught.value)).bad == caught.value.bad
+
+
+def test_bad_files_can_be_left_out_and_that_is_said_every_time(pictures, tmp_path):
+    items, pixels = pictures(*[(9, 9)] * 8)
+    spoil(items)
+    with pytest.raises(UnreadablePicturesError):
+        build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    for _ in range(2):
+        with pytest.warns(UnreadablePicturesWarning, match=r"(?s)6 of 8 pictures .*4\.png.*They were left out"):
+            store = build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
+    assert store.kept.tolist() == [0, 7]
+    assert len(store) == 2
+    assert (stored(store, 1) == pixels[7]).all()
+    with pytest.raises(UnreadablePicturesError, match=r"6 of 8 pictures"):
+        build_store(items, cache_dir=tmp_path / "cache", workers=1)
+
+
+def test_a_repaired_file_is_taken_in(pictures, tmp_path):
+    items, pixels = pictures((9, 9), (9, 9))
+    good = (items.root / "1.png").read_bytes()
+    (items.root / "1.png").write_bytes(b"")
+    with pytest.raises(UnreadablePicturesError, match="1 of 2 pictures"):
+        build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    (items.root / "1.png").write_bytes(good)
+    assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_forbidden_file_is_bad_until_it_is_allowed(pictures, tmp_path):
+    items, _ = pictures((9, 9), (9, 9))
+    (items.root / "1.png").chmod(0)
+    with pytest.raises(UnreadablePicturesError, match=r"1\.png: the file may not be read: Permission denied"):
+        build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    (items.root / "1.png").chmod(0o600)
+    assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1)) == 2
+
+
+def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out(pictures, tmp_path):
+    items, _ = pictures((9, 9))
+    (items.root / "0.png").write_bytes(b"")
+    with pytest.raises(UnreadablePicturesError, match="1 of 1 pictures cannot be read"):
+        build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
+    assert folders(tmp_path / "cache") == []
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
+        ({"max_pixels": 0}, "`max_pixels` must be an integer >= 1, got 0"),
+        ({"items": ImageFiles(root=Path(), paths=())}, "`items` must hold at least one picture, got none"),
+        (
+            {"items": FeatureRows(columns=("a",), values=np.zeros((1, 1), np.float32))},
+            "`items` must be ImageFiles or ImageArrays, got FeatureRows",
+        ),
+    ],
+)
+def test_a_wrong_argument_says_what_is_allowed(pictures, tmp_path, options, message):
+    items, _ = pictures((2, 2))
+    with pytest.raises(InputError, match=message):
+        build_store(**{"items": items, "cache_dir": tmp_path} | options)
+
+
+@pytest.mark.bad_input
+def test_a_cache_folder_that_cannot_be_made_is_named(pictures, tmp_path):
+    items, _ = pictures((2, 2))
+    with pytest.raises(InputError, match=r"`cache_dir` must be a folder that can be written to, got .*0\.png"):
+        build_store(items, cache_dir=items.root / "0.png")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_full_disk_is_said_in_a_sentence_and_leaves_nothing_behind(pictures, processes, tmp_path, workers):
+    items, _ = pictures(*[(60, 60)] * 8)  # 86 kB of pixels
+    ((status, output),) = processes(f"""
+        import resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+        items = ImageFiles(root=Path({str(items.root)!r}), paths={items.paths!r})
+        try:
+            build_store(items, cache_dir=Path({str(tmp_path / "cache")!r}), workers={workers})
+        except StoreError as error:
+            print(error)
+    """)
+    assert "No room for the image store in" in output
+    assert "free some space, or give another `cache_dir`. Nothing was left behind." in output
+    assert status == 0
+    assert folders(tmp_path / "cache") == []
+
+
+def test_a_store_damaged_from_outside_is_built_again(pictures, tmp_path):
+    items, pixels = pictures((6, 6), (7, 7))
+    store = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    for name, spoiled in [("pixels.bin", b"12"), ("index.npz", b"PK"), ("store.json", b"{"), ("store.json", b"[]")]:
+        (store.folder / name).write_bytes(spoiled)
+        again = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+        assert (stored(again, 1) == pixels[1]).all()
+
+
+def test_a_file_that_changes_during_the_build_stops_it(pictures, tmp_path):
+    items, _ = pictures(*[(6, 6)] * 3)
+
+    def touch(done, total):
+        os.utime(items.root / "2.png", ns=(0, 0))
+
+    with pytest.raises(StoreError, match=r"1 files changed while the store was built, 2\.png among them"):
+        build_store(items, cache_dir=tmp_path / "cache", workers=1, progress=touch)
+    assert folders(tmp_path / "cache") == []
+
+
+def test_an_interrupted_build_leaves_nothing_behind(pictures, tmp_path):
+    items, _ = pictures(*[(6, 6)] * 40)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    for workers in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            build_store(items, cache_dir=tmp_path / "cache", workers=workers, progress=interrupt)
+        assert folders(tmp_path / "cache") == []
+
+
+def test_a_store_travels_to_another_process_by_its_folder(pictures, tmp_path):
+    items, _ = pictures((6, 6), (7, 7))
+    store = build_store(items, cache_dir=tmp_path / "cache", workers=1)
+    sent = pickle.dumps(store)
+    assert len(sent) < 1000
+    arrived = pickle.loads(sent)
+    assert isinstance(arrived, ImageStore)
+    assert (arrived.pixels == store.pixels).all()
+
+
+def test_memory_stays_bounded_while_a_large_store_is_built(processes, tmp_path):
+    """A store of 240 MB, in a process that takes at most 120 MB more for it."""
+    Image.new("RGB", (100, 100), "red").save(tmp_path / "one.png")
+    ((status, output),) = processes(f"""
+        import resource
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        items = ImageFiles(root=Path({str(tmp_path)!r}), paths=("one.png",) * 20)
+        store = build_store(items, Resize(scale=20.0), cache_dir=Path({str(tmp_path)!r}) / "cache", workers=1)
+        assert store.num_bytes == 20 * 2000 * 2000 * 3
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """)
+    assert status == 0, output
+    assert int(output) * (1 if sys.platform == "darwin" else 1024) < 120e6

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+import torch
+
+from onepeak.data.manifest import ImageArrays
+from onepeak.data.store import StoreError, build_store, open_store
+from onepeak.data.store.index import PIXELS
+from onepeak.errors import InputError
+
+
+@pytest.fixture
+def store(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (3, 4, 5, 3), np.uint8)
+    return build_store(ImageArrays(pixels=pixels), cache_dir=tmp_path)
+
+
+def test_a_picture_is_a_view_with_its_colours_first(store):
+    picture = store[1]
+    assert picture.shape == (3, 4, 5)
+    assert picture.dtype == torch.uint8
+    assert picture.stride() == (1, 15, 3)
+    assert picture.data_ptr() == store.pixels.data_ptr() + 60
+    assert (store[-1] == store[2]).all()
+    assert (store[np.int64(1)] == picture).all()
+
+
+def test_writing_into_a_view_never_reaches_the_disk(store):
+    before = store[0].clone()
+    store[0].zero_()
+    assert (open_store(store.folder)[0] == before).all()
+    open_store(store.folder).verify()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("position", [3, -4])
+def test_a_position_outside_the_store_is_named(store, position):
+    with pytest.raises(IndexError, match=rf"`position` must be from 0 to 2, got {position}"):
+        store[position]
+
+
+def test_a_loop_over_the_store_ends(store):
+    assert len(list(store)) == 3
+
+
+def test_a_flipped_bit_is_found_and_the_picture_named(store):
+    path = store.folder / PIXELS
+    content = bytearray(path.read_bytes())
+    content[70] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"1 pictures differ .* \(the first at position 1\); delete it and build"):
+        open_store(store.folder).verify()
+
+
+def test_a_folder_that_is_no_store_is_refused_with_the_fix(tmp_path, store):
+    with pytest.raises(StoreError, match=r"is no whole image store \(.*\); delete it and build it again"):
+        open_store(tmp_path / "nothing")
+    with (store.folder / PIXELS).open("ab") as file:
+        file.write(b"1")
+    with pytest.raises(StoreError, match="is damaged: 181 bytes of pixels where 180 were written"):
+        open_store(store.folder)
+
+
+def test_a_store_of_a_later_version_is_refused(store):
+    header = store.folder / "store.json"
+    header.write_text(header.read_text().replace('"format": 1', '"format": 99'))
+    with pytest.raises(StoreError, match="has format 99, this version reads 1; build it again"):
+        open_store(store.folder)
+
+
+def test_the_cpu_always_fits_and_changes_nothing(store):
+    assert store.fits("cpu")
+    assert store.to("cpu") is store
+
+
+@pytest.mark.bad_input
+def test_a_share_of_the_memory_is_between_nothing_and_all(store):
+    with pytest.raises(InputError, match="`share` must be a finite number > 0 and <= 1, got 2"):
+        store.fits("cpu", share=2)
+
+
+def test_a_device_that_cannot_be_asked_is_said(store):
+    with pytest.raises(
+        StoreError, match="How much memory is free on 'meta' cannot be asked; leave the store on the CPU"
+    ):
+        store.to("meta")
+
+
+@pytest.mark.gpu
+def test_a_store_moves_to_the_gpu_and_back(store):
+    resident = store.to("cuda")
+    assert resident.device.type == "cuda"
+    assert resident.to("cuda") is resident
+    assert (resident[1].cpu() == store[1]).all()
+    resident.verify()
+    assert (resident.to("cpu").pixels == store.pixels).all()
+
+
+@pytest.mark.gpu
+def test_a_store_larger_than_the_share_stays_away_from_the_gpu(store):
+    assert not store.fits("cuda", share=1e-12)
+    with pytest.raises(StoreError, match=r"more than 1e-12 of the .* GiB free on cuda:0: leave it on the CPU"):
+        store.to("cuda", share=1e-12)

@@ -1,0 +1,106 @@
+import os
+import random
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onepeak.data.manifest import ImageFiles
+from onepeak.data.store import build_store, default_cache_dir, open_store
+from onepeak.data.store.place import only_builder, remove_leftovers
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Some megabytes of pictures, enough for a build to be caught at work."""
+    root = tmp_path / "pictures"
+    root.mkdir()
+    rng = np.random.default_rng(0)
+    for number in range(60):
+        Image.fromarray(rng.integers(0, 256, (150, 200, 3), np.uint8)).save(root / f"{number:02}.png")
+    return ImageFiles(root=root, paths=tuple(sorted(path.name for path in root.iterdir())))
+
+
+def build(items, cache, workers=1):
+    """Code that builds a store."""
+    return f"""
+        items = ImageFiles(root=Path({str(items.root)!r}), paths={items.paths!r})
+        build_store(items, cache_dir=Path({str(cache)!r}), workers={workers})
+    """
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, processes, tmp_path, workers):
+    cache = tmp_path / "cache"
+    began = time.perf_counter()
+    expected = build_store(many, cache_dir=tmp_path / "expected", workers=workers)
+    longest = 1.5 * (time.perf_counter() - began)
+    rng = random.Random(workers)
+    caught_building = killed = 0
+    while killed < 12:
+        for folder in cache.glob("pictures-*"):  # start again from nothing
+            shutil.rmtree(folder)
+        ((status, output),) = processes(build(many, cache, workers), kill_after=rng.uniform(0, longest))
+        if status == 0:
+            longest *= 0.9  # it was done before: kill earlier, most often
+        else:
+            assert status == -signal.SIGKILL, output
+            killed += 1
+            caught_building += any(cache.glob(".building-*"))
+        for folder in cache.glob("pictures-*"):
+            store = open_store(folder)
+            store.verify()
+            assert store.content_hash == expected.content_hash
+    assert caught_building >= 3, "the kills must hit builds at work"
+    for folder in cache.glob("pictures-*"):
+        shutil.rmtree(folder)
+    again = build_store(many, cache_dir=cache, workers=workers)
+    assert (again.pixels == expected.pixels).all()
+    assert not list(cache.glob(".building-*")), "the next build removes what killed ones left"
+
+
+def test_a_killed_build_leaves_the_stores_that_were_there(many, processes, tmp_path):
+    old = build_store(many, cache_dir=tmp_path / "cache", workers=1)
+    os.utime(many.root / "00.png", ns=(0, 0))
+    ((status, output),) = processes(build(many, tmp_path / "cache"), kill_after=0.03)
+    assert status == -signal.SIGKILL, output
+    open_store(old.folder).verify()
+
+
+def test_processes_that_build_at_once_share_one_store(many, processes, tmp_path):
+    answers = processes(*[build(many, tmp_path / "cache", workers) for workers in (1, 2, 1)])
+    assert [status for status, _ in answers] == [0, 0, 0], answers
+    (folder,) = (tmp_path / "cache").glob("pictures-*")
+    open_store(folder).verify()
+    assert not list((tmp_path / "cache").glob(".building-*"))
+
+
+def test_processes_that_build_different_stores_at_once_do_not_disturb_each_other(many, processes, tmp_path):
+    parts = [many.take(range(start, start + 30)) for start in (0, 10, 20, 30)]
+    answers = processes(*[build(part, tmp_path / "cache") for part in parts])
+    assert [status for status, _ in answers] == [0] * 4, answers
+    folders = list((tmp_path / "cache").glob("pictures-*"))
+    assert len(folders) == 4
+    for folder in folders:
+        open_store(folder).verify()
+
+
+def test_leftovers_of_a_living_builder_are_not_touched(tmp_path):
+    for key in ("living", "dead"):
+        (tmp_path / f".building-{key}").mkdir()
+        (tmp_path / f".building-{key}" / "pixels.bin").write_bytes(b"1")
+    with only_builder(tmp_path, "living"):
+        remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.glob(".building-*")] == [".building-living"]
+
+
+def test_the_default_place_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.delenv("ONEPEAK_CACHE", raising=False)
+    assert default_cache_dir() == tmp_path / "xdg" / "onepeak"
+    monkeypatch.setenv("ONEPEAK_CACHE", "~/stores")
+    assert default_cache_dir() == Path.home() / "stores"

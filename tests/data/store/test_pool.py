@@ -1,0 +1,64 @@
+import subprocess
+import sys
+
+import pytest
+
+import onepeak
+from onepeak.data.decode import MAX_PIXELS
+from onepeak.data.store import pool
+from onepeak.data.store.failures import StoreError
+from onepeak.data.store.pool import Task, run_tasks
+from onepeak.data.store.worker import Recipe, Source
+
+AS_IT_IS = Recipe(None, False, 1.0, MAX_PIXELS)
+
+
+def sources(items):
+    found = [(str(items.root / path), (items.root / path).stat()) for path in items.paths]
+    return [Source(path, status.st_size, status.st_mtime_ns) for path, status in found]
+
+
+def test_a_worker_never_waits_for_torch():
+    code = pool._START.replace("main()\n", "print(sorted({'torch', 'pandas', 'PIL'} & sys.modules.keys()))\n")
+    done = subprocess.run([sys.executable, "-c", code, onepeak.__path__[0]], capture_output=True, text=True, check=True)
+    assert done.stdout == "['PIL']\n"
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_answers_come_in_the_order_of_the_tasks(pictures, tmp_path, workers):
+    items, pixels = pictures(*[(2 + number, 3) for number in range(20)])
+    tasks = [Task(tmp_path / f"part-{n}", [source], AS_IT_IS) for n, source in enumerate(sources(items))]
+    finished = list(run_tasks(tasks, workers=workers, log=tmp_path / "log"))
+    assert [task for task, _ in finished] == tasks
+    assert [answers[0].height for _, answers in finished] == list(range(2, 22))
+    assert b"".join(task.part.read_bytes() for task in tasks) == b"".join(values.tobytes() for values in pixels)
+
+
+def test_few_tasks_are_taken_ahead_of_their_results(pictures, tmp_path):
+    items, _ = pictures((3, 3))
+    taken = []
+
+    def tasks():
+        for number in range(50):
+            taken.append(number)
+            yield Task(tmp_path / f"part-{number}", sources(items), AS_IT_IS)
+
+    for done, _ in enumerate(run_tasks(tasks(), workers=2, log=tmp_path / "log")):
+        assert len(taken) <= done + 6
+
+
+def test_a_worker_that_dies_is_reported_with_the_picture_it_was_reading(pictures, tmp_path, monkeypatch):
+    items, _ = pictures(*[(3, 3)] * 4)
+    deadly = """
+import os
+import onepeak.data.store.worker as worker
+read = worker._read
+worker._read = lambda source: os.abort() if source.path.endswith("2.png") else read(source)
+main()
+"""
+    monkeypatch.setattr(pool, "_START", pool._START.replace("main()\n", deadly))
+    tasks = [Task(tmp_path / f"part-{number}", sources(items), AS_IT_IS) for number in range(8)]
+    with pytest.raises(
+        StoreError, match=r"A decoding worker was ended by SIGABRT while it read .*2\.png\. Out of memory"
+    ):
+        list(run_tasks(tasks, workers=2, log=tmp_path / "log"))

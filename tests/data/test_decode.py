@@ -1,0 +1,205 @@
+import io
+import struct
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFile
+
+from onepeak.data.decode import MAX_PIXELS, UnreadablePictureError, decode_picture
+
+SMOOTH = np.asarray(
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (5, 6, 3), np.uint8)).resize((24, 20), Image.BICUBIC)
+)
+WHOLE = [
+    ("JPEG", {}),
+    ("JPEG", {"progressive": True}),
+    ("PNG", {}),
+    ("TIFF", {}),
+    ("TIFF", {"compression": "tiff_lzw"}),
+    ("TIFF", {"compression": "tiff_adobe_deflate"}),
+    ("TIFF", {"compression": "jpeg"}),
+    ("BMP", {}),
+    ("GIF", {}),
+    ("PPM", {}),
+    ("WEBP", {"lossless": True}),
+]
+
+
+def encoded(picture, kind, **options):
+    file = io.BytesIO()
+    (Image.fromarray(picture) if isinstance(picture, np.ndarray) else picture).save(file, kind, **options)
+    return file.getvalue()
+
+
+def decoded(data, **options):
+    return np.asarray(decode_picture(data, **options))
+
+
+@pytest.mark.parametrize(("kind", "options"), [("PNG", {}), ("TIFF", {}), ("BMP", {}), ("TIFF", WHOLE[4][1])])
+def test_rgb_without_loss_comes_back_as_it_was(kind, options):
+    assert (decoded(encoded(SMOOTH, kind, **options)) == SMOOTH).all()
+
+
+def test_a_jpeg_comes_back_nearly_as_it_was():
+    assert np.abs(decoded(encoded(SMOOTH, "JPEG", quality=95, subsampling=0)).astype(int) - SMOOTH).mean() < 2
+
+
+@pytest.mark.parametrize(("kind", "options"), WHOLE)
+def test_every_cut_off_file_is_refused_or_whole(kind, options):
+    data = encoded(SMOOTH, kind, **options)
+    whole = decoded(data)
+    refused = 0
+    for length in range(len(data)):
+        try:
+            picture = decoded(data[:length])
+        except UnreadablePictureError:
+            refused += 1
+        else:
+            assert (picture == whole).all(), f"{length} of {len(data)} bytes gave another picture"
+    assert refused > 0.9 * len(data)
+
+
+@pytest.mark.bad_input
+def test_an_empty_file_says_so():
+    with pytest.raises(UnreadablePictureError, match=r"the file is empty \(0 bytes\)"):
+        decode_picture(b"")
+
+
+@pytest.mark.bad_input
+def test_a_text_file_is_no_picture():
+    with pytest.raises(UnreadablePictureError, match=r"no picture in a known format \(.*JPEG.*TIFF.*\)"):
+        decode_picture(b"path,label\na.png,3\n")
+
+
+@pytest.mark.bad_input
+def test_a_cut_off_jpeg_says_so():
+    data = encoded(SMOOTH, "JPEG")
+    with pytest.raises(UnreadablePictureError, match=r"cut off or damaged: .*truncated"):
+        decode_picture(data[:-20])
+
+
+def test_a_cut_off_file_is_refused_even_where_pillow_was_told_to_accept_it(monkeypatch):
+    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
+    with pytest.raises(UnreadablePictureError, match="cut off or damaged"):
+        decode_picture(encoded(SMOOTH, "PNG")[:-200])
+    assert ImageFile.LOAD_TRUNCATED_IMAGES, "the user's own switch is put back"
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("side", [10_000, 20_000])
+def test_a_decompression_bomb_is_refused_before_it_is_decoded(side):
+    bomb = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+    with pytest.raises(UnreadablePictureError, match=rf"{side**2} pixels are more than `max_pixels` allows"):
+        decode_picture(bomb + _chunk(b"IDAT", b"") + _chunk(b"IEND", b""))
+
+
+def test_the_limit_of_pixels_can_be_moved_both_ways(monkeypatch):
+    data = encoded(SMOOTH, "PNG")
+    with pytest.raises(UnreadablePictureError, match=r"480 pixels are more than `max_pixels` allows \(479\)"):
+        decode_picture(data, max_pixels=479)
+    assert decoded(data, max_pixels=480).shape == (20, 24, 3)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
+    assert decoded(data).shape == (20, 24, 3)
+    assert Image.MAX_IMAGE_PIXELS == 10, "the user's own limit is put back"
+
+
+def test_the_limit_is_where_pillow_begins_to_warn():
+    assert MAX_PIXELS == Image.MAX_IMAGE_PIXELS
+
+
+def test_greyscale_becomes_three_equal_colours():
+    grey = SMOOTH[..., 0]
+    assert (decoded(encoded(grey, "PNG")) == grey[..., None]).all()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "TIFF"])
+def test_sixteen_bits_are_scaled_by_their_whole_range(kind):
+    values = np.array([[0, 128, 129, 257, 32768, 65535]], np.uint16)
+    assert decoded(encoded(values, kind))[0, :, 0].tolist() == [0, 0, 1, 1, 128, 255]
+
+
+def test_sixteen_bits_widened_by_pillow_are_scaled_as_well():
+    header = b"P5 2 1 65535\n"
+    assert decoded(header + struct.pack(">HH", 65535, 257))[0, :, 1].tolist() == [255, 1]
+
+
+def test_sixteen_bit_tiffs_that_count_down_from_white_are_turned_round():
+    values = np.array([[0, 65535]], np.uint16)
+    assert decoded(encoded(values, "TIFF", tiffinfo={262: 0}))[0, :, 0].tolist() == [255, 0]
+
+
+@pytest.mark.parametrize(("mode", "colour"), [("RGBA", (200, 0, 0, 128)), ("LA", (200, 128))])
+def test_transparent_pixels_lie_on_white(mode, colour):
+    red, green, _ = decode_picture(encoded(Image.new(mode, (1, 1), colour), "PNG")).getpixel((0, 0))
+    assert red == pytest.approx(255 - 55 * 128 / 255, abs=1)
+    assert green == (red if mode == "LA" else pytest.approx(127, abs=1))
+
+
+def test_a_palette_gives_its_colours_and_its_transparent_entry_white():
+    picture = Image.new("P", (2, 1))
+    picture.putpalette([10, 20, 30, 40, 50, 60])
+    picture.putpixel((1, 0), 1)
+    assert decoded(encoded(picture, "PNG")).tolist() == [[[10, 20, 30], [40, 50, 60]]]
+    assert decoded(encoded(picture, "PNG", transparency=1)).tolist() == [[[10, 20, 30], [255, 255, 255]]]
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
+def test_cmyk_becomes_rgb_and_is_not_inverted(kind):
+    orange = Image.new("RGB", (16, 16), (250, 130, 10)).convert("CMYK")
+    assert np.abs(decoded(encoded(orange, kind))[8, 8].astype(int) - (250, 130, 10)).max() <= 6
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "WEBP"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_exif_orientation_is_applied(kind, orientation):
+    # 16 x 8 with a bright upper left corner as it should be seen; stored as the orientation says
+    seen = np.zeros((16, 32, 3), np.uint8)
+    seen[:8, :8] = 255
+    undo = {
+        1: lambda a: a,
+        2: np.fliplr,
+        3: lambda a: np.rot90(a, 2),
+        4: np.flipud,
+        5: lambda a: a.transpose(1, 0, 2),
+        6: np.rot90,
+        7: lambda a: np.rot90(a, 2).transpose(1, 0, 2),
+        8: lambda a: np.rot90(a, -1),
+    }
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    stored = np.ascontiguousarray(undo[orientation](seen))
+    picture = decoded(encoded(stored, kind, exif=exif))
+    assert picture.shape == seen.shape
+    assert (picture[2:6, 2:6] > 200).all()
+    assert picture[12:, 12:].max() < 50
+
+
+def test_a_damaged_exif_block_does_not_hide_the_picture():
+    data = encoded(SMOOTH, "JPEG", exif=b"Exif\x00\x00II*\x00\xff\xff\xff\xff")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert decoded(data).shape == (20, 24, 3)
+
+
+def test_the_first_page_of_several_is_taken():
+    pages = [Image.new("RGB", (4, 4), colour) for colour in ("red", "blue")]
+    for kind in ("TIFF", "GIF"):
+        data = encoded(pages[0], kind, save_all=True, append_images=pages[1:])
+        assert decode_picture(data).getpixel((0, 0)) == (255, 0, 0)
+
+
+@pytest.mark.parametrize("mode", ["I", "F"])
+def test_thirty_two_bits_a_pixel_are_refused_with_the_fix(mode):
+    with pytest.raises(UnreadablePictureError, match=r"no agreed range of values; save it with 8 or 16 bits"):
+        decode_picture(encoded(Image.new(mode, (2, 2)), "TIFF"))
+
+
+def test_cielab_is_refused_with_the_fix():
+    with pytest.raises(UnreadablePictureError, match="CIELAB colours are not supported; save it as RGB"):
+        decode_picture(encoded(Image.new("LAB", (2, 2)), "TIFF"))
+
+
+def _chunk(name, content):
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
