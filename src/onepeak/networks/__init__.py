@@ -1,0 +1,23 @@
+"""From pictures or table rows to a method's outputs: a backbone, a pooling head, and the method itself."""
+
+from onepeak.networks.build import NetworkSettings, build_network, network_around
+from onepeak.networks.head import MapHead
+from onepeak.networks.mlp import Mlp
+from onepeak.networks.network import Network
+from onepeak.networks.pooling import AveragePooling, MaxPooling, WildcatPooling
+from onepeak.networks.small import SmallConvNet
+from onepeak.networks.timm_backbone import TimmBackbone
+
+__all__ = [
+    "AveragePooling",
+    "MapHead",
+    "MaxPooling",
+    "Mlp",
+    "Network",
+    "NetworkSettings",
+    "SmallConvNet",
+    "TimmBackbone",
+    "WildcatPooling",
+    "build_network",
+    "network_around",
+]

@@ -1,0 +1,77 @@
+"""From feature maps to a method's outputs, by way of maps of evidence that can be looked at."""
+
+from typing import final
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from onepeak._check import check_integer
+from onepeak._precision import full_precision
+from onepeak._shapes import Outputs
+from onepeak.networks._shapes import Maps
+
+
+@final
+class MapHead(nn.Module):
+    r"""A 1x1 convolution to several maps an output, their mean, and a pooling of what that leaves.
+
+    The mean of the maps of an output is itself a 1x1 convolution, with the mean of their weights. It is computed as
+    such: the same numbers and gradients, with as many times less memory as there are maps an output.
+
+    Args:
+        num_channels: Channels of the feature maps.
+        num_outputs: How many numbers the method reads.
+        pooling: From maps (batch, outputs, height, width) to (batch, outputs).
+        maps_per_output: M of WILDCAT, 5 in Belharbi et al. 2019.
+
+    Example:
+        >>> from onepeak.networks import WildcatPooling
+        >>> head = MapHead(16, 4, pooling=WildcatPooling(), maps_per_output=5)
+        >>> head(torch.randn(2, 16, 8, 8)).shape, head.evidence(torch.randn(2, 16, 8, 8)).shape
+        (torch.Size([2, 4]), torch.Size([2, 4, 8, 8]))
+    """
+
+    def __init__(self, num_channels: int, num_outputs: int, *, pooling: nn.Module, maps_per_output: int = 1) -> None:
+        super().__init__()
+        self.num_channels = check_integer("num_channels", num_channels, minimum=1)
+        self.num_outputs = check_integer("num_outputs", num_outputs, minimum=1)
+        self.maps_per_output = check_integer("maps_per_output", maps_per_output, minimum=1)
+        self.classifier = nn.Conv2d(num_channels, num_outputs * maps_per_output, kernel_size=1)
+        self.pooling = pooling
+
+    def evidence(self, feature_maps: Maps) -> Maps:
+        """One map an output, before pooling."""
+        assert self.classifier.bias is not None
+        shape = (self.num_outputs, self.maps_per_output)
+        weight = self.classifier.weight.unflatten(0, shape).mean(dim=1)
+        bias = self.classifier.bias.unflatten(0, shape).mean(dim=1)
+        return F.conv2d(feature_maps, weight, bias)
+
+    def forward(self, feature_maps: Maps) -> Outputs:
+        """The evidence, pooled."""
+        pooled: torch.Tensor = self.pooling(self.evidence(feature_maps))
+        return pooled
+
+
+@final
+class RowHead(nn.Module):
+    """A linear layer from features to outputs, the head for backbones that give no maps.
+
+    Args:
+        num_features: How many numbers the backbone gives for a sample.
+        num_outputs: How many numbers the method reads.
+
+    Example:
+        >>> RowHead(64, 4)(torch.randn(2, 64)).shape
+        torch.Size([2, 4])
+    """
+
+    def __init__(self, num_features: int, num_outputs: int) -> None:
+        super().__init__()
+        num_features = check_integer("num_features", num_features, minimum=1)
+        self.classifier = nn.Linear(num_features, check_integer("num_outputs", num_outputs, minimum=1))
+
+    def forward(self, features: torch.Tensor) -> Outputs:
+        """One number an output, in float32 at least."""
+        return full_precision(self.classifier(features))

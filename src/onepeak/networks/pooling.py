@@ -1,0 +1,112 @@
+"""From maps of evidence to one number each: WILDCAT pooling (Durand et al. 2017), the mean and the maximum."""
+
+from typing import final
+
+import torch
+from torch import nn
+
+from onepeak._check import check_number
+from onepeak._precision import full_precision
+from onepeak._shapes import Outputs
+from onepeak.errors import InputError
+from onepeak.networks._shapes import Maps
+
+
+def wildcat(maps: Maps, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> Outputs:
+    r"""The mean of the highest positions of each map, plus a share of the mean of the lowest.
+
+    .. math::
+        o = \frac{1}{k^+} \sum_{i \in \mathrm{top}_{k^+}} m_i
+            + \frac{\alpha}{k^-} \sum_{i \in \mathrm{low}_{k^-}} m_i, \qquad
+        k^\pm = \max(1, \mathrm{round}(\mathrm{k}_\pm \, h \, w))
+
+    Maps in half precision are averaged, and answered, in float32: rounded to half, neighbouring classes would tie.
+
+    Args:
+        maps: One map a number wanted.
+        kmax: Share of the positions that are highest, above 0 and at most 1.
+        kmin: Share of the positions that are lowest, as `kmax` where not given; they are not looked for when alpha is
+            0.
+        alpha: Weight of the lowest, 0 in Belharbi et al. 2019.
+
+    Example:
+        >>> maps = torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]])
+        >>> wildcat(maps, kmax=0.5)
+        tensor([[4.5000]])
+        >>> wildcat(maps, kmax=0.5, kmin=0.25, alpha=0.5)
+        tensor([[5.]])
+
+    Reference: Durand, Mordan, Thome, Cord, "WILDCAT: Weakly supervised learning of deep convnets for image
+    classification, pointwise localization and segmentation", CVPR 2017, eq. 1-2.
+    """
+    positions = maps.flatten(start_dim=2)
+    highest = _mean_of_extremes(positions, kmax, largest=True)
+    if alpha == 0:
+        return highest
+    return highest + alpha * _mean_of_extremes(positions, kmax if kmin is None else kmin, largest=False)
+
+
+def _mean_of_extremes(positions: torch.Tensor, share: float, *, largest: bool) -> Outputs:
+    # `sym_max` and not `max`: an exported network keeps k as a function of the picture's size.
+    k = torch.sym_max(1, round(share * positions.shape[-1]))
+    return full_precision(positions.topk(k, dim=-1, largest=largest, sorted=False).values).mean(dim=-1)
+
+
+@final
+class WildcatPooling(nn.Module):
+    """`wildcat` with its settings, checked once.
+
+    Args:
+        kmax: Share of the positions that are highest, above 0 and at most 1.
+        kmin: Share of the positions that are lowest, as `kmax` where not given; an error where alpha is 0.
+        alpha: Weight of the lowest, not negative.
+
+    Example:
+        >>> WildcatPooling(kmax=0.5)(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
+        tensor([[4.5000]])
+    """
+
+    def __init__(self, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> None:
+        super().__init__()
+        self.kmax = check_number("kmax", kmax, above=0, maximum=1)
+        self.alpha = check_number("alpha", alpha, minimum=0)
+        self.kmin = None if kmin is None else check_number("kmin", kmin, above=0, maximum=1)
+        if kmin is not None and alpha == 0:
+            raise InputError(f"`kmin` does nothing when `alpha` is 0, got {kmin!r}: give an alpha or leave it out.")
+
+    def forward(self, maps: Maps) -> Outputs:
+        """One number a map."""
+        return wildcat(maps, kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
+
+    def extra_repr(self) -> str:
+        """The settings."""
+        lowest = "" if self.alpha == 0 else f", kmin={self.kmax if self.kmin is None else self.kmin}"
+        return f"kmax={self.kmax}{lowest}, alpha={self.alpha}"
+
+
+@final
+class AveragePooling(nn.Module):
+    """The mean of each map.
+
+    Example:
+        >>> AveragePooling()(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
+        tensor([[3.]])
+    """
+
+    def forward(self, maps: Maps) -> Outputs:
+        """One number a map."""
+        return full_precision(maps).mean(dim=(2, 3))
+
+
+@final
+class MaxPooling(nn.Module):
+    """The maximum of each map; where several positions have it, the gradient is shared among them.
+
+    Example:
+        >>> MaxPooling()(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
+        tensor([[6.]])
+    """
+
+    def forward(self, maps: Maps) -> Outputs:
+        """One number a map."""
+        return full_precision(maps.amax(dim=(2, 3)))

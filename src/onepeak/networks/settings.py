@@ -1,0 +1,67 @@
+"""What a network is made of, as plain values: a model bundle stores them as JSON and builds the network again."""
+
+from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias, get_args
+
+from onepeak._check import check_choice, check_integer
+from onepeak.errors import InputError
+from onepeak.networks.pooling import WildcatPooling
+
+PoolingName: TypeAlias = Literal["wildcat", "average", "max"]
+
+_OF_WILDCAT = ("maps_per_class", "kmax", "kmin", "alpha")
+_OF_MAPS = ("pooling", *_OF_WILDCAT)
+_OF_TABLES = ("num_features", "hidden", "dropout")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings:
+    """Everything that decides a network's layers, beside its method; a setting that does nothing is an error.
+
+    Example:
+        >>> NetworkSettings(backbone="mlp", num_features=10, hidden=(32,)).hidden
+        (32,)
+        >>> NetworkSettings(pooling="average", kmax=0.2)
+        Traceback (most recent call last):
+        onepeak.errors.InputError: `kmax` does nothing with pooling='average', got 0.2: leave it out.
+    """
+
+    backbone: str = "resnet18"
+    """A name of timm, "small" (a small network of our own for small pictures) or "mlp" (for tables)."""
+    pooling: PoolingName = "wildcat"
+    """From maps of evidence to outputs."""
+    maps_per_class: int = 5
+    """Maps an output that WILDCAT averages."""
+    kmax: float = 0.1
+    """Share of the positions that are highest."""
+    kmin: float | None = None
+    """Share of the positions that are lowest, as `kmax` where not given; only with an alpha."""
+    alpha: float = 0.0
+    """Weight of the lowest positions."""
+    num_features: int | None = None
+    """Columns of a table; needed by "mlp"."""
+    hidden: tuple[int, ...] = (64, 64)
+    """Widths of the layers of "mlp"."""
+    dropout: float = 0.0
+    """Of the layers of "mlp"."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))  # JSON gives a list
+        check_choice("pooling", self.pooling, get_args(PoolingName))
+        if self.backbone == "mlp":
+            self._refuse(_OF_MAPS, "backbone='mlp'")
+            if self.num_features is None:
+                raise InputError("`num_features` must be given with backbone='mlp': the number of the table's columns.")
+            return  # Mlp checks the values it takes
+        self._refuse(_OF_TABLES, f"backbone={self.backbone!r}")
+        if self.pooling != "wildcat":
+            self._refuse(_OF_WILDCAT, f"pooling={self.pooling!r}")
+        check_integer("maps_per_class", self.maps_per_class, minimum=1)
+        WildcatPooling(kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
+
+    def _refuse(self, names: tuple[str, ...], chosen: str) -> None:
+        """An error for settings among `names` that are not at their defaults."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in names and value != field.default:
+                raise InputError(f"`{field.name}` does nothing with {chosen}, got {value!r}: leave it out.")

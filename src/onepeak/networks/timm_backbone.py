@@ -1,0 +1,125 @@
+"""Any image network of timm by name, cut before its pooling: pictures in, feature maps out."""
+
+import difflib
+from types import ModuleType
+from typing import Any, final
+
+import torch
+from torch import Tensor, nn
+
+from onepeak._extras import require
+from onepeak.errors import InputError, UnknownNameError
+from onepeak.networks._check import check_images
+from onepeak.networks._shapes import Images, Maps
+
+_ANY_SIZE: tuple[dict[str, bool], ...] = (
+    {"dynamic_img_size": True, "dynamic_img_pad": True},  # vision transformers
+    {"dynamic_img_size": True},
+    {"strict_img_size": False},  # windowed transformers
+    {},  # convolutions take any size as they are
+)
+"""What lets a family of timm take pictures of any size; a family that does not know an option refuses it."""
+
+
+@final
+class TimmBackbone(nn.Module):
+    """The feature maps of a network of timm.
+
+    Convolutional networks and most transformers take any picture size; transformers' tokens are laid out as maps.
+
+    Args:
+        name: A name in `timm.list_models()`, with a weight tag or without.
+        pretrained: Fetches timm's weights; without it nothing is ever downloaded.
+
+    Example:
+        >>> TimmBackbone("resnet18")(torch.zeros(2, 3, 64, 96)).shape
+        torch.Size([2, 512, 2, 3])
+        >>> TimmBackbone("resnt18")
+        Traceback (most recent call last):
+        onepeak.errors.UnknownNameError: Unknown backbone 'resnt18'. Did you mean 'resnet18'? Known: mlp, small, ...
+    """
+
+    def __init__(self, name: str, *, pretrained: bool = False) -> None:
+        super().__init__()
+        timm = require("timm", extra="train", purpose="A backbone by name")
+        _check_name(timm, name, pretrained)
+        self.name = name
+        self.model = _create(timm, name, pretrained)
+        self.num_channels = self._look()
+        """Of the feature maps it gives."""
+
+    def forward(self, images: Images) -> Maps:
+        """Feature maps."""
+        check_images(images)
+        return self._maps(images)
+
+    def _maps(self, images: Tensor) -> Tensor:
+        if self.plain:
+            maps: Tensor = self.model(images)
+            return maps
+        layout: dict[str, Any] = {"norm": True, "output_fmt": "NCHW", "intermediates_only": True}
+        last: Tensor = self.model.forward_intermediates(images, indices=1, **layout)[-1]
+        return last
+
+    @torch.no_grad()
+    def _look(self) -> int:
+        """Sends one picture through to see how the maps come and how many channels they have."""
+        parameter = next(self.model.parameters())
+        picture = torch.zeros(1, *self.model.pretrained_cfg["input_size"], device=parameter.device)
+        training = self.model.training
+        self.model.eval()  # batch norm must not learn from this picture
+        try:
+            for self.plain in (True, False):
+                if not self.plain and not hasattr(self.model, "forward_intermediates"):
+                    break
+                maps = self._maps(picture)
+                widths = {getattr(self.model, width, None) for width in ("num_features", "head_hidden_size")}
+                if isinstance(maps, Tensor) and maps.ndim == 4 and maps.shape[1] in widths:
+                    return int(maps.shape[1])
+        finally:
+            self.model.train(training)
+        raise _no_maps(self.name)
+
+
+def _check_name(timm: ModuleType, name: str, pretrained: bool) -> None:
+    if not timm.is_model(name):
+        names = ["mlp", "small", *timm.list_models()]
+        near = difflib.get_close_matches(name, names, n=1)
+        suggestion = f" Did you mean {near[0]!r}?" if near else ""
+        known = f"Known: mlp, small, and the {len(names) - 2} of timm.list_models()."
+        raise UnknownNameError(f"Unknown backbone {name!r}.{suggestion} {known}")
+    if pretrained and not timm.is_model_pretrained(name):
+        raise InputError(
+            f"timm has no pre-trained weights for {name!r}: leave them out, or give a file with --weights."
+        )
+
+
+def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
+    for options in _ANY_SIZE:
+        try:
+            return timm.create_model(name, pretrained=pretrained, num_classes=0, global_pool="", **options)
+        except TypeError as error:
+            if not any(option in str(error) for option in options):
+                raise
+        except AssertionError:  # how some families refuse to go without their pooling
+            raise _no_maps(name) from None
+        except Exception as error:
+            if not pretrained:
+                raise InputError(f"timm cannot build the backbone {name!r}: {_first_line(error)}") from error
+            # Every way to the weights has errors of its own (hub, http, file, timm): to the user they are one.
+            raise InputError(
+                f"The pre-trained weights of {name!r} could not be fetched ({_first_line(error)}). "
+                "Give a local file instead, with --weights FILE or weights=."
+            ) from error
+    raise AssertionError("the last set of options is empty, so none of it can be refused")
+
+
+def _no_maps(name: str) -> InputError:
+    return InputError(
+        f"timm gives no feature maps for {name!r}: use a convolutional network (resnet18, convnext_tiny, "
+        "efficientnet_b0) or a transformer with a grid (vit_small_patch16_224, swin_tiny_patch4_window7_224)."
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

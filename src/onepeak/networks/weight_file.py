@@ -1,0 +1,82 @@
+"""Reads a file of weights: safetensors, or what torch.save writes. Nothing in a file is ever run."""
+
+import pickle
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from onepeak._extras import require
+from onepeak.errors import InputError
+
+_WRAPPERS = ("state_dict", "model_state_dict", "model")
+"""Where training scripts keep the weights among other things, first come first taken."""
+
+
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a weight file by name, on the CPU.
+
+    What kind of file it is, is read from the file and not from its name. From a training checkpoint the weights are
+    taken, under "state_dict", "model_state_dict" or "model".
+
+    Args:
+        path: A safetensors file, or one of torch.save that holds tensors only.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     torch.save({"state_dict": {"fc.bias": torch.zeros(2)}}, Path(folder, "weights.pt"))
+        ...     read_weights(Path(folder, "weights.pt"))
+        {'fc.bias': tensor([0., 0.])}
+    """
+    if not path.is_file():
+        raise InputError(f"`weights` must be a file, {str(path)!r} is {'a folder' if path.is_dir() else 'not there'}.")
+    with path.open("rb") as file:
+        start = file.read(9)
+    content = _read_safetensors(path) if start[8:] == b"{" else _read_torch(path)
+    for wrapper in _WRAPPERS:
+        if isinstance(content, Mapping) and isinstance(content.get(wrapper), Mapping):
+            content = content[wrapper]
+    tensors = {str(key): value for key, value in _items(content) if isinstance(value, Tensor)}
+    if not tensors:
+        raise InputError(f"`weights` must hold tensors by name, {str(path)!r} holds {_description(content)}.")
+    return tensors
+
+
+def _read_safetensors(path: Path) -> Mapping[str, object]:
+    safetensors = require("safetensors.torch", extra="train", purpose="A safetensors file")
+    try:
+        content: Mapping[str, object] = safetensors.load_file(path)
+    except require("safetensors", extra="train", purpose="A safetensors file").SafetensorError as error:
+        raise InputError(f"`weights` must be a whole safetensors file, {str(path)!r} is damaged: {error}.") from None
+    return content
+
+
+def _read_torch(path: Path) -> object:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on the dialect of a pickle, which is refused or read all the same
+            content: object = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        raise InputError(
+            f"`weights` must hold tensors only, {str(path)!r} is a pickle of something else, which could run code and "
+            "is not opened. Where you trust it, save its state dict with safetensors.torch.save_file."
+        ) from None
+    except Exception as error:  # whatever a damaged file makes of the reader
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(
+            f"`weights` must be a safetensors file or one of torch.save, {str(path)!r} is neither: {reason}"
+        ) from None
+    return content
+
+
+def _items(content: object) -> list[tuple[object, object]]:
+    return list(content.items()) if isinstance(content, Mapping) else []
+
+
+def _description(content: object) -> str:
+    if isinstance(content, Mapping):
+        return f"only {', '.join(repr(key) for key in list(content)[:5])}" if content else "nothing"
+    return f"a {type(content).__name__}"
