@@ -3,7 +3,6 @@ import sys
 
 import pytest
 
-import onepeak
 from onepeak.data.decode import MAX_PIXELS
 from onepeak.data.store import pool
 from onepeak.data.store.failures import StoreError
@@ -20,7 +19,7 @@ def sources(items):
 
 def test_a_worker_never_waits_for_torch():
     code = pool._START.replace("main()\n", "print(sorted({'torch', 'pandas', 'PIL'} & sys.modules.keys()))\n")
-    done = subprocess.run([sys.executable, "-c", code, onepeak.__path__[0]], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code, pool._PACKAGE], capture_output=True, text=True, check=True)
     assert done.stdout == "['PIL']\n"
 
 

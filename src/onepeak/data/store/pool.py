@@ -19,10 +19,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple
 
-import onepeak
 from onepeak.data.store.failures import StoreError
 from onepeak.data.store.worker import Answer, Recipe, Source, write_part
 
+_PACKAGE = str(Path(__file__).parents[2])
 # A worker needs a few files that import no torch. Imported as usual they would run `onepeak/data/__init__.py`, and
 # with it torch and pandas: seconds for each worker. Packages that have a path and nothing else find the same files.
 _START = """
@@ -107,7 +107,7 @@ class _Worker:
 
     def __init__(self, errors: IO[bytes]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, onepeak.__path__[0]],
+            [sys.executable, "-c", _START, _PACKAGE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
