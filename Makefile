@@ -27,7 +27,7 @@ types: setup
 	$(BIN)/mypy
 
 unit: setup
-	$(BIN)/pytest -n 2 --basetemp=$(CACHE)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --basetemp=$(CACHE)/pytest
 
 test-slow: setup  ## statistics and training that take minutes
 	$(BIN)/pytest --basetemp=$(CACHE)/pytest -m slow

@@ -23,5 +23,5 @@ def main() -> None:
         print(f"onepeak: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(1)
     except KeyboardInterrupt:
-        print("onepeak: stopped.", file=sys.stderr)  # noqa: T201
-        sys.exit(130)
+        print("onepeak: stopped; what was finished is kept.", file=sys.stderr)  # noqa: T201
+        sys.exit(1)

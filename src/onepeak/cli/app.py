@@ -2,7 +2,7 @@
 
 import typer
 
-from onepeak.cli import methods
+from onepeak.cli import datasets, methods, splits
 
 app = typer.Typer(
     name="onepeak",
@@ -13,6 +13,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(methods.methods)
+app.command()(datasets.datasets)
+app.command()(splits.splits)
 
 
 @app.callback()

@@ -1,0 +1,80 @@
+"""What a training run needs to go on after anything: written in one step, loaded without running code."""
+
+import os
+import pickle
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from onepeak.errors import InputError, OnepeakError
+
+
+class CheckpointError(OnepeakError):
+    """A checkpoint could not be written or read."""
+
+
+@dataclass(kw_only=True)
+class Checkpoint:
+    """The state of a run at the end of an epoch. Data order and augmentation need none: they follow from the seed."""
+
+    epoch: int
+    """The next epoch to train."""
+    network: dict[str, Tensor]
+    """Weights and buffers; the barrier's t is one of them."""
+    optimizer: dict[str, Any]
+    average: dict[str, Tensor] | None
+    """The running average of the weights, where there is one."""
+    best: dict[str, Tensor]
+    """The weights of the best epoch."""
+    best_epoch: int
+    best_value: float
+    history: list[dict[str, float]]
+    fingerprint: str
+    """What the run was started with; a checkpoint of another run is not gone on with."""
+
+
+def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
+    """Writes beside the place and moves there in one step, so that a kill leaves the old checkpoint or the new one."""
+    content = {each.name: getattr(checkpoint, each.name) for each in fields(checkpoint)}
+    write_in_one_step(path, lambda part: torch.save(content, part))
+
+
+def load_checkpoint(path: Path, *, fingerprint: str) -> Checkpoint | None:
+    """The checkpoint, or None where there is none yet."""
+    if not path.exists():
+        return None
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+        checkpoint = Checkpoint(**content)
+    except (OSError, RuntimeError, TypeError, EOFError, ValueError, pickle.UnpicklingError) as error:
+        raise CheckpointError(
+            f"The checkpoint {path} cannot be read ({type(error).__name__}): "
+            "delete it to start anew, or put a good copy in its place."
+        ) from error
+    if checkpoint.fingerprint != fingerprint:
+        raise InputError(
+            f"The checkpoint {path} belongs to a run with other settings: "
+            "give the same settings to go on with it, or another --out to start anew."
+        )
+    return checkpoint
+
+
+def write_in_one_step(path: Path, write: Any) -> None:
+    """Writes a file beside its place, makes sure it is on the disk, and moves it there.
+
+    Args:
+        path: Where the file shall be.
+        write: Called with the path to write to.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write(part)
+        with part.open("rb+") as written:
+            os.fsync(written.fileno())
+        part.replace(path)
+    except (OSError, RuntimeError) as error:
+        part.unlink(missing_ok=True)
+        raise CheckpointError(f"{path} could not be written ({error}); what was there before is kept.") from error

@@ -1,0 +1,73 @@
+"""Where and how precisely to compute: Lightning Fabric, set up from a few words."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import torch
+
+from onepeak._check import check_choice
+from onepeak._extras import require
+from onepeak.errors import InputError
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+Precision: TypeAlias = Literal["fp32", "bf16", "fp16"]
+
+_FABRIC_PRECISION = {"fp32": "32-true", "bf16": "bf16-mixed", "fp16": "16-mixed"}
+
+
+def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabric":
+    """The devices of this run. Under `torchrun` or SLURM it joins the other processes, on as many nodes as there are.
+
+    Args:
+        device: "auto" (a GPU where there is one), "cpu", "cuda", "cuda:1", "mps".
+        precision: "fp32", or mixed "bf16" or "fp16".
+    """
+    check_choice("precision", precision, get_args(Precision))
+    fabric_module = require("lightning.fabric", extra="train", purpose="Training")
+    kind, _, number = device.partition(":")
+    check_choice("device", kind, ("auto", "cpu", "cuda", "mps"))
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise InputError("`device` must be one that is there, got 'cuda' and this machine has no CUDA GPU: use cpu.")
+    if number and (kind != "cuda" or not number.isdecimal() or int(number) >= torch.cuda.device_count()):
+        raise InputError(f"`device` must be one of the {torch.cuda.device_count()} CUDA devices, got {device!r}.")
+    if kind == "mps" and not torch.backends.mps.is_available():
+        raise InputError("`device` must be one that is there, got 'mps' and this machine has none: use cpu.")
+    fabric: Fabric = fabric_module.Fabric(
+        accelerator=kind,
+        devices=[int(number)] if number else int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
+        num_nodes=_num_nodes(),
+        strategy="ddp" if _num_processes() > 1 else "auto",
+        precision=_FABRIC_PRECISION[precision],
+    )
+    if _num_processes() > 1:
+        fabric.launch()
+    return fabric
+
+
+@contextlib.contextmanager
+def same_bits() -> Iterator[None]:
+    """Within, the same seed gives the same bits on the same device: slower algorithms where the fast ones race."""
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    benchmark = torch.backends.cudnn.benchmark
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+        torch.backends.cudnn.benchmark = benchmark
+
+
+def _num_processes() -> int:
+    return int(os.environ.get("WORLD_SIZE", os.environ.get("SLURM_NTASKS", "1")))
+
+
+def _num_nodes() -> int:
+    if "LOCAL_WORLD_SIZE" in os.environ:
+        return max(1, _num_processes() // int(os.environ["LOCAL_WORLD_SIZE"]))
+    return int(os.environ.get("SLURM_NNODES", "1"))

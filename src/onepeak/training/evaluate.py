@@ -1,0 +1,86 @@
+"""Runs a network over whole samples and measures what it says."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from onepeak.networks.network import Network
+from torch import Tensor
+
+from onepeak.metrics.catalog import collection
+from onepeak.training.feed import Feed, Indices
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+    from torchmetrics import MetricCollection
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Predictions:
+    """What a network says of some samples, in the order in which they were asked for; on the CPU."""
+
+    indices: Indices
+    labels: Tensor
+    predicted: Tensor
+    """The label the method decided on."""
+    log_probs: Tensor
+
+
+@torch.inference_mode()
+def predict(
+    network: Network, feed: Feed, indices: Indices, labels: Tensor, *, fabric: "Fabric", batch_size: int
+) -> Predictions:
+    """The posteriors and decisions for some samples.
+
+    Args:
+        network: The network; it is put into evaluation mode.
+        feed: Where the inputs come from.
+        indices: Which samples.
+        labels: The labels of all samples, on the network's device.
+        fabric: Device and precision.
+        batch_size: The most samples a batch.
+    """
+    network.eval()
+    log_probs = torch.empty(len(indices), network.method.num_classes)
+    predicted = torch.empty(len(indices), dtype=torch.int64)
+    for places, inputs in feed.evaluation_inputs(indices, batch_size=batch_size):
+        with fabric.autocast():
+            outputs = network(inputs)
+        log_probs[places] = network.method.log_probs(outputs).float().cpu()
+        predicted[places] = network.method.predict(outputs).cpu()
+    chosen = labels[torch.from_numpy(indices).to(labels.device)].cpu()
+    return Predictions(indices=indices, labels=chosen, predicted=predicted, log_probs=log_probs)
+
+
+def measure(predictions: Predictions) -> dict[str, float]:
+    """Every metric of the catalog."""
+    metrics = collection(predictions.log_probs.shape[-1])
+    metrics.update(predictions.log_probs, predictions.labels, predictions.predicted)
+    return {name: float(value) for name, value in metrics.compute().items()}
+
+
+@torch.inference_mode()
+def validate(
+    network: Network,
+    feed: Feed,
+    indices: Indices,
+    labels: Tensor,
+    metrics: "MetricCollection",
+    *,
+    fabric: "Fabric",
+    batch_size: int,
+) -> dict[str, float]:
+    """Every metric and the mean loss over samples that the processes share among them, without keeping posteriors."""
+    network.eval()
+    metrics.reset()
+    loss = torch.zeros(2, dtype=torch.float64, device="cpu" if labels.device.type == "mps" else labels.device)
+    mine = indices[fabric.global_rank :: fabric.world_size]
+    for places, inputs in feed.evaluation_inputs(mine, batch_size=batch_size):
+        truth = labels[torch.from_numpy(mine[places.numpy()]).to(labels.device)]
+        with fabric.autocast():
+            outputs = network(inputs)
+        metrics.update(network.method.log_probs(outputs), truth, network.method.predict(outputs))
+        loss[0] += network.method.loss(outputs, truth, reduction="sum")
+        loss[1] += len(truth)
+    total, count = fabric.all_reduce(loss, reduce_op="sum").tolist()
+    return {"loss": total / max(1, count), **{name: float(value) for name, value in metrics.compute().items()}}

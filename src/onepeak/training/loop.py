@@ -1,0 +1,275 @@
+"""The training loop: small named steps, and nothing in it that a kill could lose."""
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from onepeak.networks.network import Network
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from onepeak.data.splits import Split
+from onepeak.errors import OnepeakError
+from onepeak.metrics.catalog import METRICS, collection
+from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from onepeak.training.evaluate import validate
+from onepeak.training.feed import Feed, Indices, epoch_order
+from onepeak.training.recipe import Recipe
+from onepeak.training.schedule import learning_rate
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+Row = dict[str, float]
+"""One epoch of the history."""
+
+
+class DivergedError(OnepeakError):
+    """The loss is no longer a number."""
+
+
+class Watch(Protocol):
+    """Somebody who looks on: a progress bar, a logger."""
+
+    def step(self, epoch: int, step: int, num_steps: int) -> None:
+        """Called after every step."""
+
+    def epoch(self, row: Row) -> None:
+        """Called after every epoch with its row of the history."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained:
+    """The outcome: the network itself then holds the best epoch's weights."""
+
+    history: list[Row]
+    best_epoch: int
+    seconds: float
+    """Of training and validation, those before a resume included."""
+
+
+class _Loss(nn.Module):
+    """Network and loss as one module, so that DistributedDataParallel sees every parameter, the method's too."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
+        outputs = self.network(inputs)
+        if total_weight is None:
+            return self.network.method.loss(outputs, labels)
+        return self.network.method.loss(outputs, labels, reduction="sum") / total_weight
+
+
+class Loop:
+    """Trains one network.
+
+    Args:
+        network: What to train, on the fabric's device.
+        feed: Where inputs come from.
+        labels: The labels of all samples.
+        split: Which samples to train and to validate on.
+        recipe: How to train.
+        fabric: Device, precision, processes.
+        seed: With the epoch, it decides the order of samples, their augmentation, and dropout.
+        select: The validation metric whose best epoch is kept.
+        watches: Who looks on.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        feed: Feed,
+        labels: npt.NDArray[np.int64],
+        split: Split,
+        recipe: Recipe,
+        *,
+        fabric: "Fabric",
+        seed: int,
+        select: str,
+        watches: tuple[Watch, ...] = (),
+    ) -> None:
+        self.network, self.feed, self.split, self.recipe = network, feed, split, recipe
+        self.fabric, self.seed, self.select, self.watches = fabric, seed, select, watches
+        self.labels = labels
+        self.device_labels = torch.from_numpy(labels).to(fabric.device)
+        self.metrics = collection(network.method.num_classes).to(fabric.device)
+        self.loss, self.optimizer = fabric.setup(_Loss(network), make_optimizer(network, recipe))
+        self.average = (
+            None
+            if recipe.ema is None
+            else AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.ema), use_buffers=True)
+        )
+        self.epoch = 0
+        self.history: list[Row] = []
+        self.best: dict[str, Tensor] = {}
+        self.best_epoch = -1
+        self.best_value = math.nan
+
+    def run(self, *, checkpoint: Path | None = None, fingerprint: str = "", every_seconds: float = 30.0) -> Trained:
+        """Trains to the end, going on from a checkpoint where there is one; leaves the best weights in the network.
+
+        Args:
+            checkpoint: Where the state is kept; None to keep none.
+            fingerprint: What identifies the run; a checkpoint of another one is refused.
+            every_seconds: A checkpoint is written after an epoch when the last is older than this, and at the end.
+        """
+        if checkpoint is not None:
+            self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint))
+        written = time.monotonic()
+        devices = [self.fabric.device] if self.fabric.device.type == "cuda" else []
+        with torch.random.fork_rng(devices=devices):
+            while self.epoch < self.recipe.epochs and not self.has_stalled():
+                self.run_epoch()
+                last = self.epoch == self.recipe.epochs or self.has_stalled()
+                if checkpoint is not None and (last or time.monotonic() - written >= every_seconds):
+                    if self.fabric.is_global_zero:
+                        save_checkpoint(self.state(fingerprint), checkpoint)
+                    written = time.monotonic()
+        self.network.load_state_dict(self.best)
+        seconds = sum(row["seconds"] for row in self.history)
+        return Trained(history=self.history, best_epoch=self.best_epoch, seconds=seconds)
+
+    def run_epoch(self) -> None:
+        """One epoch: train, validate, remember, tighten."""
+        start = time.perf_counter()
+        torch.manual_seed((self.seed * 1_000_003 + self.epoch) * 4096 % 2**62 + self.fabric.global_rank)
+        rate = learning_rate(self.recipe, self.epoch)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        train_loss = self.train_epoch()
+        values = validate(
+            self.evaluated(),
+            self.feed,
+            self.split.valid,
+            self.device_labels,
+            self.metrics,
+            fabric=self.fabric,
+            batch_size=self.recipe.evaluation_batch_size,
+        )
+        row = {"epoch": self.epoch, "lr": rate, "train_loss": train_loss, "seconds": time.perf_counter() - start}
+        row |= {f"valid_{name}": value for name, value in values.items()}
+        self.history.append(row)
+        self.keep_if_best(values[self.select])
+        self.network.method.tighten()
+        self.epoch += 1
+        for watch in self.watches:
+            watch.epoch(row)
+
+    def train_epoch(self) -> float:
+        """Every sample once (or as many, drawn in balance); the mean loss."""
+        self.loss.train()
+        batches = list(self.batches())
+        losses = torch.zeros(len(batches), device=self.fabric.device)
+        for step, batch in enumerate(batches):
+            losses[step] = self.train_step(batch)
+            for watch in self.watches:
+                watch.step(self.epoch, step + 1, len(batches))
+        if not losses.isfinite().all():  # the only look at the losses, so that no step waits for the device
+            raise self.diverged(int((~losses.isfinite()).nonzero()[0]))
+        return float(losses.mean())
+
+    def train_step(self, batch: Indices) -> Tensor:
+        """One step of the optimiser; the loss stays on the device."""
+        world = self.fabric.world_size
+        mine = batch[self.fabric.global_rank :: world]
+        inputs = self.feed.train_inputs(mine, seed=self.seed, epoch=self.epoch)
+        labels = self.device_labels[torch.from_numpy(mine).to(self.fabric.device)]
+        # Gradients are averaged over processes: each divides its sum by its share of the whole batch's weight.
+        loss: Tensor = self.loss(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
+        self.fabric.backward(loss)
+        if self.recipe.clip_norm is not None:
+            self.fabric.clip_gradients(self.loss, self.optimizer, max_norm=self.recipe.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        if self.average is not None:
+            self.average.update_parameters(self.network)
+        return loss.detach()
+
+    def batches(self) -> Iterator[Indices]:
+        """The samples of each step of this epoch, over all processes."""
+        train = self.split.train
+        order = epoch_order(train, self.labels, seed=self.seed, epoch=self.epoch, balanced=self.recipe.balanced)
+        fewest = 2 * self.fabric.world_size  # one sample has no variance for batch norm
+        for start in range(0, len(order), self.recipe.batch_size):
+            batch = order[start : start + self.recipe.batch_size]
+            if len(batch) >= fewest or start == 0:
+                yield batch
+
+    def weight_of(self, batch: Indices) -> float:
+        """The total weight of a batch."""
+        weights = self.network.method.class_weight
+        return float(len(batch)) if weights is None else float(weights.cpu()[self.labels[batch]].sum())
+
+    def evaluated(self) -> Network:
+        """The network to evaluate and keep: the running average, where there is one."""
+        return self.network if self.average is None else self.average.module
+
+    def keep_if_best(self, value: float) -> None:
+        """Remembers the weights if this epoch is better than all before (the first of equals stays)."""
+        higher = self.select != "loss" and METRICS[self.select].higher_is_better
+        better = value > self.best_value if higher else value < self.best_value
+        if better or not self.best or (math.isnan(self.best_value) and not math.isnan(value)):
+            self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.evaluated().state_dict().items()}
+            self.best_epoch, self.best_value = self.epoch, value
+
+    def has_stalled(self) -> bool:
+        """Whether validation has not improved for as long as the recipe's patience."""
+        return self.recipe.patience is not None and self.epoch - self.best_epoch > self.recipe.patience
+
+    def state(self, fingerprint: str) -> Checkpoint:
+        """All that going on needs."""
+        return Checkpoint(
+            epoch=self.epoch,
+            network=self.network.state_dict(),
+            optimizer=self.optimizer.state_dict(),
+            average=None if self.average is None else self.average.state_dict(),
+            best=self.best,
+            best_epoch=self.best_epoch,
+            best_value=self.best_value,
+            history=self.history,
+            fingerprint=fingerprint,
+        )
+
+    def restore(self, state: Checkpoint | None) -> None:
+        """Takes a checkpoint's state, if there is one."""
+        if state is None:
+            return
+        self.network.load_state_dict(state.network)
+        self.optimizer.load_state_dict(state.optimizer)
+        if self.average is not None and state.average is not None:
+            self.average.load_state_dict(state.average)
+        self.epoch, self.history = state.epoch, state.history
+        self.best, self.best_epoch, self.best_value = state.best, state.best_epoch, state.best_value
+
+    def diverged(self, step: int) -> DivergedError:
+        """The error for a loss that is not a number."""
+        likely = f"the learning rate of {learning_rate(self.recipe, self.epoch):g} is too high"
+        if "16" in str(self.fabric._precision.precision):
+            likely += ", or half precision overflowed (try --precision fp32)"
+        return DivergedError(
+            f"The loss is not a number at epoch {self.epoch}, step {step}. Likely {likely}. The last good checkpoint "
+            "is kept."
+        )
+
+
+def make_optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    """The recipe's optimiser over all parameters, in one group, as the paper has it."""
+    match recipe.optimizer:
+        case "sgd":
+            return torch.optim.SGD(
+                network.parameters(),
+                lr=recipe.lr,
+                momentum=recipe.momentum,
+                nesterov=recipe.nesterov,
+                weight_decay=recipe.weight_decay,
+            )
+        case "adamw":
+            return torch.optim.AdamW(network.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay)

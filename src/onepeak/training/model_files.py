@@ -1,0 +1,112 @@
+"""A trained model on disk: `model.safetensors` for the weights, `onepeak.json` for what they mean. Never pickle."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.network import Network
+from torch import Tensor
+
+from onepeak._extras import require
+from onepeak.data.resize import Resize
+from onepeak.errors import InputError
+from onepeak.methods.catalog import method
+from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.table import TableEncoder
+
+DESCRIPTION = "onepeak.json"
+WEIGHTS = "model.safetensors"
+FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelDescription:
+    """Everything about a model but its weights."""
+
+    classes: tuple[str, ...]
+    """The classes in their order."""
+    method: str
+    variant: str
+    method_settings: dict[str, Any]
+    network: NetworkSettings
+    resize: Resize | None
+    """For pictures: what happens to one before the network sees it."""
+    table: TableEncoder | None
+    """For tables: how a row becomes numbers."""
+    metrics: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Of the validation and test parts, when the model was made."""
+    data: str = ""
+    """The name of the data it was trained on."""
+    versions: dict[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+
+
+def save_model(folder: Path, description: ModelDescription, weights: dict[str, Tensor]) -> None:
+    """Writes both files, the description last: a folder with a description is whole."""
+    safetensors = require("safetensors.torch", extra="train", purpose="Saving a model")
+    contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in weights.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_in_one_step(folder / WEIGHTS, lambda part: safetensors.save_file(contiguous, part))
+    text = json.dumps(asdict(description), indent=2)
+    write_in_one_step(folder / DESCRIPTION, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def load_description(folder: Path) -> ModelDescription:
+    """Reads `onepeak.json`."""
+    path = folder / DESCRIPTION
+    if not path.exists():
+        raise InputError(
+            f"`{folder}` must be a model's folder, got one without {DESCRIPTION}: give what `onepeak train --out` made."
+        )
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found = content["format"]
+        if found != FORMAT:
+            raise InputError(f"{path} must be of format {FORMAT}, got {found}: it needs another version of onepeak.")
+        content["classes"] = tuple(content["classes"])
+        content["network"] = NetworkSettings(**_tuples(content["network"]))
+        content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
+        content["table"] = None if content["table"] is None else _table(content["table"])
+        return ModelDescription(**content)
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} must be a description that onepeak wrote, got one that cannot be read: {error!r}."
+        ) from error
+
+
+def load_network(folder: Path, description: ModelDescription) -> Network:
+    """Builds the network and loads its weights, on the CPU, in evaluation mode."""
+    safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
+    made = method(
+        description.method,
+        num_classes=len(description.classes),
+        variant=description.variant,  # type: ignore[arg-type]
+        **description.method_settings,
+    )
+    network = build_network(made, description.network)
+    path = folder / WEIGHTS
+    try:
+        weights = safetensors.load_file(path)
+    except Exception as error:  # safetensors raises its own kinds, which need not be installed to be named here
+        raise InputError(
+            f"{path} must be the weights of the model, got a file that cannot be read: {error}."
+        ) from error
+    missing, unexpected = network.load_state_dict(weights, strict=False)
+    if missing or unexpected:
+        raise InputError(
+            f"{path} must hold the weights of the {description.network.backbone} network for {description.method!r}, "
+            f"got {len(missing)} missing ({', '.join(missing[:3])}) and {len(unexpected)} unknown "
+            f"({', '.join(unexpected[:3])})."
+        )
+    return network.eval()
+
+
+def _tuples(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+
+
+def _table(content: dict[str, Any]) -> TableEncoder:
+    categories = {name: tuple(codes) for name, codes in content.pop("categories").items()}
+    return TableEncoder(**_tuples(content), categories=categories)

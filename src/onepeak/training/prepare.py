@@ -1,0 +1,56 @@
+"""Makes data ready to train on, once for all runs over it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from onepeak.networks.build import NetworkSettings
+
+from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.splits import Split
+from onepeak.data.splits.digests import item_digests
+from onepeak.data.store import ImageStore, build_store
+from onepeak.training.feed import Feed, PictureFeed, RowFeed
+from onepeak.training.recipe import Recipe
+from onepeak.training.table import TableEncoder
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prepared:
+    """Data whose pictures are decoded and whose bad files are gone."""
+
+    manifest: Manifest
+    store: ImageStore | None
+    """The pictures, in the manifest's order; None for a table."""
+    digests: tuple[str, ...]
+    """A hash of each item's content, for the leak check."""
+
+    def feed(self, split: Split, recipe: Recipe, device: torch.device) -> tuple[Feed, TableEncoder | None]:
+        """Batches for one run; a table's encoder is learnt on the run's training part."""
+        items = self.manifest.items
+        if isinstance(items, FeatureRows):
+            encoder = TableEncoder.learn(items.take(split.train))
+            return RowFeed(encoder.encode(items), device), encoder
+        if self.store is None:
+            raise TypeError("pictures without a store")
+        return PictureFeed(self.store, recipe.augment, device), None
+
+    def suits(self) -> NetworkSettings:
+        """The network for such data when nothing else is asked for."""
+        if self.store is None:
+            return NetworkSettings(backbone="mlp")
+        small = int(self.store.sizes.max()) <= 96
+        return NetworkSettings(backbone="small" if small else "resnet18")
+
+
+def prepare(
+    manifest: Manifest, recipe: Recipe, *, cache_dir: Path | None = None, skip_bad: bool = False, quiet: bool = False
+) -> Prepared:
+    """Decodes the pictures into a store (or finds the one that is there) and leaves bad ones out where allowed."""
+    if isinstance(manifest.items, FeatureRows):
+        return Prepared(manifest=manifest, store=None, digests=tuple(item_digests(manifest.items)))
+    store = build_store(
+        manifest.items, recipe.resize, cache_dir=cache_dir, skip_bad=skip_bad, progress=False if quiet else None
+    )
+    kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
+    return Prepared(manifest=kept, store=store, digests=store.digests)

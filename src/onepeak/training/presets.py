@@ -1,0 +1,85 @@
+"""Recipes by name: the paper's for its five data sets, and one that suits the data at hand."""
+
+from dataclasses import replace
+
+from onepeak._check import check_choice
+from onepeak.data.augment import Augment
+from onepeak.data.manifest import FeatureRows, ImageArrays, Manifest
+from onepeak.data.resize import Resize
+from onepeak.training.recipe import Recipe
+
+PAPER = Recipe(
+    epochs=1000,
+    batch_size=8,
+    optimizer="sgd",
+    lr=1e-3,
+    momentum=0.9,
+    weight_decay=1e-5,
+    schedule="step",
+    step_every=100,
+    step_factor=0.1,
+    lr_floor=1e-7,
+    resize=Resize(short_side=532, only_enlarge=True, scale=0.5),
+    augment=Augment(crop=256),
+    evaluation_batch_size=32,
+)
+"""Belharbi et al. 2019, section 4, with the geometry of its published code for faces."""
+
+PAPER_BY_SET = {
+    "iciar": replace(
+        PAPER,
+        resize=Resize(scale=0.5),
+        augment=Augment(crop=256, vertical_flip=True, colour_jitter=(0.5, 0.5, 0.5, 0.05)),
+    ),
+    "hci": replace(PAPER, lr=1e-4, resize=Resize(), augment=Augment(crop=256, vertical_flip=True)),
+    "fgnet": PAPER,
+    "afad-lite": replace(PAPER, batch_size=64, epochs=100),
+    "afad-full": replace(PAPER, batch_size=64, epochs=100),
+}
+"""The paper trains PN and ELB on AFAD-Full for 80 epochs only, for want of time; give `--epochs 80` for that."""
+
+PICTURES = Recipe(
+    epochs=60,
+    batch_size=16,
+    lr=3e-4,
+    warmup_epochs=1,
+    resize=Resize(short_side=256),
+    augment=Augment(crop=224),
+    evaluation_batch_size=32,
+)
+"""Anybody's pictures, with a pretrained backbone."""
+
+SMALL_PICTURES = Recipe(epochs=15, batch_size=32, lr=2e-3, warmup_epochs=1, augment=Augment(vertical_flip=True))
+"""Pictures of one small size that came as arrays, for the small backbone on a CPU."""
+
+TABLE = Recipe(epochs=100, batch_size=64, lr=3e-3, weight_decay=1e-3, warmup_epochs=1, evaluation_batch_size=4096)
+"""Rows of a table, for the mlp."""
+
+LARGEST_SMALL = 96
+"""Pictures up to this side are small."""
+
+PRESETS = ("auto", "paper")
+
+
+def preset(name: str, manifest: Manifest) -> Recipe:
+    """The recipe of a name for some data.
+
+    Args:
+        name: "auto" for what suits the data, "paper" for the paper's (its own for each of the five data sets).
+        manifest: The data.
+
+    Example:
+        >>> from onepeak.data.biopsies import biopsies
+        >>> preset("auto", biopsies(10)).batch_size
+        32
+    """
+    check_choice("recipe", name, PRESETS)
+    if name == "paper":
+        return PAPER_BY_SET.get(manifest.name, PAPER)
+    match manifest.items:
+        case FeatureRows():
+            return TABLE
+        case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
+            return SMALL_PICTURES
+        case _:
+            return PICTURES

@@ -1,0 +1,77 @@
+"""How a network is trained: every number of it in one frozen record."""
+
+from dataclasses import dataclass, field, fields
+from typing import Literal, TypeAlias, get_args
+
+from onepeak._check import check_choice, check_integer, check_number
+from onepeak.data.augment import Augment
+from onepeak.data.resize import Resize
+from onepeak.metrics.catalog import METRICS
+
+Optimizer: TypeAlias = Literal["sgd", "adamw"]
+Schedule: TypeAlias = Literal["constant", "step", "cosine"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Optimiser, schedule, batches, selection and the pictures' geometry."""
+
+    epochs: int = 30
+    batch_size: int = 32
+    """Samples a step, over all processes together."""
+    optimizer: Optimizer = "adamw"
+    lr: float = 1e-3
+    momentum: float = 0.9
+    """Of SGD."""
+    nesterov: bool = False
+    """Of SGD. The paper does not say; its published code has it on."""
+    weight_decay: float = 1e-2
+    schedule: Schedule = "cosine"
+    step_every: int = 100
+    """Epochs between two steps of the step schedule."""
+    step_factor: float = 0.1
+    """Factor of the learning rate at each step."""
+    lr_floor: float = 1e-7
+    """The schedule never goes below this."""
+    warmup_epochs: int = 0
+    """Epochs in which the learning rate rises in a straight line to its value."""
+    clip_norm: float | None = None
+    """Greatest norm of the gradient; None for no limit."""
+    ema: float | None = None
+    """Decay of a running average of the weights, which is then what is evaluated and kept; None for none."""
+    balanced: bool = False
+    """Whether samples are drawn so that every class comes equally often."""
+    patience: int | None = None
+    """Epochs without a better validation before training stops; None to run them all."""
+    select: str = "mae"
+    """The validation metric whose best epoch is kept: a name of `onepeak.metrics`, "loss", or "as_published"."""
+    resize: Resize = field(default_factory=Resize)
+    """What happens to every picture once, before training."""
+    augment: Augment = field(default_factory=Augment)
+    """What happens to a picture each time it is trained on."""
+    evaluation_batch_size: int = 64
+
+    def __post_init__(self) -> None:
+        check_integer("epochs", self.epochs, minimum=1)
+        check_integer("batch_size", self.batch_size, minimum=1)
+        check_integer("evaluation_batch_size", self.evaluation_batch_size, minimum=1)
+        check_choice("optimizer", self.optimizer, get_args(Optimizer))
+        check_choice("schedule", self.schedule, get_args(Schedule))
+        check_number("lr", self.lr, above=0)
+        check_number("momentum", self.momentum, minimum=0, below=1)
+        check_number("weight_decay", self.weight_decay, minimum=0)
+        check_integer("step_every", self.step_every, minimum=1)
+        check_number("step_factor", self.step_factor, above=0, maximum=1)
+        check_number("lr_floor", self.lr_floor, minimum=0)
+        check_integer("warmup_epochs", self.warmup_epochs, minimum=0)
+        if self.clip_norm is not None:
+            check_number("clip_norm", self.clip_norm, above=0)
+        if self.ema is not None:
+            check_number("ema", self.ema, above=0, below=1)
+        if self.patience is not None:
+            check_integer("patience", self.patience, minimum=1)
+        check_choice("select", self.select, ("loss", "as_published", *(record.name for record in METRICS)))
+
+
+SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))
+"""The settings that are plain values, as flags and files give them."""

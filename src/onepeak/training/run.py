@@ -1,0 +1,226 @@
+"""One run from start to end: train on a split, measure, and write the run's folder."""
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.network import Network
+
+from onepeak._extras import require
+from onepeak.data.splits import Split
+from onepeak.methods.catalog import method
+from onepeak.methods.method import Variant
+from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.devices import same_bits
+from onepeak.training.evaluate import Predictions, measure, predict
+from onepeak.training.loop import Loop, Row, Watch
+from onepeak.training.model_files import ModelDescription, save_model
+from onepeak.training.prepare import Prepared
+from onepeak.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+RESULT = "result.json"
+CHECKPOINT = "checkpoint.pt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """What is trained and how; with the data and the split it decides every bit of the outcome."""
+
+    method: str
+    variant: Variant = "corrected"
+    method_settings: dict[str, Any] = field(default_factory=dict)
+    class_weight: tuple[float, ...] | None = None
+    network: NetworkSettings
+    weights: Path | None = None
+    """A local file with the backbone's first weights."""
+    recipe: Recipe
+    seed: int = 0
+
+    def selection(self, data: str) -> str:
+        """The metric that chooses the epoch; "as_published" is what the published code does for each method."""
+        if self.recipe.select != "as_published":
+            return self.recipe.select
+        if self.method not in ("pn", "elb"):
+            return "loss"
+        return "accuracy" if data in ("iciar", "hci") else "mae"
+
+
+def train_run(
+    settings: RunSettings,
+    prepared: Prepared,
+    split: Split,
+    folder: Path,
+    *,
+    fabric: "Fabric",
+    watches: tuple[Watch, ...] = (),
+    notes: dict[str, Any] | None = None,
+    checkpoint_seconds: float = 30.0,
+) -> dict[str, Any]:
+    """Trains, or goes on with what the folder holds, and writes the run's files; the result comes last.
+
+    Args:
+        settings: What to train and how.
+        prepared: The data.
+        split: Which samples to train, validate and test on.
+        folder: Where the run's files go.
+        fabric: Device, precision, processes.
+        watches: Who looks on.
+        notes: What else the record should say.
+        checkpoint_seconds: How old a checkpoint may get before an epoch's end writes a new one.
+
+    Returns:
+        The content of `result.json`.
+    """
+    split.check_within(len(prepared.manifest))
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = prepared.manifest
+    with same_bits():
+        feed, encoder = prepared.feed(split, settings.recipe, fabric.device)
+        shape = settings.network
+        if encoder is not None:
+            shape = NetworkSettings(**{**asdict(shape), "num_features": encoder.num_features})
+        network = make_network(settings, shape, manifest.num_classes).to(fabric.device)
+        loop = Loop(
+            network,
+            feed,
+            manifest.labels,
+            split,
+            settings.recipe,
+            fabric=fabric,
+            seed=settings.seed,
+            select=settings.selection(manifest.name),
+            watches=watches,
+        )
+        trained = loop.run(
+            checkpoint=folder / CHECKPOINT,
+            fingerprint=fingerprint(settings, prepared, split),
+            every_seconds=checkpoint_seconds,
+        )
+        parts = {
+            name: predict(
+                network,
+                feed,
+                indices,
+                loop.device_labels,
+                fabric=fabric,
+                batch_size=settings.recipe.evaluation_batch_size,
+            )
+            for name, indices in (("valid", split.valid), ("test", split.test))
+        }
+    metrics = {name: measure(part) for name, part in parts.items()}
+    description = ModelDescription(
+        classes=manifest.classes,
+        method=settings.method,
+        variant=settings.variant,
+        method_settings=settings.method_settings,
+        network=shape,
+        resize=None if prepared.store is None else settings.recipe.resize,
+        table=encoder,
+        metrics=metrics,
+        data=manifest.name,
+        versions=versions(),
+    )
+    result = {
+        "method": settings.method,
+        "variant": settings.variant,
+        "method_settings": settings.method_settings,
+        "dataset": manifest.name,
+        "protocol": split.protocol,
+        "split": split.split,
+        "fold": split.fold,
+        "seed": settings.seed,
+        "epochs": len(trained.history),
+        "best_epoch": trained.best_epoch,
+        "selected_by": settings.selection(manifest.name),
+        "seconds": round(trained.seconds, 3),
+        "sizes": split.sizes,
+        "device": device_name(fabric.device),
+        "precision": str(fabric._precision.precision),
+        "versions": versions(),
+        "metrics": metrics,
+        **(notes or {}),
+    }
+    if fabric.is_global_zero:
+        write_history(trained.history, folder / "history.csv")
+        write_predictions(parts, prepared, folder / "predictions.parquet")
+        save_model(folder, description, network.state_dict())
+        text = json.dumps(result, indent=2)
+        write_in_one_step(folder / RESULT, lambda part: part.write_text(text, encoding="utf-8"))
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+    return result
+
+
+def make_network(settings: RunSettings, shape: NetworkSettings, num_classes: int) -> Network:
+    """The network of a run before its first step; methods share the first weights of all they share."""
+    weights = None if settings.class_weight is None else torch.tensor(settings.class_weight)
+    made = method(
+        settings.method,
+        num_classes=num_classes,
+        variant=settings.variant,
+        class_weight=weights,
+        **settings.method_settings,
+    )
+    return build_network(made, shape, weights=settings.weights, seed=settings.seed)
+
+
+def fingerprint(settings: RunSettings, prepared: Prepared, split: Split) -> str:
+    """A hash of all that decides a run's outcome."""
+    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True, default=str).encode())
+    for part in (split.train, split.valid, split.test, prepared.manifest.labels):
+        digest.update(part.tobytes())
+    for item in prepared.digests:
+        digest.update(item.encode())
+    return digest.hexdigest()
+
+
+def write_history(history: list[Row], path: Path) -> None:
+    """One row an epoch."""
+    pandas = require("pandas", extra="data", purpose="The history")
+    write_in_one_step(path, lambda part: pandas.DataFrame(history).to_csv(part, index=False))
+
+
+def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: Path) -> None:
+    """One row a sample of the validation and test parts, with its whole posterior."""
+    pandas = require("pandas", extra="data", purpose="The predictions")
+    frames = [
+        pandas.DataFrame(
+            {
+                "part": name,
+                "item": part.indices,
+                "path": [prepared.manifest.items.paths[i] for i in part.indices]
+                if hasattr(prepared.manifest.items, "paths")
+                else None,
+                "label": part.labels.numpy(),
+                "predicted": part.predicted.numpy(),
+                "log_probs": list(part.log_probs.numpy()),
+            }
+        )
+        for name, part in parts.items()
+    ]
+    write_in_one_step(path, lambda part: pandas.concat(frames, ignore_index=True).to_parquet(part, index=False))
+
+
+def versions() -> dict[str, str]:
+    """What made a result."""
+    names = ("onepeak", "torch", "torchvision", "timm", "lightning", "torchmetrics", "numpy")
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def device_name(device: torch.device) -> str:
+    """The device in words."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type

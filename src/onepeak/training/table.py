@@ -1,0 +1,61 @@
+"""From the columns of a table to numbers that suit a network, learnt on the training part alone."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.data.manifest import FeatureRows
+from onepeak.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableEncoder:
+    """Numbers become standard scores, categories one column each, missing values the mean and a column that says so."""
+
+    columns: tuple[str, ...]
+    categories: dict[str, tuple[str, ...]]
+    means: tuple[float, ...]
+    """Of each column in the training part; 0 for categories."""
+    stds: tuple[float, ...]
+    """Of each column in the training part; 1 where a column does not vary, and for categories."""
+    missing: tuple[str, ...]
+    """The number columns in which the training part has missing values."""
+
+    @staticmethod
+    def learn(rows: FeatureRows) -> "TableEncoder":
+        """Takes means and deviations from these rows, which should be those of the training part."""
+        means, stds, missing = [], [], []
+        for name, column in zip(rows.columns, rows.values.T.astype(np.float64), strict=True):
+            known = column[~np.isnan(column)]
+            categorical = name in rows.categories
+            means.append(0.0 if categorical or not known.size else float(known.mean()))
+            deviation = 0.0 if categorical or not known.size else float(known.std())
+            stds.append(deviation if deviation > 0 else 1.0)
+            if not categorical and known.size < column.size:
+                missing.append(name)
+        return TableEncoder(
+            columns=rows.columns,
+            categories=dict(rows.categories),
+            means=tuple(means),
+            stds=tuple(stds),
+            missing=tuple(missing),
+        )
+
+    @property
+    def num_features(self) -> int:
+        """How many numbers a row becomes."""
+        return sum(len(self.categories.get(name, ("",))) for name in self.columns) + len(self.missing)
+
+    def encode(self, rows: FeatureRows) -> npt.NDArray[np.float32]:
+        """The rows as the network sees them: rows x num_features, finite."""
+        if rows.columns != self.columns:
+            raise InputError(f"`rows` must have the columns {', '.join(self.columns)}, got {', '.join(rows.columns)}.")
+        parts = []
+        for name, column, mean, std in zip(self.columns, rows.values.T, self.means, self.stds, strict=True):
+            if name in self.categories:
+                parts.append(column[:, None] == np.arange(len(self.categories[name])))
+            else:
+                parts.append(np.nan_to_num((column[:, None] - mean) / std, nan=0.0))
+        parts += [np.isnan(rows.values[:, [self.columns.index(name)]]) for name in self.missing]
+        return np.concatenate(parts, axis=1).astype(np.float32)
