@@ -1,4 +1,7 @@
-"""Laws that every method of the catalog keeps, alone, under a constraint, and as the published code has it."""
+"""Laws that every method of the catalog keeps, alone, under a constraint, and as the published code has it.
+
+Long because every law goes over the same list of methods, and none is long itself.
+"""
 
 import copy
 import pickle
