@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from onepeak.networks.network import Network
 from torch import Tensor
 
 from onepeak.metrics.catalog import collection
-from onepeak.training.feed import Feed, Indices
+from onepeak.networks.network import Network
+from onepeak.training.feed import Feed, Indices, on_device
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -48,7 +48,7 @@ def predict(
             outputs = network(inputs)
         log_probs[places] = network.method.log_probs(outputs).float().cpu()
         predicted[places] = network.method.predict(outputs).cpu()
-    chosen = labels[torch.from_numpy(indices).to(labels.device)].cpu()
+    chosen = labels[on_device(indices, labels.device)].cpu()
     return Predictions(indices=indices, labels=chosen, predicted=predicted, log_probs=log_probs)
 
 
@@ -76,11 +76,11 @@ def validate(
     loss = torch.zeros(2, dtype=torch.float64, device="cpu" if labels.device.type == "mps" else labels.device)
     mine = indices[fabric.global_rank :: fabric.world_size]
     for places, inputs in feed.evaluation_inputs(mine, batch_size=batch_size):
-        truth = labels[torch.from_numpy(mine[places.numpy()]).to(labels.device)]
+        truth = labels[on_device(mine[places.numpy()], labels.device)]
         with fabric.autocast():
             outputs = network(inputs)
         metrics.update(network.method.log_probs(outputs), truth, network.method.predict(outputs))
         loss[0] += network.method.loss(outputs, truth, reduction="sum")
         loss[1] += len(truth)
-    total, count = fabric.all_reduce(loss, reduce_op="sum").tolist()
+    total, count = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
     return {"loss": total / max(1, count), **{name: float(value) for name, value in metrics.compute().items()}}

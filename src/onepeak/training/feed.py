@@ -68,12 +68,17 @@ class RowFeed(Feed):
 
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:  # noqa: ARG002 - rows do not change
         """The rows."""
-        return self.rows[torch.from_numpy(indices).to(self.rows.device)]
+        return self.rows[on_device(indices, self.rows.device)]
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """The rows, in their order."""
         for places in torch.arange(len(indices)).split(batch_size):
             yield places, self.train_inputs(indices[places.numpy()], seed=0, epoch=0)
+
+
+def on_device(indices: Indices, device: torch.device) -> Tensor:
+    """Positions as a tensor; copied, for a split's are read-only."""
+    return torch.tensor(indices, device=device)
 
 
 def epoch_order(indices: Indices, labels: Indices, *, seed: int, epoch: int, balanced: bool) -> Indices:

@@ -5,21 +5,21 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from onepeak.networks.network import Network
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from onepeak.data.splits import Split
 from onepeak.errors import OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
+from onepeak.networks.network import Network
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.evaluate import validate
-from onepeak.training.feed import Feed, Indices, epoch_order
+from onepeak.training.feed import Feed, Indices, epoch_order, on_device
 from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate
 
@@ -181,7 +181,7 @@ class Loop:
         world = self.fabric.world_size
         mine = batch[self.fabric.global_rank :: world]
         inputs = self.feed.train_inputs(mine, seed=self.seed, epoch=self.epoch)
-        labels = self.device_labels[torch.from_numpy(mine).to(self.fabric.device)]
+        labels = self.device_labels[on_device(mine, self.fabric.device)]
         # Gradients are averaged over processes: each divides its sum by its share of the whole batch's weight.
         loss: Tensor = self.loss(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
         self.fabric.backward(loss)
@@ -210,7 +210,7 @@ class Loop:
 
     def evaluated(self) -> Network:
         """The network to evaluate and keep: the running average, where there is one."""
-        return self.network if self.average is None else self.average.module
+        return self.network if self.average is None else cast("Network", self.average.module)
 
     def keep_if_best(self, value: float) -> None:
         """Remembers the weights if this epoch is better than all before (the first of equals stays)."""

@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.networks.network import Network
 from torch import Tensor
 
 from onepeak._extras import require
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.network import Network
 from onepeak.training.checkpoint import write_in_one_step
 from onepeak.training.table import TableEncoder
 

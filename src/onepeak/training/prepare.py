@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from onepeak.networks.build import NetworkSettings
 
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store import ImageStore, build_store
+from onepeak.networks.build import NetworkSettings
 from onepeak.training.feed import Feed, PictureFeed, RowFeed
 from onepeak.training.recipe import Recipe
 from onepeak.training.table import TableEncoder

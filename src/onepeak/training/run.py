@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.networks.network import Network
 
 from onepeak._extras import require
 from onepeak.data.splits import Split
 from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.network import Network
 from onepeak.training.checkpoint import write_in_one_step
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, predict
