@@ -7,15 +7,19 @@ from torch import Tensor
 if TYPE_CHECKING:
     Images: TypeAlias = Tensor
     Rows: TypeAlias = Tensor
+    Features: TypeAlias = Tensor
     Maps: TypeAlias = Tensor
+    Evidence: TypeAlias = Tensor
     ClassMaps: TypeAlias = Tensor
 else:
     try:
         from jaxtyping import Float
     except ImportError:
-        Images = Rows = Maps = ClassMaps = Tensor
+        Images = Rows = Features = Maps = Evidence = ClassMaps = Tensor
     else:
         Images = Float[Tensor, "batch 3 height width"]
-        Rows = Float[Tensor, "batch features"]
-        Maps = Float[Tensor, "batch channels map_height map_width"]
+        Rows = Float[Tensor, "batch columns"]
+        Features = Float[Tensor, "batch features"]
+        Maps = Float[Tensor, "batch channels map_height map_width"]  # a backbone's
+        Evidence = Float[Tensor, "batch outputs map_height map_width"]  # a head's, before pooling
         ClassMaps = Float[Tensor, "batch map_height map_width"]  # one map a sample

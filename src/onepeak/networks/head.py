@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from onepeak._check import check_integer
 from onepeak._precision import full_precision
 from onepeak._shapes import Outputs
-from onepeak.networks._shapes import Maps
+from onepeak.networks._shapes import Evidence, Features, Maps
 
 
 @final
@@ -40,7 +40,7 @@ class MapHead(nn.Module):
         self.classifier = nn.Conv2d(num_channels, num_outputs * maps_per_output, kernel_size=1)
         self.pooling = pooling
 
-    def evidence(self, feature_maps: Maps) -> Maps:
+    def evidence(self, feature_maps: Maps) -> Evidence:
         """One map an output, before pooling."""
         assert self.classifier.bias is not None
         shape = (self.num_outputs, self.maps_per_output)
@@ -72,6 +72,6 @@ class RowHead(nn.Module):
         num_features = check_integer("num_features", num_features, minimum=1)
         self.classifier = nn.Linear(num_features, check_integer("num_outputs", num_outputs, minimum=1))
 
-    def forward(self, features: torch.Tensor) -> Outputs:
+    def forward(self, features: Features) -> Outputs:
         """One number an output, in float32 at least."""
         return full_precision(self.classifier(features))

@@ -10,7 +10,7 @@ from torch import nn
 from onepeak._check import check_integer, check_number
 from onepeak.errors import InputError
 from onepeak.networks._check import check_rows
-from onepeak.networks._shapes import Rows
+from onepeak.networks._shapes import Features, Rows
 
 
 @final
@@ -41,7 +41,7 @@ class Mlp(nn.Module):
         """How many numbers it gives for a row."""
         self.blocks = nn.Sequential(*(_block(*pair, dropout) for pair in pairwise(widths)))
 
-    def forward(self, rows: Rows) -> Rows:
+    def forward(self, rows: Rows) -> Features:
         """Features of each row."""
         check_rows(rows, self.num_features)
         features: torch.Tensor = self.blocks(rows)

@@ -10,7 +10,7 @@ from onepeak._precision import full_precision
 from onepeak._shapes import Labels, Outputs
 from onepeak.errors import InputError
 from onepeak.methods import Method
-from onepeak.networks._shapes import ClassMaps, Images, Maps
+from onepeak.networks._shapes import ClassMaps, Evidence, Images
 from onepeak.networks.head import MapHead
 
 
@@ -55,7 +55,7 @@ class Network(nn.Module):
             )
         return outputs
 
-    def evidence(self, images: Images) -> Maps:
+    def evidence(self, images: Images) -> Evidence:
         """Where each output comes from: its map before pooling, which pooled is the output.
 
         Args:

@@ -9,10 +9,10 @@ from onepeak._check import check_number
 from onepeak._precision import full_precision
 from onepeak._shapes import Outputs
 from onepeak.errors import InputError
-from onepeak.networks._shapes import Maps
+from onepeak.networks._shapes import Evidence
 
 
-def wildcat(maps: Maps, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> Outputs:
+def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> Outputs:
     r"""The mean of the highest positions of each map, plus a share of the mean of the lowest.
 
     .. math::
@@ -47,8 +47,13 @@ def wildcat(maps: Maps, *, kmax: float = 0.1, kmin: float | None = None, alpha: 
 
 
 def _mean_of_extremes(positions: torch.Tensor, share: float, *, largest: bool) -> Outputs:
-    # `sym_max` and not `max`: an exported network keeps k as a function of the picture's size.
-    k = torch.sym_max(1, round(share * positions.shape[-1]))
+    num_positions = positions.shape[-1]
+    k = torch.sym_max(1, round(share * num_positions))
+    if isinstance(k, torch.SymInt):
+        # Exported for pictures of any size: an axis k long could not be 1 long as well, so all positions are ranked.
+        ranked = full_precision(positions.sort(dim=-1, descending=largest).values)
+        weights = (torch.arange(num_positions, device=positions.device) < k).to(ranked.dtype)
+        return (ranked * weights).sum(dim=-1) / weights.sum()
     return full_precision(positions.topk(k, dim=-1, largest=largest, sorted=False).values).mean(dim=-1)
 
 
@@ -74,7 +79,7 @@ class WildcatPooling(nn.Module):
         if kmin is not None and alpha == 0:
             raise InputError(f"`kmin` does nothing when `alpha` is 0, got {kmin!r}: give an alpha or leave it out.")
 
-    def forward(self, maps: Maps) -> Outputs:
+    def forward(self, maps: Evidence) -> Outputs:
         """One number a map."""
         return wildcat(maps, kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
 
@@ -93,7 +98,7 @@ class AveragePooling(nn.Module):
         tensor([[3.]])
     """
 
-    def forward(self, maps: Maps) -> Outputs:
+    def forward(self, maps: Evidence) -> Outputs:
         """One number a map."""
         return full_precision(maps).mean(dim=(2, 3))
 
@@ -107,6 +112,6 @@ class MaxPooling(nn.Module):
         tensor([[6.]])
     """
 
-    def forward(self, maps: Maps) -> Outputs:
+    def forward(self, maps: Evidence) -> Outputs:
         """One number a map."""
         return full_precision(maps.amax(dim=(2, 3)))

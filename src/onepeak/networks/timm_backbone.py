@@ -13,12 +13,15 @@ from onepeak.networks._check import check_images
 from onepeak.networks._shapes import Images, Maps
 
 _ANY_SIZE: tuple[dict[str, bool], ...] = (
+    {"strict_img_size": False},  # windowed transformers, which swallow the other options without a word
     {"dynamic_img_size": True, "dynamic_img_pad": True},  # vision transformers
     {"dynamic_img_size": True},
-    {"strict_img_size": False},  # windowed transformers
     {},  # convolutions take any size as they are
 )
 """What lets a family of timm take pictures of any size; a family that does not know an option refuses it."""
+
+_SIGNS_OF_SIZE = ("size of tensor", "Kernel size", "shape '")
+"""What torch says in errors that come of a picture's size."""
 
 
 @final
@@ -51,10 +54,20 @@ class TimmBackbone(nn.Module):
     def forward(self, images: Images) -> Maps:
         """Feature maps."""
         check_images(images)
-        return self._maps(images)
+        try:
+            return self._maps(images)
+        except (AssertionError, RuntimeError) as error:
+            size, own = tuple(images.shape[2:]), tuple(self.model.pretrained_cfg["input_size"][1:])
+            about_size = isinstance(error, AssertionError) or any(sign in str(error) for sign in _SIGNS_OF_SIZE)
+            if size == own or not about_size:
+                raise
+            raise InputError(
+                f"`images` must have a size that {self.name!r} can take, such as its own {own[0]}x{own[1]}, got "
+                f"{size[0]}x{size[1]} ({_first_line(error)}). A network such as resnet18 takes any."
+            ) from error
 
     def _maps(self, images: Tensor) -> Tensor:
-        if self.plain:
+        if self.gives_maps:
             maps: Tensor = self.model(images)
             return maps
         layout: dict[str, Any] = {"norm": True, "output_fmt": "NCHW", "intermediates_only": True}
@@ -66,14 +79,13 @@ class TimmBackbone(nn.Module):
         """Sends one picture through to see how the maps come and how many channels they have."""
         parameter = next(self.model.parameters())
         picture = torch.zeros(1, *self.model.pretrained_cfg["input_size"], device=parameter.device)
+        widths = {getattr(self.model, width, None) for width in ("num_features", "head_hidden_size")}
         training = self.model.training
         self.model.eval()  # batch norm must not learn from this picture
         try:
-            for self.plain in (True, False):
-                if not self.plain and not hasattr(self.model, "forward_intermediates"):
-                    break
+            for gives_maps in (True, False) if hasattr(self.model, "forward_intermediates") else (True,):
+                self.gives_maps = gives_maps
                 maps = self._maps(picture)
-                widths = {getattr(self.model, width, None) for width in ("num_features", "head_hidden_size")}
                 if isinstance(maps, Tensor) and maps.ndim == 4 and maps.shape[1] in widths:
                     return int(maps.shape[1])
         finally:
@@ -95,23 +107,25 @@ def _check_name(timm: ModuleType, name: str, pretrained: bool) -> None:
 
 
 def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
-    for options in _ANY_SIZE:
-        try:
-            return timm.create_model(name, pretrained=pretrained, num_classes=0, global_pool="", **options)
-        except TypeError as error:
-            if not any(option in str(error) for option in options):
-                raise
-        except AssertionError:  # how some families refuse to go without their pooling
-            raise _no_maps(name) from None
-        except Exception as error:
-            if not pretrained:
-                raise InputError(f"timm cannot build the backbone {name!r}: {_first_line(error)}") from error
-            # Every way to the weights has errors of its own (hub, http, file, timm): to the user they are one.
-            raise InputError(
-                f"The pre-trained weights of {name!r} could not be fetched ({_first_line(error)}). "
-                "Give a local file instead, with --weights FILE or weights=."
-            ) from error
-    raise AssertionError("the last set of options is empty, so none of it can be refused")
+    # Some families refuse to go without their pooling; their maps are taken from before it.
+    for pooling in ({"global_pool": ""}, {}):
+        for options in _ANY_SIZE:
+            try:
+                return timm.create_model(name, pretrained=pretrained, num_classes=0, **pooling, **options)
+            except TypeError as error:
+                if not any(option in str(error) for option in (*pooling, *options)):
+                    raise
+            except AssertionError:
+                break
+            except Exception as error:
+                if not pretrained:
+                    raise InputError(f"timm cannot build the backbone {name!r}: {_first_line(error)}") from error
+                # Every way to the weights has errors of its own (hub, http, file, timm): to the user they are one.
+                raise InputError(
+                    f"The pre-trained weights of {name!r} could not be fetched ({_first_line(error)}). "
+                    "Give a local file instead, with --weights FILE or weights=."
+                ) from error
+    raise _no_maps(name)
 
 
 def _no_maps(name: str) -> InputError:
