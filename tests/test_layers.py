@@ -27,6 +27,7 @@ LAYERS = [
     ["serving"],
     ["estimator"],
     ["cli"],
+    ["__main__"],
 ]
 """Lowest first. `posterior` lies under `methods`: it knows log-probabilities only, and a method's prediction is one of
 its decisions. `kernels` lies under `constraints`, its only caller."""

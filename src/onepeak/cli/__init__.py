@@ -2,7 +2,7 @@
 
 import sys
 
-from onepeak.errors import OnepeakError
+from onepeak.errors import InputError, OnepeakError
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
         if debug:
             raise
         print(f"onepeak: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, InputError) else 1)
     except KeyboardInterrupt:
         print("onepeak: stopped; what was finished is kept.", file=sys.stderr)  # noqa: T201
         sys.exit(1)

@@ -2,7 +2,7 @@
 
 import typer
 
-from onepeak.cli import datasets, methods, splits
+from onepeak.cli import datasets, methods, splits, train
 
 app = typer.Typer(
     name="onepeak",
@@ -12,6 +12,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command()(train.train)
 app.command()(methods.methods)
 app.command()(datasets.datasets)
 app.command()(splits.splits)

@@ -1,0 +1,78 @@
+"""`onepeak train`: one model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from onepeak.cli import options
+
+
+def train(
+    data: Annotated[str, typer.Argument(help="A known data set, a folder with one folder a class, or a CSV.")],
+    method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the model and its records.")],
+    root: options.Root = None,
+    order: options.Order = None,
+    label: options.Label = None,
+    group: options.Group = None,
+    protocol: options.Protocol = "auto",
+    split: Annotated[int, typer.Option("--split", min=0, help="Which of the protocol's splits.")] = 0,
+    fold: Annotated[int, typer.Option("--fold", min=0, help="Which fold of the split.")] = 0,
+    recipe: Annotated[str, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = "auto",
+    epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,
+    lr: Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")] = None,
+    select: Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch.")] = None,
+    variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
+    settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
+    backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
+    pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,
+    weights: Annotated[Path | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,
+    seed: options.Seed = 0,
+    device: options.Device = "auto",
+    precision: Annotated[str, typer.Option("--precision", help="fp32, bf16 or fp16.")] = "fp32",
+    logger: Annotated[
+        str, typer.Option("--logger", help="tensorboard, csv, none, or a Lightning logger.")
+    ] = "tensorboard",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with what --out holds.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")] = False,
+    allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the split leaks.")] = False,
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for decoded pictures.")] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Trains one model on one split, and measures it on the test part.
+
+    Example: onepeak train biopsies --method elb --epochs 5 --out model
+    """
+    from onepeak.cli.training import TrainRequest, train_one
+
+    request = TrainRequest(
+        data=data,
+        method=method,
+        out=out,
+        root=root,
+        order=order,
+        label=label,
+        group=group,
+        protocol=protocol,
+        split=split,
+        fold=fold,
+        recipe=recipe,
+        changes={"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select},
+        variant=variant,
+        settings=options.settings_of(settings),
+        backbone=backbone,
+        pooling=pooling,
+        weights=weights,
+        seed=seed,
+        device=device,
+        precision=precision,
+        logger=logger,
+        resume=resume,
+        skip_bad=skip_bad,
+        allow_leak=allow_leak,
+        cache=cache,
+        quiet=quiet,
+    )
+    train_one(request)

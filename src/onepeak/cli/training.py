@@ -1,0 +1,142 @@
+"""What `onepeak train` does, once its flags are read."""
+
+import contextlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from onepeak.data.open import open_data
+from onepeak.data.splits import Split, make_splits, refuse_leaks
+from onepeak.errors import InputError
+from onepeak.methods.catalog import method
+from onepeak.metrics.functional import side_order_chance
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.devices import make_fabric
+from onepeak.training.loop import Watch
+from onepeak.training.prepare import Prepared, prepare
+from onepeak.training.presets import PRESETS, preset
+from onepeak.training.progress import LoggerWatch, ProgressBar
+from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_file import changed, recipe_from_file
+from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainRequest:
+    """The flags of `onepeak train`."""
+
+    data: str
+    method: str
+    out: Path
+    root: str | None
+    order: str | None
+    label: str | None
+    group: str | None
+    protocol: str
+    split: int
+    fold: int
+    recipe: str
+    changes: dict[str, Any]
+    variant: str
+    settings: dict[str, Any]
+    backbone: str | None
+    pooling: str | None
+    weights: Path | None
+    seed: int
+    device: str
+    precision: str
+    logger: str
+    resume: bool
+    skip_bad: bool
+    allow_leak: bool
+    cache: Path | None
+    quiet: bool
+
+
+def train_one(request: TrainRequest) -> None:
+    """Trains the model that was asked for and prints what it is worth."""
+    check_folder(request.out, resume=request.resume)
+    # A wrong name or setting is told before any picture is read.
+    method(request.method, num_classes=2, variant=request.variant, **request.settings)  # type: ignore[arg-type]
+    manifest = open_data(request.data, root=request.root, order=request.order, label=request.label, group=request.group)
+    if not request.quiet:
+        for note in manifest.notes:
+            typer.echo(f"note: {note}", err=True)
+    recipe = choose_recipe(request, preset("auto" if request.recipe not in PRESETS else request.recipe, manifest))
+    prepared = prepare(manifest, recipe, cache_dir=request.cache, skip_bad=request.skip_bad, quiet=request.quiet)
+    split = choose_split(request, prepared)
+    leaks = refuse_leaks(prepared.manifest, [split], digests=prepared.digests, allow=request.allow_leak)
+    fabric = make_fabric(device=request.device, precision=request.precision)  # type: ignore[arg-type]
+    settings = RunSettings(
+        method=request.method,
+        variant=request.variant,  # type: ignore[arg-type]
+        method_settings=request.settings,
+        network=choose_network(request, prepared),
+        weights=request.weights,
+        recipe=recipe,
+        seed=request.seed,
+    )
+    title = (
+        f"{request.method} on {manifest.name}: {prepared.manifest.num_classes} classes, "
+        f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
+        f"{settings.network.backbone}, {recipe.epochs} epochs, {fabric.device}"
+    )
+    if fabric.is_global_zero and not request.quiet:
+        typer.echo(title, err=True)
+    watches: list[Watch] = []
+    with contextlib.ExitStack() as stack:
+        if fabric.is_global_zero:
+            bar = ProgressBar(request.method, recipe.epochs, quiet=request.quiet)
+            watches.append(stack.enter_context(bar))
+            if request.logger != "none":
+                watches.append(LoggerWatch(request.logger, request.out))
+        notes = {"leaks_allowed": [str(leak) for leak in leaks]} if leaks else {}
+        result = train_run(settings, prepared, split, request.out, fabric=fabric, watches=tuple(watches), notes=notes)
+    if fabric.is_global_zero:
+        show(result, prepared.manifest.num_classes, request.out)
+
+
+def check_folder(out: Path, *, resume: bool) -> None:
+    """A folder that holds a run is gone on with only when asked."""
+    if (out / RESULT).exists():
+        raise InputError(f"`--out` {out} holds a finished run: give another folder.")
+    if (out / CHECKPOINT).exists() and not resume:
+        raise InputError(
+            f"`--out` {out} holds an unfinished run: add --resume to go on with it, or give another folder."
+        )
+
+
+def choose_recipe(request: TrainRequest, base: Recipe) -> Recipe:
+    """The preset or the file, with what the flags say instead."""
+    recipe = base if request.recipe in PRESETS else recipe_from_file(Path(request.recipe), base)
+    given = {name: value for name, value in request.changes.items() if value is not None}
+    return changed(recipe, given, source="flags")
+
+
+def choose_split(request: TrainRequest, prepared: Prepared) -> Split:
+    """The split and fold that were asked for."""
+    splits = make_splits(prepared.manifest, protocol=request.protocol, splits=request.split + 1, seed=request.seed)
+    for found in splits:
+        if (found.split, found.fold) == (request.split, request.fold):
+            return found
+    folds = sorted({found.fold for found in splits})
+    raise InputError(f"`--fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {request.fold}.")
+
+
+def choose_network(request: TrainRequest, prepared: Prepared) -> NetworkSettings:
+    """What suits the data, with what the flags say instead."""
+    given: dict[str, Any] = {"backbone": request.backbone, "pooling": request.pooling}
+    return replace(prepared.suits(), **{name: value for name, value in given.items() if value is not None})
+
+
+def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
+    """The figures that matter, and what to do next."""
+    test = result["metrics"]["test"]
+    typer.echo(
+        f"test: MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "
+        f"(chance {side_order_chance(num_classes):.1%}), one-peaked {test['unimodal']:.1%}; "
+        f"best epoch {result['best_epoch'] + 1} of {result['epochs']}, {result['seconds']:.0f} s\n"
+        f"model: {out}"
+    )

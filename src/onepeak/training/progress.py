@@ -1,0 +1,101 @@
+"""Who looks on while a network trains: a progress bar on a terminal, loggers for other tools."""
+
+import importlib
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from onepeak._extras import require
+from onepeak.errors import InputError
+from onepeak.training.loop import Row
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+class ProgressBar:
+    """A bar over all steps with the time left, and the last validation's MAE and SOI; nothing where no terminal is.
+
+    Args:
+        title: What is being trained.
+        epochs: How many epochs there are.
+        quiet: To show nothing even on a terminal.
+    """
+
+    def __init__(self, title: str, epochs: int, *, quiet: bool = False) -> None:
+        rich = require("rich.progress", extra="cli", purpose="The progress bar")
+        console = require("rich.console", extra="cli", purpose="The progress bar").Console(stderr=True)
+        self.epochs = epochs
+        self.bar: Progress = rich.Progress(
+            rich.TextColumn("{task.description}"),
+            rich.BarColumn(),
+            rich.TextColumn("epoch {task.fields[epoch]}"),
+            rich.TimeElapsedColumn(),
+            rich.TextColumn("left"),
+            rich.TimeRemainingColumn(),
+            rich.TextColumn("{task.fields[figures]}"),
+            console=console,
+            disable=quiet or not console.is_terminal,
+        )
+        self.task: TaskID = self.bar.add_task(title, total=None, epoch=f"0/{epochs}", figures="")
+
+    def __enter__(self) -> "ProgressBar":
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def step(self, epoch: int, step: int, num_steps: int) -> None:
+        """Moves the bar on."""
+        self.bar.update(self.task, total=self.epochs * num_steps, completed=epoch * num_steps + step)
+
+    def epoch(self, row: Row) -> None:
+        """Shows the figures of the epoch's validation."""
+        figures = f"MAE {row['valid_mae']:.3g}  SOI {row['valid_soi_predicted']:.1%}"
+        self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=figures)
+
+
+class LoggerWatch:
+    """Sends every epoch's row to a Lightning logger.
+
+    Args:
+        name: "tensorboard", "csv", or the dotted name of a Lightning logger class that takes `save_dir`.
+        folder: Where the logger keeps its files.
+    """
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.logger = _make_logger(name, folder)
+
+    def step(self, epoch: int, step: int, num_steps: int) -> None:
+        """Steps are not logged: reading the loss would make every step wait for the device."""
+
+    def epoch(self, row: Row) -> None:
+        """Logs the row."""
+        self.logger.log_metrics({name: value for name, value in row.items() if name != "epoch"}, int(row["epoch"]))
+        if self.logger.__class__.__name__ == "CSVLogger":
+            self.logger.save()
+
+
+def _make_logger(name: str, folder: Path) -> Any:
+    known = {
+        "tensorboard": "lightning.fabric.loggers.TensorBoardLogger",
+        "csv": "lightning.fabric.loggers.CSVLogger",
+    }
+    dotted = known.get(name, name)
+    module, _, attribute = dotted.rpartition(".")
+    if not module:
+        raise InputError(
+            f"`logger` must be none, {', '.join(known)} or the dotted name of a Lightning logger, got {name!r}."
+        )
+    try:
+        kind = getattr(importlib.import_module(module), attribute)
+        if name in known:
+            return kind(root_dir=folder, name="logs", version="")
+        return kind(save_dir=str(folder))
+    except ModuleNotFoundError as error:
+        raise InputError(f"`logger` {name!r} needs {error.name}, which is not installed.") from error
+    except AttributeError as error:
+        raise InputError(f"`logger` must name a class, got {name!r}: {error}.") from error
