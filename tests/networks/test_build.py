@@ -1,0 +1,152 @@
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+import onepeak
+from onepeak.errors import InputError
+from onepeak.networks import NetworkSettings, build_network, network_around
+
+SMALL = NetworkSettings(backbone="small")
+TABLE = NetworkSettings(backbone="mlp", num_features=5)
+
+
+def method(name, num_classes=4):
+    return onepeak.method(name, num_classes=num_classes)
+
+
+def same(module, other):
+    theirs = other.state_dict()
+    return all(tensor.equal(theirs[key]) for key, tensor in module.state_dict().items())
+
+
+@pytest.mark.parametrize("record", onepeak.methods(), ids=lambda record: record.name)
+@pytest.mark.parametrize("settings", [SMALL, TABLE], ids=lambda settings: settings.backbone)
+def test_every_method_has_networks_that_give_what_it_reads(record, settings, noise):
+    network = build_network(method(record.name), settings)
+    outputs = network(noise(2, 3, 32, 32) if settings is SMALL else noise(2, 5))
+    assert network.method.log_probs(outputs).shape == (2, 4)
+    assert network.method.loss(outputs, torch.tensor([0, 3])).isfinite()
+
+
+@pytest.mark.parametrize("settings", [SMALL, TABLE, NetworkSettings()], ids=lambda settings: settings.backbone)
+def test_the_same_seed_gives_the_same_first_weights(settings):
+    first, again, other = (build_network(method("po"), settings, seed=seed) for seed in (3, 3, 4))
+    assert same(first, again)
+    assert not same(first.backbone, other.backbone)
+    assert not same(first.head, other.head)
+    assert not same(first.method, other.method)
+
+
+def test_methods_share_the_first_weights_of_what_they_share():
+    ce, po, slopes = (build_network(method(name), SMALL, seed=0) for name in ("ce", "po", "slopes"))
+    assert same(ce.backbone, po.backbone)
+    assert same(ce.backbone, slopes.backbone)
+    assert same(ce.head, po.head)
+    wildcat = build_network(method("ce"), NetworkSettings(backbone="small", kmax=0.5, alpha=1.0), seed=0)
+    assert same(ce.head, wildcat.head)
+
+
+def test_a_seed_leaves_the_global_random_numbers_alone():
+    torch.manual_seed(1)
+    expected = torch.rand(2)
+    torch.manual_seed(1)
+    build_network(method("ce"), SMALL, seed=0)
+    assert torch.rand(2).equal(expected)
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 1.0}, {"kmax": 0.5}, {"alpha": 1.0, "kmin": 0.9}, {"pooling": "max"}])
+def test_pooling_settings_reach_the_outputs(noise, settings):
+    plain, changed = (
+        build_network(method("ce"), NetworkSettings(backbone="small", **each), seed=0) for each in ({}, settings)
+    )
+    images = noise(2, 3, 64, 64)
+    assert (plain(images) - changed(images)).abs().max() > 1e-3
+
+
+def test_the_real_weights_go_into_the_backbone_and_the_head_starts_fresh(imagenet_resnet18):
+    network = build_network(method("elb"), NetworkSettings(), weights=imagenet_resnet18, seed=0)
+    real = load_file(imagenet_resnet18)
+    assert all(tensor.equal(real[key].to(tensor.dtype)) for key, tensor in network.backbone.model.state_dict().items())
+    assert same(network.head, build_network(method("elb"), NetworkSettings(), seed=0).head)
+    assert network.notes == ()
+
+
+def test_the_classifier_of_a_weight_file_is_left_with_a_note(tmp_path):
+    tensors = build_network(method("ce"), NetworkSettings(), seed=1).backbone.model.state_dict()
+    save_file(tensors | {"fc.weight": torch.zeros(9, 512), "fc.bias": torch.zeros(9)}, tmp_path / "resnet.safetensors")
+    network = build_network(method("ce"), NetworkSettings(), weights=tmp_path / "resnet.safetensors")
+    assert network.notes == ("2 of 122 tensors in resnet.safetensors were not used: fc.bias, fc.weight.",)
+
+
+@pytest.mark.parametrize("settings", [NetworkSettings(), SMALL, TABLE], ids=lambda settings: settings.backbone)
+def test_a_whole_network_saved_is_a_weight_file_for_the_next(tmp_path, settings):
+    first = build_network(method("ce"), settings, seed=1)
+    save_file(first.state_dict(), tmp_path / "model.safetensors")
+    second = build_network(method("slopes", 9), settings, weights=tmp_path / "model.safetensors")
+    assert same(first.backbone, second.backbone)
+    assert "head.classifier.weight" in second.notes[0]
+
+
+@pytest.mark.bad_input
+def test_weights_of_another_backbone_are_refused(tmp_path):
+    save_file(build_network(method("ce"), SMALL).state_dict(), tmp_path / "small.safetensors")
+    with pytest.raises(
+        InputError, match=r"must fit the backbone's 120 tensors, small\.safetensors does not: 100 missing"
+    ):
+        build_network(method("ce"), NetworkSettings(), weights=tmp_path / "small.safetensors")
+
+
+@pytest.mark.bad_input
+def test_weights_from_two_places_are_refused(tmp_path):
+    with pytest.raises(InputError, match="`weights` and `pretrained` exclude each other"):
+        build_network(method("ce"), NetworkSettings(), weights=tmp_path, pretrained=True)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("settings", [SMALL, TABLE], ids=lambda settings: settings.backbone)
+def test_our_own_backbones_have_nothing_to_download(settings):
+    with pytest.raises(InputError, match=f"`pretrained` must be False with backbone='{settings.backbone}'"):
+        build_network(method("ce"), settings, pretrained=True)
+
+
+@pytest.mark.bad_input
+def test_a_table_has_columns():
+    with pytest.raises(InputError, match="`num_features` must be an integer >= 1, got 0"):
+        build_network(method("ce"), NetworkSettings(backbone="mlp", num_features=0))
+
+
+def test_a_users_module_with_maps_gets_a_head_and_keeps_its_state(noise):
+    backbone = nn.Sequential(nn.Conv2d(1, 6, 3), nn.BatchNorm2d(6), nn.Dropout())
+    backbone[2].eval()
+    example = 5 + noise(2, 1, 12, 12)  # one channel: the inputs are the user's matter
+    network = network_around(method("slopes"), backbone, example=example, kmax=0.3, seed=0)
+    assert backbone[1].running_mean.abs().sum() == 0
+    assert (backbone[1].training, backbone[2].training) == (True, False)
+    assert network(example).shape == (2, 3)
+    assert network.head.pooling.kmax == 0.3
+
+
+def test_a_users_module_with_features_gets_a_linear_head(noise):
+    network = network_around(method("elb"), nn.LazyLinear(7), example=noise(2, 5))
+    assert network.head.classifier.weight.shape == (4, 7)
+    assert network(noise(3, 5)).shape == (3, 4)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("backbone", "message"),
+    [
+        (nn.Unflatten(1, (5, 1)), r"`backbone` must give feature maps .*got shape \(2, 5, 1\) for an example of shape"),
+        (nn.LSTM(5, 3), "`backbone` must give one tensor, got tuple"),
+    ],
+)
+def test_a_module_that_gives_something_else_is_refused(backbone, message):
+    with pytest.raises(InputError, match=message):
+        network_around(method("ce"), backbone, example=torch.zeros(2, 5))
+
+
+@pytest.mark.bad_input
+def test_pooling_settings_for_features_are_refused():
+    with pytest.raises(InputError, match=r"Pooling settings do nothing for a backbone that gives features \(2, 5\)"):
+        network_around(method("ce"), nn.Identity(), example=torch.zeros(2, 5), kmax=0.2)

@@ -1,0 +1,126 @@
+import re
+import sys
+
+import huggingface_hub
+import pytest
+import timm
+import torch
+
+from onepeak.errors import InputError, MissingExtraError, UnknownNameError
+from onepeak.networks import TimmBackbone
+
+
+@pytest.fixture(scope="module")
+def resnet18():
+    return TimmBackbone("resnet18").eval()
+
+
+@pytest.mark.parametrize(("size", "maps"), [((64, 64), (2, 2)), ((97, 131), (4, 5)), ((256, 256), (8, 8))])
+def test_a_resnet_takes_any_picture_size(resnet18, size, maps):
+    with torch.no_grad():
+        assert resnet18(torch.zeros(1, 3, *size)).shape == (1, resnet18.num_channels, *maps)
+
+
+def test_maps_are_those_of_timm(resnet18, noise):
+    with torch.no_grad():
+        images = noise(2, 3, 64, 96)
+        assert resnet18(images).equal(resnet18.model.forward_features(images))
+
+
+def test_looking_at_it_leaves_batch_norm_untouched():
+    model = TimmBackbone("resnet18").model
+    assert model.training
+    assert not model.bn1.running_mean.any()
+
+
+def test_the_tokens_of_a_transformer_lie_where_their_patches_were(noise):
+    vit = TimmBackbone("vit_tiny_patch16_224").eval()
+    images = noise(1, 3, 48, 80)
+    with torch.no_grad():
+        maps = vit(images)
+        tokens = vit.model.forward_features(images)
+    assert maps.shape == (1, 192, 3, 5)
+    torch.testing.assert_close(maps[0, :, 1, 2], tokens[0, 1 + 1 * 5 + 2])  # behind the class token, row by row
+
+
+def test_channels_that_timm_puts_last_come_second():
+    swin = TimmBackbone("swin_tiny_patch4_window7_224").eval()
+    with torch.no_grad():
+        assert swin(torch.zeros(1, 3, 64, 96)).shape == (1, 768, 2, 3)
+
+
+def test_a_family_that_insists_on_its_pooling_gives_maps_from_before_it():
+    deit = TimmBackbone("deit_tiny_distilled_patch16_224").eval()
+    with torch.no_grad():
+        assert deit(torch.zeros(1, 3, 32, 48)).shape == (1, 192, 2, 3)
+
+
+@pytest.mark.bad_input
+def test_a_picture_size_that_cannot_be_is_said():
+    mixer = TimmBackbone("mixer_s32_224")
+    with pytest.raises(InputError, match=r"'mixer_s32_224' can take, such as its own 224x224, got 64x96 .*resnet18"):
+        mixer(torch.zeros(1, 3, 64, 96))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["coat_tiny", "convit_tiny"])
+def test_a_backbone_without_maps_is_refused_with_others_to_use(name):
+    with pytest.raises(InputError, match=f"timm gives no feature maps for '{name}': use a convolutional network"):
+        TimmBackbone(name)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("resnt18", r"Unknown backbone 'resnt18'\. Did you mean 'resnet18'\? Known: mlp, small, and the \d+ of timm\."),
+        ("smal", r"Unknown backbone 'smal'\. Did you mean 'small'\?"),
+        ("hf-hub:timm/resnet18.a1_in1k", r"Unknown backbone 'hf-hub:timm/resnet18\.a1_in1k'\."),
+    ],
+)
+def test_an_unknown_backbone_gets_a_suggestion(name, message):
+    with pytest.raises(UnknownNameError, match=message):
+        TimmBackbone(name)
+
+
+@pytest.mark.bad_input
+def test_an_unknown_weight_tag_is_refused():
+    with pytest.raises(InputError, match=r"timm cannot build the backbone 'resnet18\.nope': Invalid pretrained tag"):
+        TimmBackbone("resnet18.nope")
+
+
+@pytest.mark.bad_input
+def test_a_failed_download_names_the_local_file(monkeypatch, tmp_path):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"weights of 'resnet18' could not be fetched \(.+\)\. Give a local .*--weights"
+    ):
+        TimmBackbone("resnet18", pretrained=True)
+
+
+@pytest.mark.bad_input
+def test_a_backbone_for_which_timm_has_no_weights_is_refused():
+    name = next(name for name in timm.list_models("resnet*") if not timm.is_model_pretrained(name))
+    with pytest.raises(InputError, match=f"timm has no pre-trained weights for '{name}': leave them out, or"):
+        TimmBackbone(name, pretrained=True)
+
+
+@pytest.mark.bad_input
+def test_without_timm_its_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "timm", None)
+    with pytest.raises(
+        MissingExtraError, match=re.escape("A backbone by name needs timm: pip install 'onepeak[train]'")
+    ):
+        TimmBackbone("resnet18")
+
+
+@pytest.mark.bad_input
+def test_other_failures_are_not_blamed_on_the_picture_size(resnet18, monkeypatch):
+    def broken(images):
+        raise RuntimeError("the device is on fire")
+
+    monkeypatch.setattr(resnet18, "_maps", broken)
+    with pytest.raises(RuntimeError, match="the device is on fire") as caught:
+        resnet18(torch.zeros(1, 3, 64, 64))
+    assert not isinstance(caught.value, InputError)
