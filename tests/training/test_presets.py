@@ -1,0 +1,84 @@
+from dataclasses import replace
+
+import pytest
+
+from onepeak.data.augment import Augment
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.resize import Resize
+from onepeak.errors import InputError
+from onepeak.training.presets import PAPER, preset
+from training.planted import planted_pictures, planted_table
+
+
+def named(name):
+    """A data set of that name."""
+    return replace(planted_table(4), name=name)
+
+
+@pytest.mark.parametrize("name", ["iciar", "hci", "fgnet", "afad-lite", "afad-full"])
+def test_the_papers_optimiser_is_the_same_for_all_its_sets(name):
+    recipe = preset("paper", named(name))
+    assert (recipe.optimizer, recipe.momentum, recipe.weight_decay) == ("sgd", 0.9, 1e-5)
+    assert (recipe.schedule, recipe.step_every, recipe.step_factor, recipe.lr_floor) == ("step", 100, 0.1, 1e-7)
+    assert (recipe.warmup_epochs, recipe.clip_norm, recipe.ema, recipe.patience) == (0, None, None, None)
+    assert not recipe.balanced
+
+
+@pytest.mark.parametrize(
+    ("name", "lr", "epochs", "batch_size"),
+    [
+        ("iciar", 1e-3, 1000, 8),
+        ("hci", 1e-4, 1000, 8),
+        ("fgnet", 1e-3, 1000, 8),
+        ("afad-lite", 1e-3, 100, 64),
+        ("afad-full", 1e-3, 100, 64),
+    ],
+)
+def test_the_papers_rate_length_and_batch_are_those_of_each_set(name, lr, epochs, batch_size):
+    recipe = preset("paper", named(name))
+    assert (recipe.lr, recipe.epochs, recipe.batch_size) == (lr, epochs, batch_size)
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "resize", "augment"),
+    [
+        # 512-pixel crops halved are 256-pixel crops of the halved picture
+        ("iciar", (768, 1024), Resize(scale=0.5), Augment(crop=256, vertical_flip=True, colour_jitter=(0.5, 0.5, 0.5, 0.05))),
+        ("hci", (1536, 2048), Resize(), Augment(crop=256, vertical_flip=True)),
+        ("fgnet", (768, 1024), Resize(short_side=532, only_enlarge=True, scale=0.5), Augment(crop=256)),
+        ("afad-full", (768, 1024), Resize(short_side=532, only_enlarge=True, scale=0.5), Augment(crop=256)),
+    ],
+)  # fmt: skip
+def test_the_papers_geometry_and_augmentation_are_those_of_each_set(name, stored, resize, augment):
+    recipe = preset("paper", named(name))
+    assert recipe.resize == resize
+    assert recipe.resize.size_of(1536, 2048) == stored
+    assert recipe.augment == augment
+
+
+def test_small_faces_are_enlarged_until_the_papers_crop_fits():
+    assert min(preset("paper", named("fgnet")).resize.size_of(400, 300)) == 266
+
+
+def test_other_data_gets_the_papers_general_recipe():
+    assert preset("paper", named("mine")) == PAPER
+
+
+def test_what_suits_depends_on_whether_there_are_rows_small_pictures_or_files(tmp_path):
+    files = Manifest(
+        name="files",
+        items=ImageFiles(root=tmp_path, paths=("a.png", "b.png")),
+        labels=planted_pictures(2).labels,
+        classes=("low", "high"),
+    )
+    small, large = planted_pictures(4, size=16), planted_pictures(4, size=97)
+    assert preset("auto", planted_table(4)).evaluation_batch_size == 4096
+    assert preset("auto", small).augment.crop is None
+    assert preset("auto", large) == preset("auto", files)
+    assert preset("auto", files).augment.crop == 224
+
+
+@pytest.mark.bad_input
+def test_an_unknown_recipe_is_refused_with_the_nearest_name():
+    with pytest.raises(InputError, match=r"`recipe`.*'papr'.*paper"):
+        preset("papr", planted_table(4))

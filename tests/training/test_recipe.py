@@ -1,0 +1,46 @@
+import dataclasses
+
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.metrics.catalog import METRICS
+from onepeak.training.recipe import SETTING_NAMES, Recipe
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("setting", "value", "message"),
+    [
+        ("epochs", 0, r"`epochs` must be an integer >= 1, got 0"),
+        ("epochs", 2.5, r"`epochs` must be an integer >= 1, got 2.5"),
+        ("batch_size", 0, r"`batch_size` must be an integer >= 1, got 0"),
+        ("evaluation_batch_size", -1, r"`evaluation_batch_size` must be an integer >= 1, got -1"),
+        ("optimizer", "adam", r"`optimizer`.*'adam'.*adamw"),
+        ("schedule", "cosin", r"`schedule`.*'cosin'.*cosine"),
+        ("lr", 0, r"`lr` must be a finite number > 0, got 0"),
+        ("lr", float("nan"), r"`lr` must be a finite number > 0, got nan"),
+        ("momentum", 1.0, r"`momentum` must be a finite number >= 0 and < 1, got 1.0"),
+        ("weight_decay", -1e-4, r"`weight_decay` must be a finite number >= 0, got -0.0001"),
+        ("step_every", 0, r"`step_every` must be an integer >= 1, got 0"),
+        ("step_factor", 0.0, r"`step_factor` must be a finite number > 0 and <= 1, got 0.0"),
+        ("lr_floor", -1.0, r"`lr_floor` must be a finite number >= 0, got -1.0"),
+        ("warmup_epochs", -1, r"`warmup_epochs` must be an integer >= 0, got -1"),
+        ("clip_norm", 0.0, r"`clip_norm` must be a finite number > 0, got 0.0"),
+        ("ema", 1.0, r"`ema` must be a finite number > 0 and < 1, got 1.0"),
+        ("patience", 0, r"`patience` must be an integer >= 1, got 0"),
+        ("select", "maee", r"`select`.*'maee'.*mae"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_by_name(setting, value, message):
+    with pytest.raises(InputError, match=message):
+        Recipe(**{setting: value})
+
+
+@pytest.mark.parametrize("name", ["loss", "as_published", *(record.name for record in METRICS)])
+def test_the_epoch_may_be_chosen_by_the_loss_or_any_metric(name):
+    assert Recipe(select=name).select == name
+
+
+def test_the_plain_settings_are_all_but_the_geometry_of_pictures():
+    names = {each.name for each in dataclasses.fields(Recipe)}
+    assert names - set(SETTING_NAMES) == {"resize", "augment"}

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from onepeak.data.manifest import FeatureRows
+from onepeak.errors import InputError
+from onepeak.training.table import TableEncoder
+
+NAN = float("nan")
+TRAIN = FeatureRows(
+    columns=("age", "colour", "same", "dose"),
+    values=np.array([[1, 0, 5, 10], [3, 2, 5, NAN], [1, 0, 5, 30], [3, NAN, 5, 20]], np.float32),
+    categories={"colour": ("red", "green", "blue")},
+)
+
+
+def test_a_table_by_hand():
+    encoder = TableEncoder.learn(TRAIN)
+    assert encoder.num_features == 7
+    assert encoder.means == (2.0, 0.0, 5.0, 20.0)
+    assert encoder.stds == pytest.approx((1.0, 1.0, 1.0, np.sqrt(200 / 3)))
+    assert encoder.missing == ("dose",)
+    step = 10 / np.sqrt(200 / 3)
+    expected = [
+        # age, red, green, blue, same, dose, dose missing
+        [-1, 1, 0, 0, 0, -step, 0],
+        [1, 0, 0, 1, 0, 0, 1],
+        [-1, 1, 0, 0, 0, step, 0],
+        [1, 0, 0, 0, 0, 0, 0],  # no colour is none of the colours
+    ]
+    found = encoder.encode(TRAIN)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_other_rows_are_read_with_what_the_training_rows_taught():
+    encoder = TableEncoder.learn(TRAIN)
+    other = FeatureRows(
+        columns=TRAIN.columns, values=np.array([[4, 1, 7, NAN], [NAN, 1, 5, 20]], np.float32), categories=TRAIN.categories
+    )  # fmt: skip
+    np.testing.assert_allclose(
+        encoder.encode(other),
+        # a column that did not vary keeps its unit; age was never missing in training, so its mean must do
+        [[2, 0, 1, 0, 2, 0, 1], [0, 0, 1, 0, 0, 0, 0]],
+    )
+
+
+def test_a_column_of_nothing_but_missing_values_teaches_nothing_and_stays_finite():
+    rows = FeatureRows(columns=("a",), values=np.array([[NAN], [NAN]], np.float32))
+    assert TableEncoder.learn(rows).encode(rows).tolist() == [[0, 1], [0, 1]]
+
+
+def test_numbers_far_from_zero_keep_their_spread():
+    values = (np.array([[0.0], [8.0], [16.0]]) + 2.0**24).astype(np.float32)
+    rows = FeatureRows(columns=("year",), values=values)
+    np.testing.assert_allclose(TableEncoder.learn(rows).encode(rows)[:, 0], [-1.2247449, 0, 1.2247449], rtol=1e-5)
+
+
+@pytest.mark.bad_input
+def test_other_columns_are_refused_by_name():
+    rows = FeatureRows(columns=("age", "weight"), values=np.zeros((1, 2), np.float32))
+    with pytest.raises(InputError, match="`rows` must have the columns age, colour, same, dose, got age, weight"):
+        TableEncoder.learn(TRAIN).encode(rows)
