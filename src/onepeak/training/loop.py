@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ class DivergedError(OnepeakError):
     """The loss is no longer a number."""
 
 
+@runtime_checkable
 class Watch(Protocol):
     """Somebody who looks on: a progress bar, a logger."""
 
