@@ -9,6 +9,8 @@ from onepeak.errors import InputError
 from onepeak.training.presets import PAPER, preset
 from training.planted import planted_pictures, planted_table
 
+JITTER = (0.5, 0.5, 0.5, 0.05)
+
 
 def named(name):
     """A data set of that name."""
@@ -43,12 +45,12 @@ def test_the_papers_rate_length_and_batch_are_those_of_each_set(name, lr, epochs
     ("name", "stored", "resize", "augment"),
     [
         # 512-pixel crops halved are 256-pixel crops of the halved picture
-        ("iciar", (768, 1024), Resize(scale=0.5), Augment(crop=256, vertical_flip=True, colour_jitter=(0.5, 0.5, 0.5, 0.05))),
+        ("iciar", (768, 1024), Resize(scale=0.5), Augment(crop=256, vertical_flip=True, colour_jitter=JITTER)),
         ("hci", (1536, 2048), Resize(), Augment(crop=256, vertical_flip=True)),
         ("fgnet", (768, 1024), Resize(short_side=532, only_enlarge=True, scale=0.5), Augment(crop=256)),
         ("afad-full", (768, 1024), Resize(short_side=532, only_enlarge=True, scale=0.5), Augment(crop=256)),
     ],
-)  # fmt: skip
+)
 def test_the_papers_geometry_and_augmentation_are_those_of_each_set(name, stored, resize, augment):
     recipe = preset("paper", named(name))
     assert recipe.resize == resize

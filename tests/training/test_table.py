@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,9 +36,7 @@ def test_a_table_by_hand():
 
 def test_other_rows_are_read_with_what_the_training_rows_taught():
     encoder = TableEncoder.learn(TRAIN)
-    other = FeatureRows(
-        columns=TRAIN.columns, values=np.array([[4, 1, 7, NAN], [NAN, 1, 5, 20]], np.float32), categories=TRAIN.categories
-    )  # fmt: skip
+    other = replace(TRAIN, values=np.array([[4, 1, 7, NAN], [NAN, 1, 5, 20]], np.float32))
     np.testing.assert_allclose(
         encoder.encode(other),
         # a column that did not vary keeps its unit; age was never missing in training, so its mean must do

@@ -1,0 +1,120 @@
+import json
+import pickle
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from onepeak.errors import InputError
+from onepeak.training.checkpoint import (
+    CheckpointError,
+    load_checkpoint,
+    save_checkpoint,
+    write_in_one_step,
+)
+from training.scripts import run_script
+from training.write_and_be_killed import made_checkpoint
+
+
+def test_what_was_saved_is_loaded(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    saved = made_checkpoint(3)
+    save_checkpoint(saved, path)
+    found = load_checkpoint(path, fingerprint="mine")
+    assert found is not None
+    assert torch.equal(found.network.pop("weight"), saved.network.pop("weight"))
+    assert torch.equal(found.best.pop("weight"), saved.best.pop("weight"))
+    assert repr(found) == repr(saved)
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+def test_no_checkpoint_is_not_an_error(tmp_path):
+    assert load_checkpoint(tmp_path / "checkpoint.pt", fingerprint="mine") is None
+
+
+def test_a_writer_killed_twenty_times_leaves_a_whole_checkpoint_every_time(tmp_path):
+    seen = json.loads(run_script("write_and_be_killed.py", tmp_path, 20))
+    assert [each["status"] for each in seen] == [-9] * 20
+    assert all(each["whole"] for each in seen)
+    epochs = [each["epoch"] for each in seen]
+    assert epochs == sorted(epochs)  # nothing that was there is ever lost
+    assert epochs[-1] > 20
+
+
+def test_a_full_disk_is_reported_and_the_old_checkpoint_stays(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    message = run_script("write_to_a_full_disk.py", path)
+    assert "could not be written" in message
+    assert "what was there before is kept" in message
+    found = load_checkpoint(path, fingerprint="mine")
+    assert found is not None
+    assert found.epoch == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"]
+
+
+@pytest.mark.bad_input
+def test_a_folder_that_is_gone_is_reported(tmp_path):
+    with pytest.raises(CheckpointError, match=r"checkpoint\.pt could not be written"):
+        save_checkpoint(made_checkpoint(1), tmp_path / "gone" / "checkpoint.pt")
+
+
+@pytest.mark.bad_input
+def test_a_write_that_is_interrupted_leaves_no_litter(tmp_path):
+    def interrupted(part):
+        part.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_in_one_step(tmp_path / "result.json", interrupted)
+    assert not list(tmp_path.iterdir())
+
+
+def damaged(whole):
+    """Many ways for a file to be no checkpoint."""
+    chance = random.Random(0)
+    yield from (b"", b"\n", b"not a checkpoint at all", bytes(1000), b"PK\x03\x04")
+    yield from (whole[: len(whole) * part // 20] for part in range(1, 20))
+    yield from (whole[:start] + chance.randbytes(200) + whole[start + 200 :] for start in (0, 100, 200))
+    yield whole[:-200] + chance.randbytes(200)
+    yield from (chance.randbytes(chance.randrange(1, 300)) for _ in range(100))
+    yield from (pickle.dumps(value) for value in (3, [1], {"epoch": 1}, "text", None))
+
+
+@pytest.mark.bad_input
+def test_a_damaged_checkpoint_is_an_error_that_says_what_to_do(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    save_checkpoint(made_checkpoint(1), path)
+    for content in damaged(path.read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match=r"checkpoint\.pt cannot be read .*: delete it to start anew"):
+            load_checkpoint(path, fingerprint="mine")
+
+
+@pytest.mark.bad_input
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    save_checkpoint(made_checkpoint(1), tmp_path / "checkpoint.pt")
+    with pytest.raises(InputError, match="belongs to a run with other settings: give the same settings"):
+        load_checkpoint(tmp_path / "checkpoint.pt", fingerprint="another")
+
+
+class Bomb:
+    """Runs something when it is unpickled without care."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_code_in_a_checkpoint_is_refused_and_does_not_run(tmp_path, protocol):
+    path, mark = tmp_path / "checkpoint.pt", tmp_path / "it-ran"
+    torch.save({"epoch": Bomb(mark)}, path, pickle_protocol=protocol)
+    with pytest.raises(CheckpointError, match=r"cannot be read \(UnpicklingError\)"):
+        load_checkpoint(path, fingerprint="mine")
+    assert not mark.exists()
+    torch.load(path, weights_only=False)
+    assert mark.exists()  # without care it would have run
