@@ -1,7 +1,7 @@
 """What a training run needs to go on after anything: written in one step, loaded without running code."""
 
 import os
-import pickle
+import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,10 @@ def load_checkpoint(path: Path, *, fingerprint: str) -> Checkpoint | None:
     if not path.exists():
         return None
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-        checkpoint = Checkpoint(**content)
-    except (OSError, RuntimeError, TypeError, EOFError, ValueError, pickle.UnpicklingError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on the dialect of a pickle, which is refused or read all the same
+            checkpoint = Checkpoint(**torch.load(path, map_location="cpu", weights_only=True))
+    except Exception as error:  # whatever a damaged file makes of the reader
         raise CheckpointError(
             f"The checkpoint {path} cannot be read ({type(error).__name__}): "
             "delete it to start anew, or put a good copy in its place."
@@ -75,6 +76,7 @@ def write_in_one_step(path: Path, write: Any) -> None:
         with part.open("rb+") as written:
             os.fsync(written.fileno())
         part.replace(path)
-    except (OSError, RuntimeError) as error:
-        part.unlink(missing_ok=True)
+    except Exception as error:  # an OSError, or what torch and safetensors make of one
         raise CheckpointError(f"{path} could not be written ({error}); what was there before is kept.") from error
+    finally:
+        part.unlink(missing_ok=True)  # moved already, unless writing failed or was interrupted
