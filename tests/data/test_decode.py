@@ -185,9 +185,9 @@ def test_a_damaged_exif_block_does_not_hide_the_picture():
 
 def test_the_first_page_of_several_is_taken():
     pages = [Image.new("RGB", (4, 4), colour) for colour in ("red", "blue")]
-    for kind in ("TIFF", "GIF"):
+    for kind in ("TIFF", "GIF", "MPO"):
         data = encoded(pages[0], kind, save_all=True, append_images=pages[1:])
-        assert decode_picture(data).getpixel((0, 0)) == (255, 0, 0)
+        assert np.abs(decoded(data).astype(int) - (255, 0, 0)).max() <= 2
 
 
 @pytest.mark.parametrize("mode", ["I", "F"])

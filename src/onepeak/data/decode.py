@@ -1,17 +1,17 @@
 """One picture file to 8-bit RGB, whatever it holds: never half a picture, never a bomb.
 
-Imports no torch: the workers that decode a data set start from here, and should start fast.
+Imports neither torch nor, at its top, NumPy: the workers that decode a data set start from here, and start fast.
 """
 
+import functools
+import importlib
 import io
 import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-import numpy as np
-import numpy.typing as npt
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
 from onepeak.errors import InputError
@@ -19,9 +19,18 @@ from onepeak.errors import InputError
 MAX_PIXELS = 89_478_485
 """More pixels than this are taken for a decompression bomb: the number at which Pillow begins to warn."""
 
-# Formats whose cut-off files Pillow refuses or decodes whole. Left out: JPEG 2000, of which a cut file passes for a
-# whole one, and EPS, which would run another program.
-_FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "MPO", "PNG", "PPM", "TIFF", "WEBP")
+# Formats whose cut-off files Pillow refuses or decodes whole, and where it keeps them. Left out: JPEG 2000, of which a
+# cut file passes for a whole one, and EPS, which would run another program.
+_FORMATS = {
+    "AVIF": "AvifImagePlugin",
+    "BMP": "BmpImagePlugin",
+    "GIF": "GifImagePlugin",
+    "JPEG": "JpegImagePlugin",
+    "PNG": "PngImagePlugin",
+    "PPM": "PpmImagePlugin",
+    "TIFF": "TiffImagePlugin",
+    "WEBP": "WebPImagePlugin",
+}
 _MIN_IS_WHITE = 0  # TIFF 6.0, section 3: PhotometricInterpretation
 _PHOTOMETRIC = 262
 _pillow = threading.RLock()
@@ -79,10 +88,12 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
             raise UnreadablePictureError(f"cut off or damaged: {error}") from error
 
 
+@functools.cache
 def _known_formats() -> list[str]:
     """The formats above that this Pillow was built with."""
-    if not set(_FORMATS) <= Image.OPEN.keys():
-        Image.init()
+    for module in _FORMATS.values():
+        with suppress(ImportError):
+            importlib.import_module(f"PIL.{module}")
     return [name for name in _FORMATS if name in Image.OPEN]
 
 
@@ -111,9 +122,9 @@ def _as_rgb(image: Image.Image, opened: Image.Image) -> Image.Image:
     """Converts any mode that Pillow opens; `opened` still knows the format of the file."""
     match image.mode:
         case "I;16" | "I;16L" | "I;16B" | "I;16N":
-            image = Image.fromarray(_eight_bits(np.asarray(image), inverted=_min_is_white(opened)))
+            image = _eight_bits(image, inverted=_min_is_white(opened))
         case "I" if opened.format in {"PNG", "PPM"}:  # 16 bits in the file, widened by Pillow
-            image = Image.fromarray(_eight_bits(np.asarray(image)))
+            image = _eight_bits(image)
         case "I" | "F":
             raise UnreadablePictureError("32 bits a pixel have no agreed range of values; save it with 8 or 16 bits")
         case "LAB":
@@ -124,10 +135,11 @@ def _as_rgb(image: Image.Image, opened: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def _eight_bits(values: npt.NDArray[np.generic], *, inverted: bool = False) -> npt.NDArray[np.uint8]:
-    wide = values.astype(np.uint32)
-    scaled = ((wide * 255 + 32767) // 65535).astype(np.uint8)
-    return 255 - scaled if inverted else scaled
+def _eight_bits(image: Image.Image, *, inverted: bool = False) -> Image.Image:
+    import numpy as np  # half of a worker's start, for the few pictures that need it
+
+    scaled = ((np.asarray(image).astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
+    return Image.fromarray(255 - scaled if inverted else scaled)
 
 
 def _min_is_white(opened: Image.Image) -> bool:

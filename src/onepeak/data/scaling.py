@@ -1,4 +1,4 @@
-"""The arithmetic and the resampling of a resize. Imports no torch, like everything that a decoding worker needs."""
+"""The arithmetic and the resampling of a resize. Imports Pillow alone, as decoding workers do."""
 
 from PIL import Image
 

@@ -17,8 +17,8 @@ def sources(items):
     return [Source(path, status.st_size, status.st_mtime_ns) for path, status in found]
 
 
-def test_a_worker_never_waits_for_torch():
-    code = pool._START.replace("main()\n", "print(sorted({'torch', 'pandas', 'PIL'} & sys.modules.keys()))\n")
+def test_a_worker_waits_for_pillow_alone():
+    code = pool._START.replace("main()\n", "print(sorted({'torch', 'numpy', 'pandas', 'PIL'} & sys.modules.keys()))\n")
     done = subprocess.run([sys.executable, "-c", code, pool._PACKAGE], capture_output=True, text=True, check=True)
     assert done.stdout == "['PIL']\n"
 

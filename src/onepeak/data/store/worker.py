@@ -1,7 +1,8 @@
 """Turns a run of picture files into a part of a store; as a process of its own when there are several workers.
 
 The process reads one task a line from its standard input and answers one line a picture; it ends with its input, so
-no worker outlives a killed parent by more than one part. It imports no torch and never the user's main script.
+no worker outlives a killed parent by more than one part. It imports neither torch nor NumPy, and never the
+user's main script.
 """
 
 import errno
@@ -14,8 +15,6 @@ import sys
 import zlib
 from collections.abc import Iterator
 from typing import IO, Literal, NamedTuple
-
-import numpy as np
 
 from onepeak.data.decode import UnreadablePictureError, decode_picture
 from onepeak.data.scaling import scale_picture, scaled_size
@@ -70,10 +69,10 @@ def write_part(part: IO[bytes], sources: list[Source], recipe: Recipe) -> Iterat
             only_enlarge=recipe.only_enlarge,
             scale=recipe.scale,
         )
-        pixels = np.asarray(scale_picture(picture, height, width))
-        part.write(pixels.data)
+        pixels = scale_picture(picture, height, width).tobytes()
+        part.write(pixels)
         digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
-        yield Answer("kept", "", height, width, digest, zlib.crc32(pixels.data))
+        yield Answer("kept", "", height, width, digest, zlib.crc32(pixels))
 
 
 def _read(source: Source) -> bytes | None:
