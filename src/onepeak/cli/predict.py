@@ -1,0 +1,153 @@
+"""`onepeak predict`: what a trained model says of pictures or of the rows of a table."""
+
+import io
+import math
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from onepeak.errors import InputError
+
+if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
+    from onepeak.serving.model import Model
+    from onepeak.serving.prediction import Row, SourceName
+
+Format: TypeAlias = Literal["table", "csv", "json"]
+
+_MOST_ROWS = 200
+"""A table on a terminal shows no more; it is made whole before it is printed."""
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model's folder, as onepeak train --out makes it.")],
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(help="Pictures, and folders of pictures at any depth; or one CSV or parquet for a table model."),
+    ],
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write to this file: JSON if .json or .jsonl, else CSV.")] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no notes.")] = False,
+) -> None:
+    """Predicts the class of each picture or row, with its posterior and whether that has one peak.
+
+    A file that cannot be read is a row with its error; the exit status is 1 only if all fail.
+
+    Example: onepeak predict model scans/ --csv > answers.csv
+    """
+    if as_csv and as_json:
+        raise typer.BadParameter("--csv and --json are two formats: give one of them.")
+    from onepeak.data.store.progress import progress_of
+    from onepeak.serving import load
+
+    form = _format(as_csv=as_csv, as_json=as_json, out=out)
+    loaded = load(model, device=device)
+    rows, total, notes = _answers(loaded, inputs, batch_size)
+    for note in () if quiet else notes:
+        typer.echo(f"Note: {note}", err=True)
+    # Rows on a terminal are their own progress, and a bar among them would tear them.
+    bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
+    failed = 0
+
+    def counted() -> "Iterator[Row]":
+        nonlocal failed
+        with progress_of(bar, title="Predicting", total=total) as report:
+            for done, row in enumerate(rows, 1):
+                failed += row.error is not None
+                report(done)
+                yield row
+
+    try:
+        with _opened(out) as file:
+            _write(counted(), file, form, "row" if loaded.reads_tables else "path", loaded.classes)
+    except BrokenPipeError:  # the reader, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
+        raise typer.Exit(0) from None
+    if failed:
+        typer.echo(f"onepeak: {failed:,} of {total:,} could not be read; their rows say why.", err=True)
+    if failed == total:
+        raise typer.Exit(1)
+
+
+def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
+    if as_json or (not as_csv and out is not None and out.suffix.lower() in (".json", ".jsonl")):
+        return "json"
+    return "table" if not as_csv and out is None and sys.stdout.isatty() else "csv"
+
+
+def _answers(
+    model: "Model", inputs: list[Path], batch_size: int | None
+) -> "tuple[Iterator[Row], int, tuple[str, ...]]":
+    """The rows, how many there will be, and notes."""
+    from onepeak.serving import picture_paths, stream
+    from onepeak.serving.model import PICTURES_A_BATCH
+
+    if not model.reads_tables:
+        paths = picture_paths(inputs)
+        rows = stream(model, paths, batch_size=PICTURES_A_BATCH if batch_size is None else batch_size)
+        return rows, len(paths), ()
+    if len(inputs) != 1:
+        raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
+    said = model.predict(inputs[0], batch_size=batch_size)
+    return said.rows(), len(said), said.notes
+
+
+@contextmanager
+def _opened(out: Path | None) -> Iterator[IO[str]]:
+    """The file to write to; names of files that are no text go through as the bytes they are."""
+    if out is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="surrogateescape")
+        yield sys.stdout
+        return
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        file = out.open("w", encoding="utf-8", errors="surrogateescape", newline="")
+    except OSError as error:
+        raise InputError(f"`--out` must be a file that can be written, got {out}: {error.strerror}.") from None
+    with file:
+        yield file
+
+
+def _write(
+    rows: "Iterable[Row]", file: IO[str], form: Format, source_name: "SourceName", classes: tuple[str, ...]
+) -> None:
+    from onepeak.serving.writing import write_csv, write_json_lines
+
+    match form:
+        case "json":
+            write_json_lines(rows, file, source_name=source_name)
+        case "csv":
+            write_csv(rows, file, source_name=source_name, classes=classes)
+        case "table":
+            _show(rows, source_name)
+
+
+def _show(rows: "Iterable[Row]", source_name: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(source_name, "class", "probability", "side order", "one peak")
+    more = 0
+    for row in rows:
+        if table.row_count == _MOST_ROWS:
+            more += 1
+        elif row.log_probs is None or row.label is None or row.soi is None:
+            table.add_row(Text(str(row.source)), Text(f"error: {row.error}", style="red"))
+        else:
+            numbers = (f"{math.exp(row.log_probs[row.label]):.3f}", f"{row.soi:.3f}")
+            table.add_row(Text(str(row.source)), Text(str(row.name)), *numbers, "yes" if row.unimodal else "no")
+    console = Console()
+    console.print(table)
+    if more:
+        console.print(f"... and {more:,} more rows (--csv, --json and --out give all).", highlight=False)

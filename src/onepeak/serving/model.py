@@ -1,0 +1,189 @@
+"""A trained model, loaded from its folder and asked about pictures or rows."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from onepeak._check import check_integer
+from onepeak.data.batches import normalise
+from onepeak.data.decode import UnreadablePictureError
+from onepeak.data.manifest import FeatureRows
+from onepeak.errors import InputError
+from onepeak.networks.network import Network
+from onepeak.serving.device import find_device
+from onepeak.serving.paths import picture_paths
+from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
+from onepeak.serving.prediction import Prediction, SourceName
+from onepeak.serving.size_batches import Batch, SizeBatches
+from onepeak.serving.table_rows import rows_of
+from onepeak.training.devices import same_bits
+from onepeak.training.model_files import DESCRIPTION, WEIGHTS, ModelDescription, load_description, load_network
+
+PICTURES_A_BATCH = 32
+ROWS_A_BATCH = 4096
+
+
+def load(folder: str | Path, *, device: str = "cpu") -> "Model":
+    """Loads a trained model.
+
+    Args:
+        folder: What `onepeak train --out` made: it holds `onepeak.json` and `model.safetensors`. No code in it is run.
+        device: "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
+
+    Raises:
+        InputError: The folder holds no whole model, or one of another version.
+    """
+    place = find_device(device)
+    folder = Path(folder).expanduser()
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "nothing there"
+        raise InputError(f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made.")
+    description = load_description(folder)
+    if not (folder / WEIGHTS).is_file():
+        raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
+    try:
+        network = load_network(folder, description)
+    except RuntimeError as error:  # how torch says that a tensor has another shape
+        shown = str(error).splitlines()[-1].strip()
+        raise InputError(
+            f"{folder / WEIGHTS} must fit the network and the {len(description.classes)} classes of {DESCRIPTION}, got "
+            f"weights of other shapes: take both files from one run. {shown}"
+        ) from error
+    return Model(description, network, place)
+
+
+@final
+class Model:
+    """A trained model; see `load`.
+
+    Args:
+        description: What the weights mean.
+        network: The network with its weights.
+        device: Where it answers.
+    """
+
+    def __init__(self, description: ModelDescription, network: Network, device: torch.device) -> None:
+        self.description = description
+        self.network = network.to(device).eval()
+        self.device = device
+
+    def __repr__(self) -> str:
+        kind = "table" if self.reads_tables else "picture"
+        return f"Model({kind}s, {self.description.method!r}, {len(self.classes)} classes, {self.device})"
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes in their order."""
+        return self.description.classes
+
+    @property
+    def reads_tables(self) -> bool:
+        """Whether it was trained on rows of a table; pictures otherwise."""
+        return self.description.table is not None
+
+    def predict(self, inputs: object, *, batch_size: int | None = None) -> Prediction:
+        """Labels, posteriors and side order index of pictures or rows.
+
+        Args:
+            inputs: For a model of pictures: a path, a folder (all pictures below it), a PIL image, a uint8 array or
+                tensor (n, height, width, 3) or (n, 3, height, width), or a sequence of any of these but batches, of
+                different sizes as they may be. For a model of a table: a pandas DataFrame, a dictionary of columns, a
+                list of dictionaries, a CSV or parquet file, or a 2-D array in the order of the model's columns.
+            batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
+
+        Returns:
+            One answer a sample, in their order. Pictures are read as they are needed, a few at a time.
+
+        Raises:
+            InputError: Some input is no picture or has not the columns of the model; `onepeak.serving.stream` goes on
+                past bad files.
+
+        Example:
+            >>> import onepeak.serving  # doctest: +SKIP
+            >>> onepeak.serving.load("model").predict(["a.jpg", "b.jpg"]).names  # doctest: +SKIP
+            ('mild', 'severe')
+        """
+        if self.description.table is not None:
+            frame, rows, notes = rows_of(inputs, self.description.table)
+            return self.predict_rows(rows, sources=tuple(frame.index.tolist()), notes=notes, batch_size=batch_size)
+        if isinstance(inputs, str | Path) and Path(inputs).is_dir():
+            inputs = picture_paths([inputs])
+        pictures = separate(inputs)
+        if not pictures:
+            raise InputError("`inputs` must hold at least one picture, got none.")
+        return self._predict_pictures(pictures, batch_size)
+
+    def pixels(self, picture: Picture) -> Pixels:
+        """One picture as the network was trained on it, decoded and resized; see `answers`."""
+        if self.description.resize is None:
+            raise InputError("This model reads rows of a table, got a picture.")
+        return pixels_of(picture, self.description.resize)
+
+    def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
+        """Labels and log-probabilities, on the CPU, of pictures of one size, computed at once."""
+        # Stored with the colours last, as training's batches are: another layout would round differently.
+        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
+        return self._computed(normalise(batch.to(self.device)))
+
+    def predict_rows(
+        self,
+        rows: FeatureRows,
+        *,
+        sources: tuple[str | int, ...] | None = None,
+        notes: tuple[str, ...] = (),
+        batch_size: int | None = None,
+    ) -> Prediction:
+        """What the model says of rows that have its columns and codes already.
+
+        Args:
+            rows: With the columns and categories of `description.table`.
+            sources: What each row is called by; its position where not given.
+            notes: What the user should know of how the rows were read.
+            batch_size: The most rows computed at once; 4096 where not given.
+        """
+        if self.description.table is None:
+            raise InputError("This model reads pictures, got rows of a table.")
+        size = check_integer("batch_size", ROWS_A_BATCH if batch_size is None else batch_size, minimum=1)
+        encoded = torch.from_numpy(self.description.table.encode(rows))
+        answers = [self._computed(part.to(self.device)) for part in encoded.split(size)]
+        return Prediction(
+            classes=self.classes,
+            labels=torch.cat([labels for labels, _ in answers]),
+            log_probs=torch.cat([log_probs for _, log_probs in answers]),
+            sources=tuple(range(len(rows))) if sources is None else sources,
+            source_name="row",
+            notes=notes,
+        )
+
+    def _predict_pictures(self, pictures: list[Picture], batch_size: int | None) -> Prediction:
+        labels = torch.empty(len(pictures), dtype=torch.int64)
+        log_probs = torch.empty(len(pictures), len(self.classes))
+        for batch in self._batches(pictures, PICTURES_A_BATCH if batch_size is None else batch_size):
+            places = [place for place, _ in batch]
+            labels[places], log_probs[places] = self.answers([pixels for _, pixels in batch])
+        files = all(isinstance(picture, str | Path) for picture in pictures)
+        name: SourceName = "path" if files else "item"
+        sources = tuple(str(picture) for picture in pictures) if files else tuple(range(len(pictures)))
+        return Prediction(classes=self.classes, labels=labels, log_probs=log_probs, sources=sources, source_name=name)
+
+    def _batches(self, pictures: list[Picture], batch_size: int) -> Iterator[Batch]:
+        waiting = SizeBatches(batch_size)
+        for place, picture in enumerate(pictures):
+            try:
+                pixels = self.pixels(picture)
+            except UnreadablePictureError as error:
+                name = picture if isinstance(picture, str | Path) else f"Picture {place} of `inputs`"
+                raise InputError(f"{name} cannot be read: {error}.") from error
+            yield from waiting.add(place, pixels)
+        yield from waiting.rest()
+
+    @torch.inference_mode()
+    def _computed(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        with same_bits():
+            outputs = self.network(inputs)
+            method = self.network.method
+            return method.predict(outputs).long().cpu(), method.log_probs(outputs).float().cpu()

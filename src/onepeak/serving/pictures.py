@@ -1,0 +1,100 @@
+"""Anything that holds pictures becomes the pixels a model was trained on: 8-bit RGB, upright, resized by its recipe."""
+
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from torch import Tensor
+
+from onepeak.data.decode import UnreadablePictureError, _as_rgb, _upright, decode_picture
+from onepeak.data.resize import Resize
+from onepeak.data.scaling import scale_picture
+from onepeak.errors import InputError
+
+Pixels: TypeAlias = npt.NDArray[np.uint8]
+"""One picture: uint8, height x width x 3."""
+Picture: TypeAlias = str | Path | Image.Image | npt.NDArray[np.generic] | Tensor
+
+_WANTED = "pictures: paths, PIL images, or uint8 arrays (height, width, 3) or (3, height, width)"
+
+
+def separate(inputs: object) -> list[Picture]:
+    """The pictures one by one, of one picture, a sequence of them, or a batch in one array.
+
+    Example:
+        >>> len(separate(np.zeros((5, 8, 8, 3), np.uint8))), len(separate("scan.png"))
+        (5, 1)
+    """
+    match inputs:
+        case str() | Path() | Image.Image():
+            return [inputs]
+        case np.ndarray() | Tensor() if inputs.ndim == 4:
+            return list(inputs)
+        case np.ndarray() | Tensor():
+            return [inputs]
+        case Sequence():
+            return list(inputs)
+    raise InputError(f"`inputs` must be {_WANTED}, or a sequence of them, got {type(inputs).__name__}.")
+
+
+def pixels_of(picture: Picture, resize: Resize) -> Pixels:
+    """The picture as training saw it.
+
+    Args:
+        picture: A path, a PIL image, or an array of one picture. Where both the first and the last axis of an array
+            are 3 long, the last one is the colours.
+        resize: The recipe of the model.
+
+    Raises:
+        UnreadablePictureError: A file or a PIL image gives no whole picture; the message is the reason.
+        InputError: This is no picture at all.
+    """
+    match picture:
+        case str() | Path():
+            image = decode_picture(_read(Path(picture)))
+        case Image.Image():
+            image = _whole(picture)
+        case np.ndarray():
+            image = Image.fromarray(_colours_last(picture))
+        case Tensor():
+            image = Image.fromarray(_colours_last(picture.detach().cpu().numpy()))
+        case _:
+            raise InputError(f"`inputs` must be {_WANTED}, got one that is {type(picture).__name__}.")
+    return np.asarray(scale_picture(image, *resize.size_of(image.height, image.width)))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # to open a named pipe would wait for ever
+            raise UnreadablePictureError("this is a folder or a device, not a file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadablePictureError("there is no such file") from None
+    except OSError as error:
+        raise UnreadablePictureError(f"the file may not be read: {error.strerror}") from None
+    except ValueError as error:  # a name that no file can have
+        raise UnreadablePictureError(f"there is no such file: {error}") from None
+
+
+def _whole(image: Image.Image) -> Image.Image:
+    """An opened image by the same rules as a file: what `Image.open` gives is upright and 8-bit RGB only by luck."""
+    try:
+        return _as_rgb(_upright(image), image)
+    except (OSError, SyntaxError) as error:  # Pillow decodes when the pixels are first asked for
+        raise UnreadablePictureError(f"cut off or damaged: {error}") from error
+
+
+def _colours_last(array: npt.NDArray[np.generic]) -> Pixels:
+    if array.ndim != 3 or 3 not in (array.shape[0], array.shape[-1]) or 0 in array.shape:
+        raise InputError(
+            "An array of pictures must have shape (n, height, width, 3) or (n, 3, height, width), and one picture "
+            f"(height, width, 3) or (3, height, width), got {array.shape} for one picture."
+        )
+    if array.dtype != np.uint8:
+        raise InputError(f"An array of pictures must be uint8, 0 to 255, got {array.dtype}: scale and convert it.")
+    last = array if array.shape[-1] == 3 else np.moveaxis(array, 0, -1)
+    return np.ascontiguousarray(last, dtype=np.uint8)

@@ -1,0 +1,70 @@
+"""Answers for any number of pictures in constant memory; a bad file is a row with its error."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from onepeak._check import check_integer
+from onepeak.errors import InputError
+from onepeak.serving.model import PICTURES_A_BATCH, Model
+from onepeak.serving.pictures import Picture
+from onepeak.serving.prediction import Prediction, Row
+from onepeak.serving.size_batches import Batch, SizeBatches
+
+
+def stream(model: Model, pictures: Iterable[Picture], *, batch_size: int = PICTURES_A_BATCH) -> Iterator[Row]:
+    """Answers one by one, in the order of the pictures, while later ones are still unread.
+
+    Whatever is wrong with a picture (missing, no picture, cut off, a size that the network cannot take) is the `error`
+    of its row, and the others are answered all the same. However many pictures come, only a few batches of them are in
+    memory.
+
+    Args:
+        model: A model of pictures.
+        pictures: Paths, PIL images or arrays of one picture each; taken as needed.
+        batch_size: The most pictures computed at once.
+
+    Yields:
+        A row a picture.
+    """
+    if model.reads_tables:
+        raise InputError("`model` must be one of pictures, got one of a table: use its `predict`.")
+    check_integer("batch_size", batch_size, minimum=1)
+    return _rows(model, pictures, batch_size)
+
+
+def _rows(model: Model, pictures: Iterable[Picture], batch_size: int) -> Iterator[Row]:
+    waiting = SizeBatches(batch_size)
+    sources: dict[int, str | int] = {}  # of the pictures whose rows are not given yet
+    ready: dict[int, Row] = {}
+    given = 0
+    for place, picture in enumerate(pictures):
+        sources[place] = str(picture) if isinstance(picture, str | Path) else place
+        try:
+            batches = waiting.add(place, model.pixels(picture))
+        except InputError as error:
+            ready[place] = Row(source=sources[place], error=str(error))
+            batches = waiting.overdue(place)
+        for batch in batches:
+            ready.update(_answered(model, batch, sources))
+        while given in ready:
+            del sources[given]
+            yield ready.pop(given)
+            given += 1
+    for batch in waiting.rest():
+        ready.update(_answered(model, batch, sources))
+    for place in sorted(ready):
+        yield ready[place]
+
+
+def _answered(model: Model, batch: Batch, sources: dict[int, str | int]) -> Iterator[tuple[int, Row]]:
+    places = [place for place, _ in batch]
+    names = tuple(sources[place] for place in places)
+    try:
+        labels, log_probs = model.answers([pixels for _, pixels in batch])
+        said = Prediction(classes=model.classes, labels=labels, log_probs=log_probs, sources=names)
+        yield from zip(places, list(said.rows()), strict=True)
+    except (InputError, RuntimeError) as error:  # a size the network cannot take, or no memory for it: torch says so
+        height, width = batch[0][1].shape[:2]
+        reason = str(error).partition("\n")[0]
+        for place, name in zip(places, names, strict=True):
+            yield place, Row(source=name, error=f"the network cannot take {height} x {width} pixels: {reason}")

@@ -1,0 +1,127 @@
+"""Anything that holds rows of a table becomes the columns and codes a model was trained on."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from onepeak._extras import require
+from onepeak.data.features import encode_like
+from onepeak.data.frame_types import Frame
+from onepeak.data.listing import listed
+from onepeak.data.manifest import FeatureRows
+from onepeak.data.table_file import read_table
+from onepeak.data.text_columns import MISSING
+from onepeak.errors import InputError
+from onepeak.training.table import TableEncoder
+
+
+def rows_of(inputs: object, encoder: TableEncoder) -> tuple[Frame, FeatureRows, tuple[str, ...]]:
+    """The rows with the columns and codes of the encoder.
+
+    Args:
+        inputs: A pandas DataFrame, a dictionary of columns or of one row, a list of such rows, a CSV or parquet file,
+            or a 2-D array with the model's columns in their order. Columns that the model does not know are not read.
+        encoder: What the model was trained with.
+
+    Returns:
+        The table, its rows as numbers, and notes on names that the model has not seen.
+    """
+    frame = _frame(inputs, encoder)
+    if not len(frame):
+        raise InputError("`inputs` must have at least one row, got none.")
+    rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
+    return frame, rows, notes
+
+
+def recoded(rows: FeatureRows, encoder: TableEncoder) -> tuple[FeatureRows, tuple[str, ...]]:
+    """Rows that were read by themselves, with the codes of the encoder; and notes on names it has not seen."""
+    pandas = require("pandas", extra="data", purpose="A table")
+    frame = pandas.DataFrame(rows.values, columns=list(rows.columns))
+    for name in encoder.categories:
+        if name in rows.columns:
+            frame[name] = _names(rows, name)
+    for name in set(rows.categories).difference(encoder.categories).intersection(encoder.columns):
+        raise InputError(
+            f"The column {name!r} must be numbers, as when the model was trained, got text: "
+            f"{listed(rows.categories[name], limit=3)}."
+        )
+    return encode_like(frame, columns=encoder.columns, categories=encoder.categories)
+
+
+def _names(rows: FeatureRows, column: str) -> list[str | None]:
+    """The values of a column as text; numbers where this part of the data happens to hold nothing else."""
+    values = rows.values[:, rows.columns.index(column)].tolist()
+    known = rows.categories.get(column)
+    return [None if np.isnan(value) else known[int(value)] if known else f"{value:g}" for value in values]
+
+
+def _frame(inputs: object, encoder: TableEncoder) -> Frame:
+    pandas = require("pandas", extra="data", purpose="A table")
+    match inputs:
+        case pandas.DataFrame():
+            frame: Frame = inputs
+            return frame
+        case str() | Path():
+            return _read(Path(inputs), encoder)
+        case Mapping():
+            one_row = all(np.isscalar(value) or value is None for value in inputs.values())
+            return _made([dict(inputs)] if one_row else dict(inputs))
+        case Tensor():
+            return _frame(inputs.detach().cpu().numpy(), encoder)
+        case np.ndarray():
+            return _named(inputs, encoder)
+        case [Mapping(), *_]:
+            return _made(list(inputs))
+        case Sequence():
+            return _named(np.asarray(inputs, dtype=object), encoder)
+    raise InputError(
+        "`inputs` must be a table: a DataFrame, a dictionary of columns, a list of rows, a CSV or parquet file, or a "
+        f"2-D array, got {type(inputs).__name__}."
+    )
+
+
+def _made(content: object) -> Frame:
+    pandas = require("pandas", extra="data", purpose="A table")
+    try:
+        frame: Frame = pandas.DataFrame(content)
+    except ValueError as error:  # columns of different lengths
+        raise InputError(f"`inputs` must be columns of one length, or rows: {error}.") from None
+    return frame
+
+
+def _named(array: npt.NDArray[np.generic], encoder: TableEncoder) -> Frame:
+    """An array as a table. Its values are told apart by position alone, so their number must be right."""
+    pandas = require("pandas", extra="data", purpose="A table")
+    if array.ndim != 2 or array.shape[1] != len(encoder.columns):
+        raise InputError(
+            f"An array of rows must have shape (rows, {len(encoder.columns)}), for the columns "
+            f"{listed(encoder.columns)}, got {array.shape}."
+        )
+    if encoder.categories and np.issubdtype(array.dtype, np.number):
+        raise InputError(
+            f"An array of numbers cannot hold the text that the model reads in {listed(encoder.categories)}: "
+            "give a DataFrame, or rows with their names."
+        )
+    frame: Frame = pandas.DataFrame(array, columns=list(encoder.columns)).infer_objects()
+    return frame
+
+
+def _read(path: Path, encoder: TableEncoder) -> Frame:
+    if not path.is_file():
+        raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.")
+    frame = read_table(path, as_text=tuple(encoder.categories)).frame
+    # Names stay as they are written: in this file a category may happen to hold nothing but numbers.
+    for name in encoder.categories:
+        if name in frame.columns:
+            frame[name] = frame[name].map(_name)
+    return frame
+
+
+def _name(value: object) -> object:
+    if not isinstance(value, str):  # parquet has types of its own
+        return value
+    stripped = value.strip()
+    return None if stripped.casefold() in MISSING else stripped

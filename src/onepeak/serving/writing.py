@@ -1,0 +1,64 @@
+"""Rows of answers to a file, one by one as they come."""
+
+import csv
+import json
+import math
+from collections.abc import Iterable
+from typing import IO
+
+from onepeak.serving.prediction import Row, SourceName
+
+
+def write_csv(rows: Iterable[Row], file: IO[str], *, source_name: SourceName, classes: tuple[str, ...]) -> None:
+    """Writes a header and a line a row; what a row does not have is empty.
+
+    Args:
+        rows: Taken as they come.
+        file: Where to; flushed after every row, so that who reads along has each at once.
+        source_name: What a sample is called by.
+        classes: The classes in their order, for the columns of log-probabilities.
+
+    Example:
+        >>> import sys
+        >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, source_name="path", classes=("low", "high"))
+        path,label,name,soi,unimodal,error,log_prob_low,log_prob_high
+        a.png,,,,,empty,,
+    """
+    writer = csv.writer(file, lineterminator="\n")
+    posterior = [f"log_prob_{name}" for name in classes]
+    writer.writerow([source_name, "label", "name", "soi", "unimodal", "error", *posterior])
+    for row in rows:
+        answer = (row.source, row.label, row.name, row.soi, row.unimodal, row.error)
+        writer.writerow([*answer, *(row.log_probs or (None,) * len(classes))])
+        file.flush()
+
+
+def write_json_lines(rows: Iterable[Row], file: IO[str], *, source_name: SourceName) -> None:
+    """Writes an object a line. JSON has no infinity: the logarithm of a probability of zero is null.
+
+    Args:
+        rows: Taken as they come.
+        file: Where to; flushed after every row.
+        source_name: What a sample is called by.
+
+    Example:
+        >>> import sys
+        >>> row = Row(source=2, label=0, name="low", log_probs=(0.0, -math.inf), soi=1.0, unimodal=True)
+        >>> write_json_lines([row], sys.stdout, source_name="row")
+        {"row": 2, "label": 0, "name": "low", "log_probs": [0.0, null], "soi": 1.0, "unimodal": true, "error": null}
+    """
+    for row in rows:
+        log_probs = None
+        if row.log_probs is not None:
+            log_probs = [value if math.isfinite(value) else None for value in row.log_probs]
+        record = {
+            source_name: row.source,
+            "label": row.label,
+            "name": row.name,
+            "log_probs": log_probs,
+            "soi": row.soi,
+            "unimodal": row.unimodal,
+            "error": row.error,
+        }
+        file.write(json.dumps(record, allow_nan=False) + "\n")
+        file.flush()
