@@ -80,3 +80,9 @@ def write_in_one_step(path: Path, write: Any) -> None:
         raise CheckpointError(f"{path} could not be written ({error}); what was there before is kept.") from error
     finally:
         part.unlink(missing_ok=True)  # moved already, unless writing failed or was interrupted
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Removes what killed writers left beside the files of a folder; nobody may be writing there."""
+    for part in folder.glob(".*.part"):
+        part.unlink(missing_ok=True)

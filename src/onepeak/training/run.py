@@ -16,7 +16,7 @@ from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.checkpoint import clear_unfinished, write_in_one_step
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, predict
 from onepeak.training.loop import Loop, Row, Watch
@@ -82,6 +82,8 @@ def train_run(
     """
     split.check_within(len(prepared.manifest))
     folder.mkdir(parents=True, exist_ok=True)
+    if fabric.is_global_zero:
+        clear_unfinished(folder)
     manifest = prepared.manifest
     with same_bits():
         feed, encoder = prepared.feed(split, settings.recipe, fabric.device)
