@@ -21,7 +21,7 @@ def weights_of_samples(
     """The weight of each sample: its class's times its own; None where neither is given."""
     if class_weight is None:
         return sample_weight
-    weights = class_weight[labels]
+    weights = class_weight[labels.long()]  # uint8 would be read as a mask
     return weights if sample_weight is None else weights * sample_weight
 
 

@@ -66,6 +66,7 @@ class Registry(Generic[RecordT]):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that is not known, with a suggestion where one is near."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    suggestion = f" Did you mean {near[0]!r}?" if near else ""
+    by_lower_case = {known_name.lower(): known_name for known_name in names}
+    near = difflib.get_close_matches(name.lower(), by_lower_case, n=1)
+    suggestion = f" Did you mean {by_lower_case[near[0]]!r}?" if near else ""
     return UnknownNameError(f"Unknown {kind} {name!r}.{suggestion} Known: {', '.join(names)}.")

@@ -24,7 +24,7 @@ class HalfSquaredError(Method):
     def sample_losses(self, outputs, labels):
         return 0.5 * (outputs.squeeze(-1) - labels).square()
 
-    def log_probs(self, outputs):
+    def posterior_of(self, outputs):
         return (-0.5 * (outputs - torch.arange(self.num_classes)).square()).log_softmax(dim=-1)
 
 
@@ -180,3 +180,11 @@ def test_sample_weights_that_are_none_are_refused(ce, weight, message):
 def test_a_mistyped_reduction_is_refused_with_the_nearest(ce):
     with pytest.raises(InputError, match=r"Unknown `reduction` 'means'. Did you mean 'mean'\? Known: none, mean, sum"):
         ce.loss(torch.zeros(2, 3), torch.tensor([0, 1]), reduction="means")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("ask", ["log_probs", "predict"])
+def test_a_wrong_number_of_outputs_is_named(ask):
+    made = onepeak.method("ce", num_classes=5)
+    with pytest.raises(InputError, match=r"`outputs` must have 5 numbers on its last axis, got shape \(2, 7\)\."):
+        getattr(made, ask)(torch.zeros(2, 7))

@@ -27,13 +27,15 @@ def ordered_cross_entropy(
     included, so that a class weighted 2 counts as if each of its samples were seen twice.
     """
     scores = full_precision(scores)
+    if class_weight is not None:
+        class_weight = class_weight.to(scores.dtype)
     weighted = class_weight is not None or sample_weight is not None
     if reduction == "mean" and not weighted and label_smoothing == 0 and readable(scores):
         return analytic.ordered_cross_entropy(scores, labels, constraint.gap_terms(), constraint.plain_cost)
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
     cost = constraint.cost(scores, labels)
     if class_weight is not None:
-        cost = cost * class_weight[labels]
+        cost = cost * class_weight[labels.long()]
     losses = base + cost
     if sample_weight is not None:
         losses = losses * sample_weight

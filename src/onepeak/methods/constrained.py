@@ -69,9 +69,9 @@ class Constrained(Method):
             return ordered_cross_entropy(outputs, labels, self.constraint)
         return self.sample_losses(outputs, labels).mean()
 
-    def log_probs(self, outputs: Outputs) -> LogProbs:
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The base method's."""
-        return self.base.log_probs(outputs)
+        return self.base.posterior_of(outputs)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The base method's."""

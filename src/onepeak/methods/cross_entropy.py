@@ -2,7 +2,6 @@
 
 from typing import final
 
-from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import Method
@@ -32,9 +31,9 @@ class CrossEntropy(Method):
         """Cross-entropy."""
         return cross_entropy(outputs, labels)
 
-    def log_probs(self, outputs: Outputs) -> LogProbs:
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Log-softmax."""
-        return full_precision(outputs).log_softmax(dim=-1)
+        return outputs.log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The outputs themselves."""

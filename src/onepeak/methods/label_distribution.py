@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_choice, check_number
-from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.methods.method import Method, Variant
 
@@ -67,9 +66,9 @@ class LabelDistribution(Method):
         log_targets = self.log_targets(labels, outputs.dtype)
         return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
 
-    def log_probs(self, outputs: Outputs) -> LogProbs:
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Log-softmax."""
-        return full_precision(outputs).log_softmax(dim=-1)
+        return outputs.log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The outputs themselves."""

@@ -5,7 +5,6 @@ from typing import final, get_args
 import torch
 
 from onepeak._check import check_choice, check_number
-from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import Method, Variant
@@ -65,9 +64,9 @@ class MeanVariance(Method):
         mean_term = 0.5 * (average - labels).square()
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
 
-    def log_probs(self, outputs: Outputs) -> LogProbs:
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Log-softmax."""
-        return full_precision(outputs).log_softmax(dim=-1)
+        return outputs.log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The outputs themselves."""

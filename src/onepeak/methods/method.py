@@ -19,8 +19,8 @@ Variant: TypeAlias = Literal["corrected", "as_published"]
 class Method(nn.Module, ABC):
     """What the trainer knows of a way to do ordinal classification.
 
-    A subclass says `num_outputs`, `sample_losses`, `log_probs`, and its `decision`; weights and reduction are written
-    here once. Losses and posteriors of half-precision outputs are worked out and answered in float32.
+    A subclass says `num_outputs`, `sample_losses`, `posterior_of` and its `decision`; checks, weights and reduction are
+    written here once. Losses and posteriors of half-precision outputs are worked out and answered in float32.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -49,8 +49,8 @@ class Method(nn.Module, ABC):
         """The loss of each sample, not weighted: outputs are float32 or wider, labels int64, and both checked."""
 
     @abstractmethod
-    def log_probs(self, outputs: Outputs) -> LogProbs:
-        """The posterior over classes."""
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """The log-probabilities of the classes: outputs are float32 or wider, and checked."""
 
     def class_scores(self, outputs: Outputs) -> Scores:  # noqa: ARG002 - for methods that have them
         """One score a class, whose order an order constraint can act on; an error where the method has none."""
@@ -80,6 +80,11 @@ class Method(nn.Module, ABC):
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples; a method with a faster form of it than through every sample's loss has its own."""
         return self.sample_losses(outputs, labels).mean()
+
+    def log_probs(self, outputs: Outputs) -> LogProbs:
+        """The posterior over classes."""
+        check_scores(outputs, self.num_outputs, name="outputs")
+        return self.posterior_of(full_precision(outputs))
 
     def predict(self, outputs: Outputs) -> Labels:
         """The label decided on."""

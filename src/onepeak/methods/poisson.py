@@ -76,7 +76,7 @@ class Poisson(Method):
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
 
-    def log_probs(self, outputs: Outputs) -> LogProbs:
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The scores, normalised over the classes there are."""
         return self.class_scores(outputs).log_softmax(dim=-1)
 

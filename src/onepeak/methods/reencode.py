@@ -5,8 +5,7 @@ from typing import Literal, TypeAlias, final, get_args
 import torch
 from torch.nn import functional as F
 
-from onepeak._check import check_choice
-from onepeak._precision import full_precision
+from onepeak._check import check_choice, check_scores
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
 from onepeak.methods.method import Method, Variant
@@ -75,9 +74,8 @@ class Reencode(Method):
         code = torch.arange(self.num_classes, device=labels.device) <= labels.unsqueeze(-1)
         return (outputs.sigmoid() - code.to(outputs.dtype)).square().sum(dim=-1)
 
-    def log_probs(self, outputs: Outputs) -> LogProbs:
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The posterior of the reading asked for."""
-        outputs = full_precision(outputs)
         if self.variant == "as_published":
             return F.logsigmoid(outputs).log_softmax(dim=-1)
         if self.posterior == "slopes":
@@ -92,6 +90,7 @@ class Reencode(Method):
 
     def predict(self, outputs: Outputs) -> Labels:
         """The class before the first level under one half; read as slopes, the mode."""
+        check_scores(outputs, self.num_outputs, name="outputs")
         if self.posterior == "slopes":
             return mode(self.log_probs(outputs))
         if self.variant == "as_published":  # asks the first question too, whose answer is known

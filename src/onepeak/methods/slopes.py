@@ -6,7 +6,6 @@ import torch
 from torch.nn import functional as F
 
 from onepeak._check import check_choice, check_number
-from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import Method
@@ -70,9 +69,9 @@ class Slopes(Method):
             levels = F.binary_cross_entropy_with_logits(outputs, target, reduction="none")
         return levels.sum(dim=-1) + self.weight * cross_entropy(accumulate(outputs), labels)
 
-    def log_probs(self, outputs: Outputs) -> LogProbs:
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Softmax of the accumulated slopes."""
-        return (accumulate(full_precision(outputs)) / self.temperature).log_softmax(dim=-1)
+        return (accumulate(outputs) / self.temperature).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The accumulated slopes."""
