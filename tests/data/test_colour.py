@@ -12,11 +12,20 @@ PICTURES[1] = 0.0
 PICTURES[2, :, :4] = 1.0
 PICTURES[3, 1:] = 0.0  # pure red
 PICTURES[4] = (PICTURES[4] * 4).round() / 4  # ties between colours
+
+
+def blended(from_mean, from_grey):
+    everyone = torch.ones(12)
+    return lambda pictures, factors: colour.blend(
+        pictures, factors, from_mean=from_mean * everyone, from_grey=from_grey * everyone
+    )
+
+
 ADJUSTMENTS = [
-    (colour.adjust_brightness, torchvision.adjust_brightness, (0.0, 2.0)),
-    (colour.adjust_contrast, torchvision.adjust_contrast, (0.0, 2.0)),
-    (colour.adjust_saturation, torchvision.adjust_saturation, (0.0, 2.0)),
-    (colour.adjust_hue, torchvision.adjust_hue, (-0.5, 0.5)),
+    (blended(0, 0), torchvision.adjust_brightness, (0.0, 2.0)),
+    (blended(1, 0), torchvision.adjust_contrast, (0.0, 2.0)),
+    (blended(0, 1), torchvision.adjust_saturation, (0.0, 2.0)),
+    (colour.turn_hue, torchvision.adjust_hue, (-0.5, 0.5)),
 ]
 
 

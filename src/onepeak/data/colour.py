@@ -1,7 +1,7 @@
-"""Colour jitter with its own factors for each picture of a batch.
+"""Colour jitter with its own factors, in its own order, for each picture of a batch.
 
-Each function does to picture i what torchvision's `adjust_*` does with the factor i; torchvision takes one factor a
-call, which would make a batch a loop. Pictures are floating point from 0 to 1, batch x 3 x height x width.
+Picture i changes as torchvision's `adjust_*` would change it with the factors i; torchvision takes one factor a call,
+which would make a batch a loop. Pictures are floating point from 0 to 1, batch x 3 x height x width.
 """
 
 import numpy as np
@@ -10,24 +10,28 @@ import torch
 from torch import Tensor
 
 _GREY = (0.2989, 0.587, 0.114)  # ITU-R BT.601, to the digits that torchvision uses
+_CONTRAST, _SATURATION, _HUE = 1, 2, 3  # positions in Augment.colour_jitter; brightness is 0
 
 
-def adjust_brightness(pictures: Tensor, factors: Tensor) -> Tensor:
-    """Multiplies by the factor: 0 is black, 1 the same."""
-    return (pictures * _each(factors)).clamp_(0, 1)
+def blend(pictures: Tensor, factors: Tensor, *, from_mean: Tensor, from_grey: Tensor) -> Tensor:
+    """Moves each picture away from a base by its factor: 0 is the base, 1 the picture itself.
+
+    The base is the mean grey of the picture (contrast), the grey of each pixel (saturation) or black (brightness).
+
+    Args:
+        pictures: The batch.
+        factors: One factor a picture.
+        from_mean: 1 for the pictures that move away from their mean grey, 0 for the others.
+        from_grey: 1 for the pictures that move away from their grey, 0 for the others.
+    """
+    weights = torch.tensor(_GREY, device=pictures.device, dtype=pictures.dtype).view(3, 1, 1)
+    grey = (pictures * weights).sum(dim=-3, keepdim=True)
+    mean = grey.mean(dim=(-2, -1), keepdim=True)
+    base = _each(from_mean) * mean + _each(from_grey) * grey
+    return (_each(factors) * pictures + (1 - _each(factors)) * base).clamp_(0, 1)
 
 
-def adjust_contrast(pictures: Tensor, factors: Tensor) -> Tensor:
-    """Moves away from the picture's mean grey: 0 is grey, 1 the same."""
-    return _between(_grey(pictures).mean(dim=(-3, -2, -1), keepdim=True), pictures, factors)
-
-
-def adjust_saturation(pictures: Tensor, factors: Tensor) -> Tensor:
-    """Moves away from each pixel's grey: 0 is without colour, 1 the same."""
-    return _between(_grey(pictures), pictures, factors)
-
-
-def adjust_hue(pictures: Tensor, shifts: Tensor) -> Tensor:
+def turn_hue(pictures: Tensor, shifts: Tensor) -> Tensor:
     """Turns the circle of colours: 0 is the same, 0.5 and -0.5 the opposite colour."""
     red, green, blue = pictures.unbind(-3)
     value, largest = pictures.max(dim=-3)
@@ -42,9 +46,6 @@ def adjust_hue(pictures: Tensor, shifts: Tensor) -> Tensor:
     around = (places + 6 * hue.unsqueeze(-3)).remainder(6)
     fall = torch.minimum(around, 4 - around).clamp_(0, 1)
     return (value.unsqueeze(-3) - spread.unsqueeze(-3) * fall).clamp_(0, 1)
-
-
-_ADJUSTMENTS = (adjust_brightness, adjust_contrast, adjust_saturation, adjust_hue)
 
 
 def jitter(pictures: Tensor, factors: npt.NDArray[np.float64], order: npt.NDArray[np.int64]) -> Tensor:
@@ -64,26 +65,19 @@ def jitter(pictures: Tensor, factors: npt.NDArray[np.float64], order: npt.NDArra
         tensor([150, 150, 150], dtype=torch.uint8)
     """
     result = pictures.to(torch.float32).div_(255)
-    on_device = torch.from_numpy(factors).to(pictures.device, torch.float32)
-    changing = (factors != (1, 1, 1, 0)).any(axis=0)
+    # What happens to whom at which step is known on the host: one copy, and nothing waits for the device. A picture
+    # whose turn it is for hue meets a factor of one, which leaves it as it is.
+    chosen = np.take_along_axis(factors, order, axis=1)
+    table = np.stack([np.where(order == _HUE, 1.0, chosen), order == _CONTRAST, order == _SATURATION, chosen])
+    away, from_mean, from_grey, turn = torch.from_numpy(table).to(result.device, result.dtype).unbind()
     for step in range(order.shape[1]):
-        for kind, adjust in enumerate(_ADJUSTMENTS):
-            # Which pictures are meant is known on the host, so choosing them stalls no device.
-            chosen = np.flatnonzero(order[:, step] == kind)
-            if changing[kind] and len(chosen):
-                rows = torch.from_numpy(chosen).to(pictures.device)
-                result[rows] = adjust(result[rows], on_device[rows, kind])
+        result = blend(result, away[:, step], from_mean=from_mean[:, step], from_grey=from_grey[:, step])
+        turning = np.flatnonzero((order[:, step] == _HUE) & (chosen[:, step] != 0))
+        if len(turning):
+            rows = torch.from_numpy(turning).to(result.device)
+            result[rows] = turn_hue(result[rows], turn[rows, step])
     return result.mul_(255).round_().to(torch.uint8)
 
 
-def _each(factors: Tensor) -> Tensor:
-    return factors.view(-1, 1, 1, 1)
-
-
-def _grey(pictures: Tensor) -> Tensor:
-    weights = torch.tensor(_GREY, device=pictures.device, dtype=pictures.dtype).view(3, 1, 1)
-    return (pictures * weights).sum(dim=-3, keepdim=True)
-
-
-def _between(zero: Tensor, pictures: Tensor, factors: Tensor) -> Tensor:
-    return (_each(factors) * pictures + (1 - _each(factors)) * zero).clamp_(0, 1)
+def _each(values: Tensor) -> Tensor:
+    return values.view(-1, 1, 1, 1)

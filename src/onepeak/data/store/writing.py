@@ -22,7 +22,7 @@ from onepeak.data.store.pool import Task, run_tasks
 from onepeak.data.store.progress import Progress, progress_of
 from onepeak.data.store.worker import DIGEST_BYTES, Answer, Recipe, Source
 
-_PART = 32  # pictures a task: few enough to spread evenly, enough to hide the talk between processes
+_PART = 32  # the most pictures a task: many small tasks end together, and larger ones would hide no more of the talk
 
 
 def write_files(
@@ -35,7 +35,7 @@ def write_files(
 ) -> StoreIndex:
     """Decodes all files into one, a part at a time and in their order, whatever the number of workers."""
     sources = [Source(str(items.root / path), *state) for path, state in zip(items.paths, states, strict=True)]
-    size = max(1, min(_PART, len(sources) // (4 * workers)))
+    size = max(1, min(_PART, len(sources) // (16 * workers)))
     starts = range(0, len(sources), size)
     tasks = (Task(folder / f"part-{start}", sources[start : start + size], recipe) for start in starts)
     answers: list[Answer] = []
