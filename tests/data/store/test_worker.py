@@ -1,0 +1,54 @@
+import zlib
+from hashlib import blake2b
+
+import pytest
+
+from onepeak.data.decode import MAX_PIXELS
+from onepeak.data.store.worker import Answer, Recipe, Source, write_part
+
+AS_IT_IS = Recipe(None, False, 1.0, MAX_PIXELS)
+
+
+def source(path):
+    status = path.stat()
+    return Source(str(path), status.st_size, status.st_mtime_ns)
+
+
+@pytest.fixture
+def decode(tmp_path):
+    """Gives the answers for some sources, and what was written."""
+
+    def run(sources, recipe=AS_IT_IS):
+        with (tmp_path / "part").open("wb") as part:
+            answers = list(write_part(part, sources, recipe))
+        return answers, (tmp_path / "part").read_bytes()
+
+    return run
+
+
+def test_one_answer_a_picture_and_only_the_good_ones_in_the_part(pictures, decode):
+    items, pixels = pictures((4, 6), (5, 5), (2, 2))
+    paths = [items.root / path for path in items.paths]
+    sources = [source(path) for path in paths]
+    paths[1].write_bytes(b"no picture")
+    sources[1] = source(paths[1])
+    answers, part = decode(sources)
+    assert [answer.outcome for answer in answers] == ["kept", "bad", "kept"]
+    assert part == pixels[0].tobytes() + pixels[2].tobytes()
+    digest = blake2b(paths[0].read_bytes(), digest_size=16).hexdigest()
+    assert answers[0] == Answer("kept", "", 4, 6, digest, zlib.crc32(pixels[0].tobytes()))
+
+
+def test_a_file_that_is_not_the_one_that_was_asked_for_is_not_read(pictures, decode):
+    items, _ = pictures((4, 6))
+    asked = source(items.root / "0.png")
+    for other in (asked._replace(num_bytes=1), asked._replace(changed_ns=1)):
+        assert decode([other]) == ([Answer("changed")], b"")
+
+
+def test_recipe_and_limit_of_pixels_are_obeyed(pictures, decode):
+    items, _ = pictures((4, 6))
+    ((kept,), _) = decode([source(items.root / "0.png")], Recipe(8, True, 0.5, 24))
+    assert (kept.height, kept.width) == (4, 6)
+    ((bad,), _) = decode([source(items.root / "0.png")], Recipe(8, True, 0.5, 23))
+    assert bad.reason.startswith("24 pixels are more than `max_pixels` allows (23)")
