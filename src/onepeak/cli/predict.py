@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -16,6 +16,7 @@ from onepeak.errors import InputError
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.serving.model import Model
     from onepeak.serving.prediction import Row, SourceName
+    from onepeak.serving.writing import TextSink
 
 Format: TypeAlias = Literal["table", "csv", "json"]
 
@@ -102,7 +103,7 @@ def _answers(
 
 
 @contextmanager
-def _opened(out: Path | None) -> Iterator[IO[str]]:
+def _opened(out: Path | None) -> "Iterator[TextSink]":
     """The file to write to; names of files that are no text go through as the bytes they are."""
     if out is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -119,7 +120,7 @@ def _opened(out: Path | None) -> Iterator[IO[str]]:
 
 
 def _write(
-    rows: "Iterable[Row]", file: IO[str], form: Format, source_name: "SourceName", classes: tuple[str, ...]
+    rows: "Iterable[Row]", file: "TextSink", form: Format, source_name: "SourceName", classes: tuple[str, ...]
 ) -> None:
     from onepeak.serving.writing import write_csv, write_json_lines
 
@@ -137,7 +138,9 @@ def _show(rows: "Iterable[Row]", source_name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(source_name, "class", "probability", "side order", "one peak")
+    table = Table()
+    for name in (source_name, "class", "probability", "side order", "one peak"):
+        table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     more = 0
     for row in rows:
         if table.row_count == _MOST_ROWS:

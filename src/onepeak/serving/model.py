@@ -36,6 +36,30 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
 
     Raises:
         InputError: The folder holds no whole model, or one of another version.
+
+    Example:
+        >>> import tempfile
+        >>> import onepeak
+        >>> from onepeak.data.resize import Resize
+        >>> from onepeak.networks import NetworkSettings, build_network
+        >>> from onepeak.training.model_files import save_model
+        >>> settings = NetworkSettings(backbone="small")
+        >>> network = build_network(onepeak.method("elb", num_classes=3), settings)
+        >>> description = ModelDescription(
+        ...     classes=("low", "middle", "high"),
+        ...     method="elb",
+        ...     variant="corrected",
+        ...     method_settings={},
+        ...     network=settings,
+        ...     resize=Resize(short_side=32),
+        ...     table=None,
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save_model(Path(folder), description, network.state_dict())
+        ...     model = load(folder)
+        >>> said = model.predict(np.zeros((2, 64, 96, 3), np.uint8))
+        >>> said.labels.shape, said.log_probs.shape, said.soi.shape
+        (torch.Size([2]), torch.Size([2, 3]), torch.Size([2]))
     """
     place = find_device(device)
     folder = Path(folder).expanduser()
@@ -101,11 +125,6 @@ class Model:
         Raises:
             InputError: Some input is no picture or has not the columns of the model; `onepeak.serving.stream` goes on
                 past bad files.
-
-        Example:
-            >>> import onepeak.serving  # doctest: +SKIP
-            >>> onepeak.serving.load("model").predict(["a.jpg", "b.jpg"]).names  # doctest: +SKIP
-            ('mild', 'severe')
         """
         if self.description.table is not None:
             frame, rows, notes = rows_of(inputs, self.description.table)

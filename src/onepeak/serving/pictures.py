@@ -69,15 +69,15 @@ def pixels_of(picture: Picture, resize: Resize) -> Pixels:
 
 def _read(path: Path) -> bytes:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # to open a named pipe would wait for ever
-            raise UnreadablePictureError("this is a folder or a device, not a file")
-        return path.read_bytes()
+        if stat.S_ISREG(path.stat().st_mode):  # to open a named pipe would wait for ever
+            return path.read_bytes()
     except FileNotFoundError:
         raise UnreadablePictureError("there is no such file") from None
     except OSError as error:
         raise UnreadablePictureError(f"the file may not be read: {error.strerror}") from None
     except ValueError as error:  # a name that no file can have
         raise UnreadablePictureError(f"there is no such file: {error}") from None
+    raise UnreadablePictureError("this is a folder or a device, not a file")
 
 
 def _whole(image: Image.Image) -> Image.Image:

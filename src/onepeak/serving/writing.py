@@ -4,12 +4,23 @@ import csv
 import json
 import math
 from collections.abc import Iterable
-from typing import IO
+from typing import Protocol, runtime_checkable
 
 from onepeak.serving.prediction import Row, SourceName
 
 
-def write_csv(rows: Iterable[Row], file: IO[str], *, source_name: SourceName, classes: tuple[str, ...]) -> None:
+@runtime_checkable
+class TextSink(Protocol):
+    """What is needed of a file to write rows to it."""
+
+    def write(self, text: str, /) -> int:
+        """Takes some text."""
+
+    def flush(self) -> None:
+        """Passes on what it holds back."""
+
+
+def write_csv(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, classes: tuple[str, ...]) -> None:
     """Writes a header and a line a row; what a row does not have is empty.
 
     Args:
@@ -33,7 +44,7 @@ def write_csv(rows: Iterable[Row], file: IO[str], *, source_name: SourceName, cl
         file.flush()
 
 
-def write_json_lines(rows: Iterable[Row], file: IO[str], *, source_name: SourceName) -> None:
+def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: SourceName) -> None:
     """Writes an object a line. JSON has no infinity: the logarithm of a probability of zero is null.
 
     Args:

@@ -1,0 +1,83 @@
+import json
+
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner
+
+from onepeak.cli.evaluate import evaluate
+from onepeak.errors import InputError
+from onepeak.metrics.catalog import METRICS
+from trained_models import picture_run, table_run
+
+
+@pytest.fixture
+def run():
+    """Runs the command as `onepeak evaluate` does; an error of onepeak comes out as it is."""
+    app = typer.Typer()
+    app.command()(evaluate)
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, [*(str(argument) for argument in arguments), "--device", "cpu"])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    return call
+
+
+@pytest.fixture
+def listed(tmp_path):
+    """A list of the pictures of the test part, whose labels are text."""
+    part = picture_run().manifest.take(picture_run().split.test)
+    lines = ["path,grade"]
+    for number, (picture, label) in enumerate(zip(part.items.pixels, part.labels, strict=True)):
+        Image.fromarray(picture).save(tmp_path / f"{number}.png")
+        lines.append(f"{number}.png,{part.classes[label]}")
+    (tmp_path / "scans.csv").write_text("\n".join(lines))
+    return tmp_path / "scans.csv"
+
+
+def test_json_has_every_metric_the_chance_level_and_the_counts(run, listed):
+    record = json.loads(run(picture_run().folder, listed, "--label", "grade", "--json"))
+    expected = picture_run().result["metrics"]["test"]
+    assert record["metrics"] == {
+        name: None if value != value else pytest.approx(value, abs=1e-6)  # NaN is not itself
+        for name, value in expected.items()
+    }
+    assert record["chance"] == {"soi_predicted": 0.625, "soi_true": 0.5}
+    assert record["items"] == sum(record["classes"].values()) == len(picture_run().split.test)
+    assert (record["dataset"], record["method"], record["failed"]) == ("scans", "elb", [])
+
+
+def test_the_table_shows_every_metric_with_the_way_that_is_better(run, listed):
+    output = run(picture_run().folder, listed, "--label", "grade")
+    lines = {line.split("│")[1].strip(): line for line in output.splitlines() if line.count("│") == 6}
+    for record in METRICS:
+        assert ("higher" if record.higher_is_better else "lower") in lines[record.name]
+    assert "0.6250" in lines["soi_predicted"]
+    assert f"{picture_run().result['metrics']['test']['mae']:.4f}" in lines["mae"]
+    assert "scans: 15 items, 8 classes; method elb" in output
+
+
+def test_pictures_left_out_are_shown(run, listed):
+    (listed.parent / "0.png").write_bytes(b"")
+    output = run(picture_run().folder, listed, "--label", "grade")
+    assert f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)" in output
+    assert "14 items" in output
+
+
+def test_a_table_is_measured(run):
+    path = table_run().folder.parent / "grades.csv"
+    record = json.loads(run(table_run().folder, path, "--label", "grade", "--json"))
+    assert record["classes"] == {"low": 30, "middle": 30, "high": 30}
+    assert record["metrics"]["mae"] < 1
+
+
+@pytest.mark.bad_input
+def test_other_classes_end_with_one_sentence_that_shows_both(run, listed):
+    with pytest.raises(InputError, match=r"the model has low < middle < high, the data g8 < g7"):
+        run(table_run().folder, listed, "--label", "grade", "--order", "g8,g7,g6,g5,g4,g3,g2,g1")
+    with pytest.raises(InputError, match=r"There is no file or folder 'biopsie'\. .*Did you mean 'biopsies'"):
+        run(picture_run().folder, "biopsie")

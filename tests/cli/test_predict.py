@@ -1,0 +1,149 @@
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner
+
+from onepeak.cli import predict as command
+from onepeak.errors import InputError
+from onepeak.serving import load
+from trained_models import picture_run, table_run
+
+
+@pytest.fixture
+def run():
+    """Runs the command as `onepeak predict` does; an error of onepeak comes out as it is."""
+    app = typer.Typer()
+    app.command()(command.predict)
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Five pictures at two depths, one of them of another shape, and a text."""
+    (tmp_path / "scans" / "more").mkdir(parents=True)
+    for number, picture in enumerate(picture_run().manifest.items.pixels[:5]):
+        name = f"more/{number}.png" if number > 2 else f"{number}.png"
+        Image.fromarray(picture[: 40 if number == 1 else 64]).save(tmp_path / "scans" / name)
+    (tmp_path / "scans" / "notes.txt").write_text("not a picture")
+    return tmp_path / "scans"
+
+
+ON_CPU = "--device=cpu"
+
+
+def test_a_folder_gives_a_row_a_picture_in_order(run, folder):
+    result = run(picture_run().folder, folder, "--csv", ON_CPU)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    names = ["0.png", "1.png", "2.png", "more/3.png", "more/4.png"]
+    said = load(picture_run().folder).predict([folder / name for name in names])
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert [row["path"] for row in rows] == [str(folder / name) for name in names]
+    assert [int(row["label"]) for row in rows] == said.labels.tolist()
+    assert [row["name"] for row in rows] == list(said.names)
+    assert [float(row["log_prob_g3"]) for row in rows] == said.log_probs[:, 2].tolist()
+    assert [float(row["soi"]) for row in rows] == pytest.approx(said.soi.tolist(), abs=1e-6)
+
+
+def test_csv_is_what_a_pipe_gets_by_default(run, folder):
+    assert run(picture_run().folder, folder, ON_CPU).stdout == run(picture_run().folder, folder, "--csv", ON_CPU).stdout
+
+
+def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, folder):
+    (folder / "1.png").write_bytes((folder / "0.png").read_bytes()[:500])
+    result = run(picture_run().folder, folder, folder / "gone.png", "--json", "--batch-size", 2, ON_CPU)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert result.stderr == "onepeak: 2 of 6 could not be read; their rows say why.\n"
+    assert [row["error"] is None for row in rows] == [True, False, True, True, True, False]
+    assert rows[1]["error"].startswith("cut off or damaged")
+    assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
+    assert set(rows[0]) == {"path", "label", "name", "log_probs", "soi", "unimodal", "error"}
+    assert len(rows[0]["log_probs"]) == 8
+
+
+def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"")
+    result = run(picture_run().folder, tmp_path / "a.png", ON_CPU)
+    assert result.exit_code == 1
+    assert "a.png,,,,,the file is empty (0 bytes)" in result.stdout
+
+
+@pytest.mark.parametrize(("name", "is_json"), [("a.csv", False), ("a.jsonl", True), ("new/a.json", True), ("a", False)])
+def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json):
+    result = run(picture_run().folder, folder, "--out", tmp_path / name, ON_CPU)
+    lines = (tmp_path / name).read_text().splitlines()
+    assert result.stdout == ""
+    assert len(lines) == (5 if is_json else 6)
+    assert lines[-1].startswith('{"path"' if is_json else str(folder))
+
+
+def test_a_terminal_gets_a_table_that_stops_somewhere(run, folder, monkeypatch):
+    monkeypatch.setattr(command, "_format", lambda **_: "table")
+    monkeypatch.setattr(command, "_MOST_ROWS", 3)
+    output = run(picture_run().folder, folder, folder / "gone.png", ON_CPU).stdout
+    assert "one peak" in output
+    assert "... and 3 more rows (--csv, --json and --out give all)." in output
+    monkeypatch.setattr(command, "_MOST_ROWS", 9)
+    assert "there is no" in run(picture_run().folder, folder / "0.png", folder / "gone.png", ON_CPU).stdout
+
+
+def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,\npale,2\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    said = load(table_run().folder).predict({"size": [0.5, None, 2.0], "tone": ["1", "dark", None]})
+    assert [row["row"] for row in rows] == [2, 3, 4]
+    assert [row["log_probs"] for row in rows] == said.log_probs.tolist()
+    assert result.stderr == "Note: 1 name of the column 'tone' without a code, taken as missing: pale\n"
+    assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""
+
+
+def test_a_reader_that_has_enough_ends_it_quietly(folder):
+    code = "import typer; from onepeak.cli.predict import predict; typer.run(predict)"
+    many = [str(folder)] * 40
+    arguments = [sys.executable, "-c", code, str(picture_run().folder), *many, "--csv", "--batch-size=1", ON_CPU]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout.readline().startswith(b"path,label,name")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+@pytest.mark.bad_input
+def test_nothing_to_predict_and_what_is_no_model_end_with_one_sentence(run, folder, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="There are no pictures below"):
+        run(picture_run().folder, tmp_path / "empty", ON_CPU)
+    with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
+        run(tmp_path / "empty", folder, ON_CPU)
+    with pytest.raises(InputError, match="must be one CSV or parquet file, as the model reads a table, got 2"):
+        run(table_run().folder, folder, folder, ON_CPU)
+    with pytest.raises(InputError, match="`--out` must be a file that can be written, got"):
+        run(picture_run().folder, folder, "--out", tmp_path / "empty", ON_CPU)
+    with pytest.raises(InputError, match="Unknown `device` 'tpu'"):
+        run(picture_run().folder, folder, "--device", "tpu")
+
+
+@pytest.mark.bad_input
+def test_wrong_usage_ends_with_exit_status_two(run, folder):
+    both = run(picture_run().folder, folder, "--csv", "--json")
+    assert both.exit_code == 2
+    assert "--csv and --json are two formats" in both.stderr
+    assert run(picture_run().folder).exit_code == 2
+    assert run(picture_run().folder, folder, "--batch-size", 0).exit_code == 2

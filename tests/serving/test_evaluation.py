@@ -1,0 +1,143 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onepeak.data.open import open_data
+from onepeak.errors import InputError
+from onepeak.metrics.catalog import METRICS
+from onepeak.serving import evaluate, load
+from onepeak.serving.evaluation import open_for
+from trained_models import TABLE_CLASSES, picture_run, table_run
+
+
+@pytest.fixture
+def model():
+    return load(picture_run().folder)
+
+
+@pytest.fixture
+def table_model():
+    return load(table_run().folder)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The test part of the biopsies as files, a folder a class."""
+    part = picture_run().manifest.take(picture_run().split.test)
+    for number, (picture, label) in enumerate(zip(part.items.pixels, part.labels, strict=True)):
+        place = tmp_path / "scans" / part.classes[label]
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(picture).save(place / f"{number:02}.png")
+    return tmp_path / "scans"
+
+
+def same(found, expected):
+    assert set(found) == set(expected) == {record.name for record in METRICS}
+    for name, value in found.items():
+        assert value == pytest.approx(expected[name], abs=1e-6, nan_ok=True)
+
+
+def test_the_test_part_has_the_metrics_that_training_wrote_down(model):
+    run = picture_run()
+    part = run.manifest.take(run.split.test)
+    found = evaluate(model, part, batch_size=run.recipe.evaluation_batch_size)
+    same(found.metrics, run.result["metrics"]["test"])
+    assert found.class_counts == tuple(np.bincount(part.labels, minlength=8))
+    assert found.failed == ()
+
+
+def test_a_table_has_the_metrics_that_training_wrote_down(table_model):
+    run = table_run()
+    found = evaluate(table_model, run.manifest.take(run.split.test))
+    same(found.metrics, run.result["metrics"]["test"])
+
+
+def test_a_folder_needs_no_order_for_the_model_has_it(model, folder):
+    data = open_for(model, folder)
+    found = evaluate(model, data, batch_size=picture_run().recipe.evaluation_batch_size)
+    assert data.classes == model.classes
+    same(found.metrics, picture_run().result["metrics"]["test"])
+    assert found.prediction.source_name == "path"
+
+
+def test_pictures_that_cannot_be_read_are_left_out_and_named(model, folder):
+    whole = evaluate(model, open_for(model, folder))
+    (folder / "g1" / "bad.png").write_bytes(b"")
+    found = evaluate(model, open_for(model, folder))
+    assert [row.source for row in found.failed] == [str(folder / "g1" / "bad.png")]
+    assert len(found.labels) == len(found.prediction) == len(whole.labels)
+    assert math.isclose(found.metrics["mae"], whole.metrics["mae"])
+
+
+def test_integer_classes_may_be_fewer_than_the_models(table_model, tmp_path):
+    """The rest of the labels keep the positions that the model gives them."""
+    numbered = replace(table_model.description, classes=("1", "2", "3"))
+    table_model.description = numbered
+    (tmp_path / "some.csv").write_text("size,tone,label\n0.1,1,2\n2.0,dark,3\n1.0,2,3\n")
+    found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+    assert found.class_counts == (0, 1, 2)
+    assert "the data has 2 of the model's 3 classes" in found.notes
+
+
+def test_codes_of_the_data_are_turned_into_those_of_the_model(table_model, tmp_path):
+    """In this file there are other names, in another order, and by themselves they are numbers."""
+    (tmp_path / "some.csv").write_text("tone,size,label\n2,0.1,low\n1,2.0,high\n2,1.0,middle\n")
+    data = open_data(tmp_path / "some.csv", order=TABLE_CLASSES)
+    assert data.items.categories == {}
+    found = evaluate(table_model, data)
+    expected = table_model.predict({"size": [0.1, 2.0, 1.0], "tone": ["2", "1", "2"]})
+    assert (found.prediction.log_probs == expected.log_probs).all()
+    (tmp_path / "some.csv").write_text("tone,size,label\npale,0.1,low\ndark,2.0,high\n,1.0,middle\n")
+    found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+    expected = table_model.predict({"size": [0.1, 2.0, 1.0], "tone": [None, "dark", None]})
+    assert (found.prediction.log_probs == expected.log_probs).all()
+    assert "1 name of the column 'tone' without a code, taken as missing: pale" in found.notes
+
+
+@pytest.mark.bad_input
+def test_classes_of_another_name_or_order_are_refused(model, folder, tmp_path):
+    (folder / "classes.txt").write_text("\n".join(reversed(model.classes)))
+    with pytest.raises(InputError, match=r"the model has g1 < g2 .* < g8, the data g8 < g7 .* < g1\."):
+        evaluate(model, open_for(model, folder))
+    (folder / "classes.txt").unlink()
+    next(path for path in folder.iterdir()).rename(folder / "g0")
+    with pytest.raises(InputError, match=r"the model's was taken: `order` must name every label of the data, .*'g0'"):
+        open_for(model, folder)
+    with pytest.raises(InputError, match="There is no file or folder"):
+        open_for(model, tmp_path / "nothing")
+    numbers = replace(picture_run().manifest, classes=tuple("12345678"))
+    with pytest.raises(InputError, match="the data 1 < 2 < 3 < 4 < 5 < 6 < 7 < 8"):
+        evaluate(model, numbers)
+
+
+@pytest.mark.bad_input
+def test_pictures_for_a_table_model_and_rows_for_a_picture_model_are_refused(model, table_model):
+    pictures = replace(picture_run().manifest, classes=tuple("abcdefgh"))
+    table_model.description = replace(table_model.description, classes=tuple("abcdefgh"))
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+        evaluate(table_model, pictures)
+    model.description = replace(model.description, classes=TABLE_CLASSES)
+    with pytest.raises(InputError, match="must be pictures, as the model was trained on, got rows of a table"):
+        evaluate(model, table_run().manifest)
+
+
+@pytest.mark.bad_input
+def test_columns_that_are_missing_or_of_another_kind_are_refused(table_model, tmp_path):
+    (tmp_path / "some.csv").write_text("size,label\n0.1,low\n2.0,high\n")
+    with pytest.raises(InputError, match="must have the columns size, tone, it lacks tone"):
+        evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+    (tmp_path / "some.csv").write_text("size,tone,label\nbig,1,low\nsmall,2,high\n")
+    with pytest.raises(InputError, match="The column 'size' must be numbers, as when the model was trained, got text"):
+        evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+
+
+@pytest.mark.bad_input
+def test_data_without_one_good_picture_is_refused(model, tmp_path):
+    for name in ("g1/a.png", "g2/b.png"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(InputError, match=r"No picture of the data can be read; the first, .*a.png: the file is empty"):
+        evaluate(model, open_for(model, tmp_path))

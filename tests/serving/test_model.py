@@ -1,0 +1,271 @@
+import json
+import shutil
+
+import numpy as np
+import pandas
+import pytest
+import torch
+from PIL import Image
+
+from onepeak.errors import InputError
+from onepeak.metrics.functional import side_order_index
+from onepeak.posterior import is_unimodal
+from onepeak.serving import load
+from onepeak.training.devices import make_fabric
+from onepeak.training.evaluate import predict
+from trained_models import picture_run, table_run
+
+
+@pytest.fixture
+def model():
+    return load(picture_run().folder)
+
+
+@pytest.fixture
+def table_model():
+    return load(table_run().folder)
+
+
+@pytest.fixture
+def pixels():
+    return picture_run().manifest.items.pixels
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """The model's folder to do harm to."""
+    return shutil.copytree(picture_run().folder, tmp_path / "model")
+
+
+def said_in_training(run, model, indices):
+    feed, _ = run.prepared.feed(run.split, run.recipe, torch.device("cpu"))
+    labels = torch.from_numpy(run.manifest.labels.copy())
+    size = run.recipe.evaluation_batch_size
+    return predict(model.network, feed, indices, labels, fabric=make_fabric(device="cpu"), batch_size=size)
+
+
+def test_pictures_get_to_the_bit_what_training_said_of_them(model, pixels):
+    run = picture_run()
+    stored = pandas.read_parquet(run.folder / "predictions.parquet").query("part == 'test'")
+    said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size)
+    assert said.labels.tolist() == stored["predicted"].tolist()
+    assert (said.log_probs.numpy() == np.stack(stored["log_probs"])).all()
+
+
+def test_every_picture_gets_what_the_evaluation_of_training_says(model, pixels):
+    run = picture_run()
+    expected = said_in_training(run, model, np.arange(60))
+    said = model.predict(pixels, batch_size=run.recipe.evaluation_batch_size)
+    assert torch.equal(said.log_probs, expected.log_probs)
+    assert torch.equal(said.labels, expected.predicted)
+
+
+def test_rows_get_what_the_evaluation_of_training_says(table_model):
+    run = table_run()
+    said = table_model.predict(run.folder.parent / "grades.csv")
+    expected = said_in_training(run, table_model, np.arange(90))
+    assert torch.equal(said.log_probs, expected.log_probs)
+    assert torch.equal(said.labels, expected.predicted)
+    assert said.sources[:2] == (2, 3)  # the lines of the file
+
+
+def test_soi_and_peaks_are_those_of_the_posterior_at_the_decided_label(model, pixels):
+    said = model.predict(pixels)
+    assert torch.equal(said.soi, side_order_index(said.log_probs, said.labels))
+    assert torch.equal(said.unimodal, is_unimodal(said.log_probs))
+    assert said.names == tuple(model.classes[label] for label in said.labels)
+
+
+def test_files_arrays_tensors_and_opened_pictures_give_the_same(model, pixels, tmp_path):
+    few = pixels[:3]
+    paths = [tmp_path / f"{number}.png" for number in range(3)]
+    for path, picture in zip(paths, few, strict=True):
+        Image.fromarray(picture).save(path)
+    opened = [Image.open(path) for path in paths]
+    first = torch.from_numpy(few.copy()).permute(0, 3, 1, 2)
+    expected = model.predict(few).log_probs
+    every = (
+        paths,
+        [str(path) for path in paths],
+        tmp_path,
+        opened,
+        list(few),
+        first,
+        list(first),
+        [paths[0], *few[1:]],
+    )
+    for inputs in every:
+        assert torch.equal(model.predict(inputs).log_probs, expected)
+    for picture in opened:
+        picture.close()
+    assert model.predict(paths).sources == tuple(str(path) for path in paths)
+
+
+def test_one_picture_is_a_batch_of_one(model, pixels, tmp_path):
+    Image.fromarray(pixels[0]).save(tmp_path / "a.png")
+    expected = model.predict(pixels[:1]).log_probs
+    for inputs in (tmp_path / "a.png", pixels[0], torch.from_numpy(pixels[0].copy()), Image.fromarray(pixels[0])):
+        assert torch.equal(model.predict(inputs).log_probs, expected)
+
+
+def test_a_picture_turned_by_exif_is_the_upright_one(model, pixels, tmp_path):
+    upright = pixels[0][:40]
+    turned = Image.fromarray(np.rot90(upright))
+    exif = Image.Exif()
+    exif[274] = 6  # to be seen, it is turned clockwise by a quarter
+    turned.save(tmp_path / "turned.png", exif=exif)
+    expected = model.predict(upright).log_probs
+    assert torch.equal(model.predict(tmp_path / "turned.png").log_probs, expected)
+    with Image.open(tmp_path / "turned.png") as opened:
+        assert torch.equal(model.predict(opened).log_probs, expected)
+
+
+def test_pictures_of_different_sizes_keep_their_order(model, pixels):
+    mixed = [pixels[number][: 64 - 8 * (number % 3)] for number in range(12)]
+    together = model.predict(mixed, batch_size=2).log_probs
+    alone = torch.cat([model.predict(picture).log_probs for picture in mixed])
+    torch.testing.assert_close(together, alone, rtol=0, atol=1e-5)
+    assert together.unique(dim=0).shape == alone.shape
+
+
+def test_rows_in_every_form_give_the_same(table_model):
+    columns = {"size": [0.5, None, 2.0], "tone": ["1", "dark", None]}
+    frame = pandas.DataFrame(columns)
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    in_order = [list(row.values()) for row in rows]
+    expected = table_model.predict(frame).log_probs
+    for inputs in (columns, rows, in_order, np.array(in_order, dtype=object), frame[["tone", "size"]]):
+        assert torch.equal(table_model.predict(inputs).log_probs, expected)
+    assert torch.equal(table_model.predict(rows[0]).log_probs, expected[:1])
+
+
+def test_columns_that_the_model_does_not_know_are_not_read(table_model):
+    known = pandas.DataFrame({"size": [0.5], "tone": ["1"]})
+    more = known.assign(name=[object()])
+    assert torch.equal(table_model.predict(more).log_probs, table_model.predict(known).log_probs)
+
+
+def test_names_that_are_numbers_in_a_file_are_still_names(table_model, tmp_path):
+    (tmp_path / "two.csv").write_text("tone,size\n 1 ,0.5\n2,0.5\n")
+    expected = table_model.predict({"size": [0.5, 0.5], "tone": ["1", "2"]})
+    assert torch.equal(table_model.predict(tmp_path / "two.csv").log_probs, expected.log_probs)
+    assert expected.log_probs.unique(dim=0).shape == (2, 3)
+
+
+def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
+    said = table_model.predict({"size": [0.5, 0.5], "tone": ["pale", None]})
+    assert torch.equal(said.log_probs[0], said.log_probs[1])
+    assert said.notes == ("1 name of the column 'tone' without a code, taken as missing: pale",)
+
+
+def test_a_model_says_what_it_is(model, table_model):
+    assert repr(model) == "Model(pictures, 'elb', 8 classes, cpu)"
+    assert repr(table_model) == "Model(tables, 'elb', 3 classes, cpu)"
+    assert model.classes == picture_run().manifest.classes
+    assert model.description.metrics["test"]["mae"] == picture_run().result["metrics"]["test"]["mae"]
+
+
+@pytest.mark.bad_input
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak.json"):
+        load(tmp_path)
+    with pytest.raises(InputError, match="must be a model's folder, got nothing there"):
+        load(tmp_path / "model")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="must be a model's folder, got a file"):
+        load(tmp_path / "file")
+
+
+@pytest.mark.bad_input
+def test_weights_that_are_missing_damaged_or_of_another_model_are_refused(copied):
+    weights = copied / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:1000])
+    with pytest.raises(InputError, match=r"model.safetensors must be the weights of the model, got a file that cannot"):
+        load(copied)
+    shutil.copy(table_run().folder / "model.safetensors", weights)
+    with pytest.raises(InputError, match=r"must fit the network and the 8 classes of onepeak.json"):
+        load(copied)
+    weights.unlink()
+    with pytest.raises(InputError, match=r"must hold the model's weights, model.safetensors, got a folder without"):
+        load(copied)
+
+
+@pytest.mark.bad_input
+def test_a_description_with_another_number_of_classes_or_format_is_refused(copied):
+    path = copied / "onepeak.json"
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps({**content, "classes": ["a", "b", "c"]}))
+    with pytest.raises(
+        InputError, match=r"must fit the network and the 3 classes of onepeak.json, got weights of other"
+    ):
+        load(copied)
+    path.write_text(json.dumps({**content, "format": 2}))
+    with pytest.raises(InputError, match="must be of format 1, got 2: it needs another version of onepeak"):
+        load(copied)
+    path.write_text("{")
+    with pytest.raises(InputError, match="must be a description that onepeak wrote"):
+        load(copied)
+
+
+@pytest.mark.bad_input
+def test_inputs_that_are_no_pictures_are_refused(model, pixels, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(InputError, match=r"notes.txt cannot be read: no picture in a known format"):
+        model.predict(tmp_path / "notes.txt")
+    with pytest.raises(InputError, match=r"nothing.png cannot be read: there is no such file"):
+        model.predict([tmp_path / "nothing.png"])
+    with pytest.raises(InputError, match=r"There are no pictures below .* \(1 other file there\)"):
+        model.predict(tmp_path)
+    with pytest.raises(InputError, match="`inputs` must hold at least one picture, got none"):
+        model.predict([])
+    with pytest.raises(InputError, match="must be uint8, 0 to 255, got float64: scale and convert it"):
+        model.predict(pixels / 255)
+    with pytest.raises(InputError, match=r"must have shape \(n, height, width, 3\).*got \(64, 64\) for one picture"):
+        model.predict(pixels[0, :, :, 0])
+    with pytest.raises(InputError, match=r"`inputs` must be pictures: .* got int"):
+        model.predict(3)
+    with pytest.raises(InputError, match="got one that is NoneType"):
+        model.predict([None])
+    with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
+        model.predict(pixels, batch_size=0)
+
+
+@pytest.mark.bad_input
+def test_inputs_that_are_no_such_rows_are_refused(table_model, tmp_path):
+    with pytest.raises(InputError, match="must have the columns size, tone, it lacks tone"):
+        table_model.predict({"size": [1.0]})
+    with pytest.raises(InputError, match="The column 'size' must be numbers, it holds text"):
+        table_model.predict({"size": ["big"], "tone": ["1"]})
+    with pytest.raises(InputError, match=r"must have shape \(rows, 2\), for the columns size, tone, got \(1, 3\)"):
+        table_model.predict(np.zeros((1, 3)))
+    with pytest.raises(InputError, match="An array of numbers cannot hold the text that the model reads in tone"):
+        table_model.predict(torch.zeros(1, 2))
+    with pytest.raises(InputError, match="`inputs` must have at least one row, got none"):
+        table_model.predict(pandas.DataFrame({"size": [], "tone": []}))
+    with pytest.raises(InputError, match="must be columns of one length"):
+        table_model.predict({"size": [1.0, 2.0], "tone": ["1"]})
+    with pytest.raises(InputError, match=r"There is no file .*; this model reads a table"):
+        table_model.predict(tmp_path / "nothing.csv")
+    with pytest.raises(InputError, match=r"`inputs` must be a table: .* got int"):
+        table_model.predict(3)
+    with pytest.raises(InputError, match="This model reads rows of a table, got a picture"):
+        table_model.pixels(tmp_path / "a.png")
+
+
+@pytest.mark.bad_input
+def test_a_device_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match="Unknown `device` 'gpu'"):
+        load(picture_run().folder, device="gpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(InputError, match="this machine has no CUDA GPU: use cpu"):
+            load(picture_run().folder, device="cuda")
+    with pytest.raises(InputError, match="`device` must be one that is there, got 'cuda:99'"):
+        load(picture_run().folder, device="cuda:99")
+
+
+@pytest.mark.gpu
+def test_a_gpu_says_nearly_the_same(model, pixels):
+    said = load(picture_run().folder, device="cuda").predict(pixels)
+    assert said.log_probs.device.type == "cpu"
+    torch.testing.assert_close(said.log_probs, model.predict(pixels).log_probs, rtol=0, atol=1e-2)

@@ -1,0 +1,49 @@
+import math
+
+import pandas
+import pytest
+import torch
+
+from onepeak.serving import Prediction, Row
+
+
+@pytest.fixture
+def said():
+    return Prediction(
+        classes=("low", "middle", "high"),
+        labels=torch.tensor([1, 2]),
+        log_probs=torch.tensor([[0.1, 0.6, 0.3], [0.4, 0.2, 0.4]]).log(),
+        sources=("a.png", "b.png"),
+        source_name="path",
+    )
+
+
+def test_rows_hold_plain_values(said):
+    first, second = said.rows()
+    assert (first.source, first.label, first.name, first.soi, first.unimodal) == ("a.png", 1, "middle", 1.0, True)
+    assert (second.source, second.label, second.name, second.soi, second.unimodal) == ("b.png", 2, "high", 0.5, False)
+    assert [math.exp(value) for value in first.log_probs] == pytest.approx([0.1, 0.6, 0.3])
+    assert first.error is None
+    assert type(first.label) is int
+    assert type(first.unimodal) is bool
+
+
+def test_the_frame_has_a_row_a_sample_and_a_column_a_class(said):
+    frame = said.to_frame()
+    assert frame[["path", "label", "name", "unimodal"]].values.tolist() == [
+        ["a.png", 1, "middle", True],
+        ["b.png", 2, "high", False],
+    ]
+    assert frame["soi"].tolist() == [1.0, 0.5]
+    assert isinstance(frame, pandas.DataFrame)
+    assert (frame.filter(like="log_prob_").to_numpy() == said.log_probs.numpy()).all()
+
+
+def test_it_says_how_much_it_holds(said):
+    assert len(said) == 2
+    assert repr(said) == "Prediction(2 samples, 3 classes)"
+
+
+def test_a_row_with_an_error_has_nothing_else():
+    row = Row(source="a.png", error="empty")
+    assert (row.label, row.name, row.log_probs, row.soi, row.unimodal) == (None,) * 5

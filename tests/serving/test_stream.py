@@ -1,0 +1,118 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from onepeak.errors import InputError
+from onepeak.serving import load, stream
+from trained_models import picture_run, table_run
+
+
+@pytest.fixture
+def model():
+    return load(picture_run().folder)
+
+
+@pytest.fixture
+def pictures():
+    """Sixty pictures of three shapes."""
+    pixels = picture_run().manifest.items.pixels
+    return [pixels[number][: 64 - 8 * (number % 3)] for number in range(60)]
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 32])
+def test_rows_come_in_order_with_what_predict_says(model, pictures, batch_size):
+    rows = list(stream(model, pictures, batch_size=batch_size))
+    said = model.predict(pictures, batch_size=batch_size)
+    assert rows == list(said.rows())
+    assert [row.source for row in rows] == list(range(60))
+
+
+def test_bad_files_are_rows_with_their_error_and_the_others_are_answered(model, pictures, tmp_path):
+    good = tmp_path / "good.png"
+    Image.fromarray(pictures[0]).save(good)
+    Image.fromarray(pictures[1]).save(tmp_path / "whole.jpg")
+    whole = (tmp_path / "whole.jpg").read_bytes()
+    (tmp_path / "cut.jpg").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text.png").write_text("no picture")
+    (tmp_path / "empty.png").write_bytes(b"")
+    (tmp_path / "folder.png").mkdir()
+    names = ["cut.jpg", "good.png", "text.png", "missing.png", "good.png", "empty.png", "folder.png", "nul\0.png"]
+    rows = list(stream(model, [tmp_path / name for name in names], batch_size=2))
+    assert [row.source for row in rows] == [str(tmp_path / name) for name in names]
+    errors = [row.error for row in rows]
+    assert errors[1] is errors[4] is None
+    assert rows[1].label == rows[4].label == model.predict(good).labels.item()
+    assert errors[0].startswith("cut off or damaged: ")
+    assert errors[2].startswith("no picture in a known format")
+    assert errors[3] == "there is no such file"
+    assert errors[5] == "the file is empty (0 bytes)"
+    assert errors[6] == "this is a folder or a device, not a file"
+    assert errors[7].startswith("there is no such file")
+    assert all(row.label is row.log_probs is row.soi is row.unimodal is None for row in rows if row.error)
+
+
+def test_a_size_that_the_network_cannot_take_is_an_error_of_its_row(model, pictures, monkeypatch):
+    forward = model.network.backbone.forward
+
+    def small_only(inputs):
+        if inputs.shape[2] > 48:
+            raise RuntimeError("out of memory\nand much more")
+        return forward(inputs)
+
+    monkeypatch.setattr(model.network.backbone, "forward", small_only)
+    tall = np.zeros((96, 48, 3), np.uint8)
+    rows = list(stream(model, [pictures[0], tall, pictures[0]]))
+    assert [row.error for row in rows] == [None, "the network cannot take 96 x 48 pixels: out of memory", None]
+
+
+def test_rows_come_while_later_pictures_are_unread(model, pictures):
+    taken = []
+
+    def reading():
+        for number, picture in enumerate(pictures):
+            taken.append(number)
+            yield picture
+
+    rows = stream(model, reading(), batch_size=2)
+    assert taken == []
+    next(rows)
+    assert len(taken) <= 2 * 3 + 1
+
+
+def test_memory_does_not_grow_with_the_number_of_pictures(model):
+    def peak(num_pictures):
+        sides = np.random.default_rng(0).integers(48, 60, num_pictures)
+        tracemalloc.start()
+        count = sum(1 for _ in stream(model, (np.zeros((48, side, 3), np.uint8) for side in sides), batch_size=2))
+        _, highest = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert count == num_pictures
+        return highest
+
+    peak(20)  # whatever is made once
+    assert peak(300) < 2 * peak(60)
+
+
+def test_many_bad_files_do_not_pile_up(model, pictures):
+    missing = (f"missing-{number}.png" for number in range(10_000))
+    rows = stream(model, missing)
+    assert next(rows).source == "missing-0.png"
+    assert next(missing) == "missing-1.png"
+
+
+def test_the_state_of_torch_is_left_as_it_was(model, pictures):
+    before = torch.are_deterministic_algorithms_enabled()
+    next(stream(model, pictures, batch_size=1))
+    assert torch.are_deterministic_algorithms_enabled() == before
+    assert not torch.is_inference_mode_enabled()
+
+
+@pytest.mark.bad_input
+def test_a_model_of_a_table_and_a_batch_of_none_are_refused_at_once(model):
+    with pytest.raises(InputError, match="`model` must be one of pictures, got one of a table: use its `predict`"):
+        stream(load(table_run().folder), [])
+    with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
+        stream(model, [], batch_size=0)

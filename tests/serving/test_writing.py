@@ -1,0 +1,58 @@
+import csv
+import io
+import json
+import math
+
+from onepeak.serving import Row
+from onepeak.serving.writing import write_csv, write_json_lines
+
+ROWS = [
+    Row(source='say "a", b.png', label=1, name="hohe Stufe, 2", log_probs=(-math.inf, 0.0), soi=1.0, unimodal=True),
+    Row(source="c.png", error="cut off\nor damaged"),
+]
+
+
+def test_csv_comes_back_as_it_was_written():
+    file = io.StringIO()
+    write_csv(ROWS, file, source_name="path", classes=("low", "hohe Stufe, 2"))
+    first, second = csv.DictReader(io.StringIO(file.getvalue()))
+    assert first == {
+        "path": 'say "a", b.png',
+        "label": "1",
+        "name": "hohe Stufe, 2",
+        "soi": "1.0",
+        "unimodal": "True",
+        "error": "",
+        "log_prob_low": "-inf",
+        "log_prob_hohe Stufe, 2": "0.0",
+    }
+    assert {name: value for name, value in second.items() if value} == {"path": "c.png", "error": "cut off\nor damaged"}
+
+
+def test_json_is_an_object_a_line_without_infinities():
+    file = io.StringIO()
+    write_json_lines(ROWS, file, source_name="path")
+    first, second = map(json.loads, file.getvalue().splitlines())
+    assert first["log_probs"] == [None, 0.0]
+    assert list(first) == ["path", "label", "name", "log_probs", "soi", "unimodal", "error"]
+    assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
+
+
+def test_each_row_is_out_before_the_next_is_made():
+    file = io.StringIO()
+    lengths = []
+
+    def rows():
+        for row in ROWS:
+            lengths.append(len(file.getvalue()))
+            yield row
+
+    write_json_lines(rows(), file, source_name="path")
+    assert 0 == lengths[0] < lengths[1]
+
+
+def test_a_name_of_bytes_that_are_no_text_does_not_break_json():
+    file = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    write_json_lines([Row(source="\udcff.png", error="empty")], file, source_name="path")
+    file.seek(0)
+    assert json.loads(file.read())["path"] == "\udcff.png"
