@@ -94,12 +94,16 @@ def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json
 
 def test_a_terminal_gets_a_table_that_stops_somewhere(run, folder, monkeypatch):
     monkeypatch.setattr(command, "_format", lambda **_: "table")
+    monkeypatch.setenv("COLUMNS", "300")  # the width of the terminal
     monkeypatch.setattr(command, "_MOST_ROWS", 3)
     output = run(picture_run().folder, folder, folder / "gone.png", ON_CPU).stdout
     assert "one peak" in output
     assert "... and 3 more rows (--csv, --json and --out give all)." in output
     monkeypatch.setattr(command, "_MOST_ROWS", 9)
-    assert "there is no" in run(picture_run().folder, folder / "0.png", folder / "gone.png", ON_CPU).stdout
+    assert (
+        "error: there is no such file"
+        in run(picture_run().folder, folder / "0.png", folder / "gone.png", ON_CPU).stdout
+    )
 
 
 def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):

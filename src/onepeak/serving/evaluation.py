@@ -96,9 +96,7 @@ def open_for(
         except InputError as other:
             if str(other) == str(error):
                 raise error from None
-            raise InputError(
-                f"The data must have the model's classes, {shown_order(model.classes)}: {other}"
-            ) from other
+            raise InputError(f"No order was given, so the model's was taken: {other}") from other
 
 
 def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, ...]]:
