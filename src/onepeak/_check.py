@@ -125,5 +125,3 @@ def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
         low = weights.min()
         if not low >= 0 or not weights.isfinite().all():
             raise InputError(f"`{name}` must be finite and >= 0, got {low.item():g} as its smallest value.")
-        if not weights.any():
-            raise InputError(f"`{name}` must not all be zero.")

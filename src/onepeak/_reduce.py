@@ -4,8 +4,9 @@ from typing import Literal, TypeAlias, get_args
 
 from torch import Tensor
 
-from onepeak._check import check_choice
+from onepeak._check import check_choice, readable
 from onepeak._shapes import Labels, PerClass, PerSample
+from onepeak.errors import InputError
 
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
 
@@ -33,4 +34,8 @@ def reduce(weighted: PerSample, weights: PerSample | None, reduction: Reduction)
         case "sum":
             return weighted.sum()
         case "mean":
-            return weighted.mean() if weights is None else weighted.sum() / weights.sum()
+            if weights is None:
+                return weighted.mean()
+            if readable(weights) and weights.numel() and not weights.any():
+                raise InputError("The weights of a batch must not all be zero: their mean loss is undefined.")
+            return weighted.sum() / weights.sum()

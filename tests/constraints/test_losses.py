@@ -274,6 +274,10 @@ def test_scores_that_are_not_finite_are_named(name, value):
             lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), -torch.ones(2)),
             r"`sample_weight` must be finite and >= 0, got -1 as its smallest value\.",
         ),
+        (
+            lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), torch.zeros(2)),
+            r"The weights of a batch must not all be zero: their mean loss is undefined\.",
+        ),
     ],
 )
 def test_bad_settings_are_named(build, message):
