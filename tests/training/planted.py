@@ -11,6 +11,8 @@ from onepeak.training.recipe import Recipe
 from onepeak.training.run import RunSettings
 
 CLASSES = ("low", "fair", "good", "high")
+WEIGHTS = (1.0, 2.0, 0.5, 3.0)
+"""Of the classes, in the loss."""
 
 RECIPE = Recipe(epochs=3, batch_size=16, lr=1e-2, warmup_epochs=1)
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import lightning.fabric  # noqa: F401 - imported here, so that no child has to
-import pandas  # noqa: ICN001, F401
+import pandas  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 import safetensors.torch  # noqa: F401
 import torch
@@ -27,11 +27,11 @@ def main(folder, fewest_kills):
     chance = random.Random(0)
 
     def train(name):
-        target = Path(folder, name)
-        train_run(settings, data, split, target, fabric=make_fabric(device="cpu"), checkpoint_seconds=0)
+        fabric = make_fabric(device="cpu")
+        return lambda: train_run(settings, data, split, Path(folder, name), fabric=fabric, checkpoint_seconds=0)
 
     start = time.perf_counter()
-    if run_in_child(lambda: train("whole")):
+    if run_in_child(train("whole")):
         sys.exit("the uninterrupted run failed")
     duration = time.perf_counter() - start
 
@@ -40,7 +40,7 @@ def main(folder, fewest_kills):
         name = f"killed{len(kills)}"
         status = KILLED
         while status == KILLED:
-            status = run_in_child(lambda: train(name), kill_after=chance.uniform(0.05, 0.8) * duration)
+            status = run_in_child(train(name), kill_after=chance.uniform(0.05, 0.8) * duration)
             if status == KILLED:
                 kills.append({"run": name, "resumable": Path(folder, name, "checkpoint.pt").exists()})
         if status:

@@ -1,0 +1,47 @@
+"""A planted table that is ready to train on, and a way to train on it."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from onepeak.training.devices import make_fabric
+from onepeak.training.prepare import prepare
+from onepeak.training.run import train_run
+from training.planted import RECIPE, planted_table, settings_of, split_of
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    """Small networks are trained faster by one thread than by many, and other tests want their share."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def fabric():
+    return make_fabric(device="cpu")
+
+
+@pytest.fixture(scope="session")
+def table():
+    return prepare(planted_table(), RECIPE)
+
+
+@pytest.fixture(scope="session")
+def split():
+    return split_of(101)
+
+
+@pytest.fixture
+def trained(tmp_path, table, split, fabric):
+    """Trains a run over the planted table and gives its folder and result; settings of the recipe by name."""
+
+    def train(name="run", *, method="elb", dropout=0.0, seed=0, class_weight=None, watches=(), folder=None, **recipe):
+        settings = settings_of(method, replace(RECIPE, **recipe), dropout=dropout, seed=seed, class_weight=class_weight)
+        folder = folder or tmp_path / name
+        return folder, train_run(settings, table, split, folder, fabric=fabric, watches=watches, checkpoint_seconds=0)
+
+    return train

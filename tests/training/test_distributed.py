@@ -1,0 +1,41 @@
+import json
+import socket
+
+import pandas as pd
+import pytest
+from safetensors.torch import load_file
+
+from onepeak.training.run import train_run
+from training.planted import RECIPE, WEIGHTS, settings_of
+from training.scripts import outputs_of, start_script
+
+METHODS = ("elb", "po")  # po has weights of its own
+
+
+def as_torchrun():
+    """What torchrun tells the first of two processes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    common = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "test"}
+    return common | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "RANK": "0", "LOCAL_RANK": "0"}
+
+
+def test_two_processes_train_as_one_with_the_same_global_batch(tmp_path, table, split, fabric):
+    first = as_torchrun()
+    second = first | {"RANK": "1", "LOCAL_RANK": "1"}
+    outputs_of(*(start_script("train_together.py", tmp_path / "two", *METHODS, **each) for each in (first, second)))
+    for method in METHODS:
+        alone, together = tmp_path / "one" / method, tmp_path / "two" / method
+        settings = settings_of(method, RECIPE, class_weight=WEIGHTS)
+        expected = train_run(settings, table, split, alone, fabric=fabric)
+
+        one, two = (load_file(folder / "model.safetensors") for folder in (alone, together))
+        assert one.keys() == two.keys()
+        for name, weights in one.items():
+            assert two[name].numpy() == pytest.approx(weights.numpy(), abs=1e-5), name
+        histories = [pd.read_csv(folder / "history.csv").drop(columns="seconds") for folder in (alone, together)]
+        pd.testing.assert_frame_equal(*histories, rtol=1e-4, atol=1e-5)
+        result = json.loads((together / "result.json").read_text())
+        for part in ("valid", "test"):
+            assert result["metrics"][part] == pytest.approx(expected["metrics"][part], abs=1e-4, nan_ok=True)

@@ -1,0 +1,73 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import onepeak
+from onepeak.metrics.catalog import METRICS, collection
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.training.evaluate import Predictions, measure, predict, validate
+from training.planted import CLASSES, RECIPE
+
+
+@pytest.fixture
+def network():
+    settings = NetworkSettings(backbone="mlp", num_features=6, hidden=(8,), dropout=0.5)
+    return build_network(onepeak.method("elb", num_classes=len(CLASSES)), settings, seed=1)
+
+
+@pytest.fixture
+def feed(table, split):
+    return table.feed(split, RECIPE, torch.device("cpu"))[0]
+
+
+@pytest.fixture
+def labels(table):
+    return torch.from_numpy(table.manifest.labels)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 100])
+def test_predictions_come_in_the_order_asked_for_whatever_the_batches(network, feed, labels, fabric, batch_size):
+    indices = np.array([50, 3, 99, 0, 17, 42, 8, 23])
+    found = predict(network.train(), feed, indices, labels, fabric=fabric, batch_size=batch_size)
+    with torch.no_grad():
+        outputs = network.eval()(feed.rows[torch.tensor(indices)])
+    torch.testing.assert_close(found.log_probs, network.method.log_probs(outputs))
+    assert found.predicted.tolist() == network.method.predict(outputs).tolist()
+    assert found.labels.tolist() == labels[torch.tensor(indices)].tolist()
+    assert found.indices.tolist() == indices.tolist()
+
+
+@pytest.mark.parametrize("batch_size", [3, 100])
+def test_validation_measures_what_the_predictions_measure(network, feed, labels, fabric, split, batch_size):
+    metrics = collection(len(CLASSES))
+    for _ in range(2):  # what an earlier epoch counted is forgotten
+        found = validate(network, feed, split.valid, labels, metrics, fabric=fabric, batch_size=batch_size)
+    kept = predict(network, feed, split.valid, labels, fabric=fabric, batch_size=100)
+    expected = measure(kept)
+    assert expected.keys() == {record.name for record in METRICS}
+    with torch.no_grad():
+        outputs = network(feed.rows[torch.tensor(split.valid)])
+        loss = network.method.loss(outputs, kept.labels)
+    assert found == pytest.approx(expected | {"loss": float(loss)}, rel=1e-5, abs=1e-6, nan_ok=True)
+
+
+def test_of_a_network_that_has_diverged_only_the_loss_is_told(network, feed, labels, fabric, split):
+    with torch.no_grad():
+        next(network.parameters()).fill_(torch.nan)
+    metrics = collection(len(CLASSES))
+    found = validate(network, feed, split.valid, labels, metrics, fabric=fabric, batch_size=8)
+    assert found.keys() == {"loss"}
+    assert np.isnan(found["loss"])
+
+
+def test_measuring_by_hand():
+    log_probs = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.2, 0.6]]).log()
+    said = Predictions(
+        indices=np.arange(3), labels=torch.tensor([0, 1, 0]), predicted=torch.tensor([0, 2, 2]), log_probs=log_probs
+    )
+    assert measure(said)["mae"] == 1.0
+    assert measure(said)["accuracy"] == pytest.approx(1 / 3)
+    right = replace(said, predicted=said.labels)
+    assert measure(right)["mae"] == 0.0

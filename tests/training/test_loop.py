@@ -1,0 +1,211 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import onepeak
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.training.checkpoint import load_checkpoint
+from onepeak.training.loop import DivergedError, Loop, make_optimizer
+from onepeak.training.recipe import Recipe
+from training.planted import CLASSES, RECIPE
+
+NETWORK = NetworkSettings(backbone="mlp", num_features=6, hidden=(16,))
+
+
+class Diary:
+    """Writes down what a loop reports; may act after an epoch."""
+
+    def __init__(self, after_epoch=lambda _: None):
+        self.steps, self.rows, self.after_epoch = [], [], after_epoch
+
+    def step(self, epoch, step, num_steps):
+        self.steps.append((epoch, step, num_steps))
+
+    def epoch(self, row):
+        self.rows.append(row)
+        self.after_epoch(row)
+
+
+@pytest.fixture
+def make_loop(table, split, fabric):
+    """A loop over the planted table; settings of the recipe by name."""
+
+    def make(method="elb", *, select="mae", seed=0, watches=(), method_settings=None, parts=split, **recipe):
+        made = onepeak.method(method, num_classes=len(CLASSES), **(method_settings or {}))
+        network = build_network(made, NETWORK, seed=seed)
+        feed, _ = table.feed(parts, RECIPE, fabric.device)
+        whole = replace(RECIPE, **recipe)
+        labels = table.manifest.labels
+        return Loop(network, feed, labels, parts, whole, fabric=fabric, seed=seed, select=select, watches=watches)
+
+    return make
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("method", ["ce", "elb", "slopes"])
+def test_it_learns_what_was_planted(make_loop, method, optimizer):
+    trained = make_loop(method, epochs=12, optimizer=optimizer, lr=0.03).run()
+    losses = [row["train_loss"] for row in trained.history]
+    assert losses[-1] < losses[0] - 0.3
+    assert trained.history[trained.best_epoch]["valid_mae"] <= 0.25
+    assert trained.history[0]["valid_loss"] > trained.history[-1]["valid_loss"] + 0.3
+
+
+@pytest.mark.parametrize(("select", "best"), [("mae", min), ("loss", min), ("accuracy", max), ("soi_predicted", max)])
+def test_the_weights_kept_are_those_of_the_first_best_epoch(make_loop, select, best):
+    states = []
+    diary = Diary(lambda _: states.append({name: value.clone() for name, value in loop.network.state_dict().items()}))
+    loop = make_loop(select=select, watches=(diary,), epochs=8, lr=0.1)  # a rate at which validation goes up and down
+    trained = loop.run()
+    values = [row[f"valid_{select}"] for row in trained.history]
+    assert trained.best_epoch == values.index(best(values))
+    kept = loop.network.state_dict()
+    weights = [name for name, _ in loop.network.named_parameters()]
+    assert all(torch.equal(kept[name], states[trained.best_epoch][name]) for name in weights)
+    others = [state for epoch, state in enumerate(states) if epoch != trained.best_epoch]
+    assert not any(torch.equal(kept[weights[0]], state[weights[0]]) for state in others)
+
+
+def test_patience_stops_after_so_many_epochs_without_a_better_one(make_loop):
+    trained = make_loop(epochs=200, patience=3).run()
+    assert len(trained.history) == trained.best_epoch + 1 + 3 < 200
+    values = [row["valid_mae"] for row in trained.history]
+    assert min(values[trained.best_epoch :]) == values[trained.best_epoch]
+
+
+def test_the_barrier_is_tightened_once_after_every_validation(make_loop):
+    during_validation, settings = [], {"t": 1.0, "growth": 1.5, "t_max": 3.0}
+    loop = make_loop(method_settings=settings, epochs=4, select="loss")
+    barrier = loop.network.method.constraint
+    validated = loop.evaluated
+    loop.evaluated = lambda: (during_validation.append(float(barrier.t)), validated())[1]
+    loop.run_epoch()
+    assert set(during_validation) == {1.0}
+    assert float(barrier.t) == 1.5
+    for expected in (2.25, 3.0, 3.0):
+        loop.run_epoch()
+        assert float(barrier.t) == expected
+
+
+def test_every_step_and_epoch_is_reported(make_loop):
+    diary = Diary()
+    trained = make_loop(watches=(diary,), epochs=2).run()  # 60 samples in batches of 16
+    assert diary.steps == [(epoch, step, 4) for epoch in (0, 1) for step in (1, 2, 3, 4)]
+    assert diary.rows == trained.history
+    assert trained.seconds == sum(row["seconds"] for row in trained.history)
+
+
+def test_a_last_batch_of_one_sample_is_left_out(make_loop, split):
+    loop = make_loop(parts=replace(split, train=split.train[:33]))
+    assert [len(batch) for batch in loop.batches()] == [16, 16]
+    loop = make_loop(parts=replace(split, train=split.train[:34]))
+    assert [len(batch) for batch in loop.batches()] == [16, 16, 2]
+
+
+def test_one_step_of_sgd_is_the_one_worked_out_by_hand(make_loop):
+    loop = make_loop("ce", optimizer="sgd", momentum=0.9, weight_decay=0.1, lr=0.5, clip_norm=0.01)
+    batch = next(loop.batches())
+    network = build_network(onepeak.method("ce", num_classes=len(CLASSES)), NETWORK, seed=0)
+    inputs = loop.feed.train_inputs(batch, seed=0, epoch=0)
+    loss = torch.nn.functional.cross_entropy(network(inputs), loop.device_labels[torch.tensor(batch)])
+    loss.backward()
+    loss = loss.detach()
+    length = math.sqrt(sum(float(weights.grad.square().sum()) for weights in network.parameters()))
+    assert length > 0.01  # or clipping would not be seen
+    taken = loop.train_step(batch)
+    assert taken == pytest.approx(float(loss), rel=1e-6)
+    for weights, found in zip(network.parameters(), loop.network.parameters(), strict=True):
+        expected = weights.detach() - 0.5 * (0.01 / length * weights.grad + 0.1 * weights.detach())
+        torch.testing.assert_close(found.detach(), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_the_learning_rate_is_the_schedules(make_loop):
+    loop = make_loop(epochs=4, warmup_epochs=1, schedule="step", step_every=2, step_factor=0.5, lr=0.02)
+    assert [row["lr"] for row in loop.run().history] == pytest.approx([0.01, 0.02, 0.01, 0.01])
+    assert loop.optimizer.param_groups[0]["lr"] == pytest.approx(0.01)
+
+
+def test_the_running_average_is_what_is_validated_and_kept(make_loop):
+    trail = []
+    loop = make_loop("ce", ema=0.5, epochs=3, select="loss")
+    original = loop.train_step
+
+    def step(batch):
+        loss = original(batch)
+        trail.append(next(iter(loop.network.parameters())).detach().clone())
+        return loss
+
+    loop.train_step = step
+    loop.run_epoch()
+    average = trail[0]
+    for weights in trail[1:]:
+        average = 0.5 * average + 0.5 * weights
+    kept = next(iter(loop.evaluated().parameters())).detach()
+    torch.testing.assert_close(kept, average)
+    assert not torch.allclose(kept, trail[-1])
+    best = next(name for name, _ in loop.network.named_parameters())
+    assert torch.equal(loop.best[best], kept)
+
+
+def test_a_balanced_epoch_trains_on_drawn_samples(make_loop):
+    loop = make_loop(balanced=True)
+    drawn = np.concatenate(list(loop.batches()))
+    assert len(drawn) == 60
+    assert len(set(drawn)) < 60
+
+
+def test_dropout_differs_between_epochs_and_not_between_runs(make_loop):
+    torch.manual_seed(0)
+    loop = make_loop(epochs=1)
+    loop.run_epoch()
+    first = torch.rand(1)
+    loop.run_epoch()
+    second = torch.rand(1)
+    assert first != second
+    again = make_loop(epochs=1)
+    again.run_epoch()
+    assert torch.rand(1) == first
+
+
+def test_a_loop_that_runs_away_keeps_the_last_good_checkpoint(make_loop, tmp_path):
+    diary = Diary()
+    loop = make_loop(watches=(diary,), epochs=5, optimizer="sgd", schedule="constant", warmup_epochs=0)
+
+    def spoil(row):
+        if row["epoch"] == 1:
+            loop.recipe = replace(loop.recipe, lr=1e30)
+
+    diary.after_epoch = spoil
+    path = tmp_path / "checkpoint.pt"
+    with pytest.raises(DivergedError, match=r"at epoch 2, step 1\. .* The last good checkpoint is kept"):
+        loop.run(checkpoint=path, fingerprint="mine", every_seconds=0)
+    kept = load_checkpoint(path, fingerprint="mine")
+    assert kept is not None
+    assert kept.epoch == 2
+    assert all(tensor.isfinite().all() for tensor in kept.network.values())
+
+
+def test_checkpoints_are_written_as_often_as_asked_and_at_the_end(make_loop, tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    seen = []
+    make_loop(watches=(Diary(lambda _: seen.append(path.exists())),)).run(checkpoint=path, every_seconds=1e9)
+    assert seen == [False, False, False]
+    assert path.exists()
+    path.unlink()
+    seen.clear()
+    make_loop(watches=(Diary(lambda _: seen.append(path.exists())),)).run(checkpoint=path, every_seconds=0)
+    assert seen == [False, True, True]
+
+
+def test_an_optimiser_has_every_weight_and_the_recipes_numbers():
+    network = build_network(onepeak.method("po", num_classes=4), NETWORK, seed=0)
+    recipe = Recipe(optimizer="sgd", lr=0.3, momentum=0.7, nesterov=True, weight_decay=0.2)
+    (group,) = make_optimizer(network, recipe).param_groups
+    assert len(group["params"]) == len(list(network.parameters()))
+    assert (group["lr"], group["momentum"], group["nesterov"], group["weight_decay"]) == (0.3, 0.7, True, 0.2)
+    adamw = make_optimizer(network, replace(recipe, optimizer="adamw"))
+    assert isinstance(adamw, torch.optim.AdamW)
+    assert adamw.param_groups[0]["weight_decay"] == 0.2

@@ -1,0 +1,123 @@
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from onepeak.data.resize import Resize
+from onepeak.errors import InputError
+from onepeak.methods.catalog import method
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.training.model_files import ModelDescription, load_description, load_network, save_model
+from onepeak.training.table import TableEncoder
+from training.planted import CLASSES, WEIGHTS
+
+TABLE = ModelDescription(
+    classes=CLASSES,
+    method="mv+elb",
+    variant="corrected",
+    method_settings={"t": 2.0},
+    class_weight=WEIGHTS,
+    network=NetworkSettings(backbone="mlp", num_features=3, hidden=(8, 4)),
+    resize=None,
+    table=TableEncoder(
+        columns=("age", "colour"), categories={"colour": ("red", "blue")}, means=(1.5, 0.0), stds=(2.0, 1.0), missing=()
+    ),
+    metrics={"test": {"mae": 0.25}},
+    data="planted",
+)
+PICTURES = replace(
+    TABLE,
+    method="ce",
+    method_settings={},
+    class_weight=None,
+    network=NetworkSettings(backbone="small", pooling="average"),
+    resize=Resize(short_side=64),
+    table=None,
+)
+
+
+def made(description):
+    """A network as described, with weights of its own."""
+    weight = None if description.class_weight is None else torch.tensor(description.class_weight)
+    answers = method(description.method, num_classes=4, class_weight=weight, **description.method_settings)
+    return build_network(answers, description.network, seed=9)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    save_model(tmp_path / "model", TABLE, made(TABLE).state_dict())
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("description", [TABLE, PICTURES], ids=["table", "pictures"])
+def test_what_was_saved_is_loaded(tmp_path, description):
+    network = made(description)
+    save_model(tmp_path, description, network.state_dict())
+    assert {path.name for path in tmp_path.iterdir()} == {"onepeak.json", "model.safetensors"}
+    assert load_description(tmp_path) == description
+    found = load_network(tmp_path, description)
+    assert not found.training
+    weights = network.state_dict()
+    assert all(torch.equal(value, weights[name]) for name, value in found.state_dict().items())
+
+
+@pytest.mark.bad_input
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
+        load_description(tmp_path)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda text: text[:50],
+            r"onepeak\.json must be a description that onepeak wrote, got one that cannot be read",
+        ),
+        (lambda _: "[]", r"must be a description that onepeak wrote"),
+        (lambda _: "{}", r"must be a description that onepeak wrote"),
+        (
+            lambda text: text.replace('"format": 1', '"format": 2'),
+            r"must be of format 1, got 2: it needs another version",
+        ),
+        (lambda text: text.replace('"data"', '"date"'), r"must be a description that onepeak wrote"),
+    ],
+)
+def test_a_description_that_cannot_be_read_is_refused(folder, change, message):
+    path = folder / "onepeak.json"
+    path.write_text(change(path.read_text()))
+    with pytest.raises(InputError, match=message):
+        load_description(folder)
+
+
+@pytest.mark.bad_input
+def test_weights_of_another_network_are_refused_with_their_names(folder):
+    deeper = replace(TABLE, network=replace(TABLE.network, hidden=(8, 4, 4)))
+    with pytest.raises(InputError, match=r"mlp network for 'mv\+elb' with 4 classes.*: \d+ missing \(backbone"):
+        load_network(folder, deeper)
+
+
+@pytest.mark.bad_input
+def test_weights_for_another_number_of_classes_are_refused(folder):
+    fewer = replace(TABLE, classes=CLASSES[:3], class_weight=WEIGHTS[:3])
+    with pytest.raises(InputError, match=r"with 3 classes, got tensors that do not fit: 4 of another shape \(head"):
+        load_network(folder, fewer)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("content", [b"", b"nothing of the kind", None])
+def test_weights_that_cannot_be_read_are_refused(folder, content):
+    path = folder / "model.safetensors"
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(
+        InputError, match=r"model\.safetensors must be the weights of the model, got a file that cannot"
+    ):
+        load_network(folder, TABLE)
+
+
+def test_the_description_is_plain_json(folder):
+    content = json.loads((folder / "onepeak.json").read_text())
+    assert content["classes"] == list(CLASSES)
+    assert content["network"]["backbone"] == "mlp"

@@ -1,0 +1,54 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from onepeak.data.resize import Resize
+from onepeak.data.store import UnreadablePicturesWarning
+from onepeak.training.feed import PictureFeed, RowFeed
+from onepeak.training.prepare import prepare
+from picture_files import write_pictures
+from training.planted import RECIPE, planted_pictures, planted_table, split_of
+
+
+def test_a_table_is_encoded_by_its_training_part_alone():
+    manifest, split = planted_table(50), split_of(50)
+    feed, encoder = prepare(manifest, RECIPE).feed(split, RECIPE, torch.device("cpu"))
+    assert isinstance(feed, RowFeed)
+    assert encoder is not None
+    train = feed.rows[torch.tensor(split.train)].numpy()
+    np.testing.assert_allclose(train.mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(train.std(axis=0), 1, rtol=1e-4)
+    values = manifest.items.values.copy()
+    values[split.test] += 100  # what is tested on teaches nothing
+    other = replace(manifest, items=replace(manifest.items, values=values))
+    assert prepare(other, RECIPE).feed(split, RECIPE, torch.device("cpu"))[1] == encoder
+
+
+def test_pictures_are_resized_and_fed_from_a_store():
+    prepared = prepare(planted_pictures(20), replace(RECIPE, resize=Resize(scale=0.5)), quiet=True)
+    feed, encoder = prepared.feed(split_of(20), RECIPE, torch.device("cpu"))
+    assert isinstance(feed, PictureFeed)
+    assert encoder is None
+    assert prepared.store is not None
+    assert (prepared.store.sizes == 8).all()
+    assert len(prepared.digests) == 20
+
+
+def test_a_network_is_proposed_that_suits_the_data():
+    table = prepare(planted_table(10), RECIPE).suits()
+    assert (table.backbone, table.num_features) == ("mlp", 6)
+    assert prepare(planted_pictures(4, size=96), RECIPE, quiet=True).suits().backbone == "small"
+    assert prepare(planted_pictures(4, size=97), RECIPE, quiet=True).suits().backbone == "resnet18"
+
+
+def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_path):
+    items, _ = write_pictures(tmp_path / "pictures", [(8, 8)] * 6)
+    (items.root / "2.png").write_bytes(b"")
+    manifest = replace(planted_pictures(6), items=items)
+    with pytest.warns(UnreadablePicturesWarning):
+        prepared = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
+    assert prepared.manifest.items.paths == ("0.png", "1.png", "3.png", "4.png", "5.png")
+    assert prepared.manifest.labels.tolist() == [0, 1, 3, 0, 1]
+    assert len(prepared.digests) == 5

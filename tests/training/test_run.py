@@ -1,0 +1,269 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from onepeak.data.store import build_store
+from onepeak.errors import InputError
+from onepeak.metrics.catalog import METRICS, collection
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.checkpoint import CheckpointError
+from onepeak.training.devices import make_fabric
+from onepeak.training.evaluate import predict
+from onepeak.training.loop import DivergedError
+from onepeak.training.model_files import load_description, load_network
+from onepeak.training.prepare import Prepared, prepare
+from onepeak.training.run import RunSettings, fingerprint, make_network, train_run
+from picture_files import write_pictures
+from training.planted import CLASSES, RECIPE, WEIGHTS, planted_pictures, settings_of, split_of
+
+
+class Stop:
+    """Somebody who presses Ctrl-C."""
+
+    def __init__(self, epoch, step):
+        self.when = epoch, step
+
+    def step(self, epoch, step, _):
+        if (epoch, step) == self.when:
+            raise KeyboardInterrupt
+
+    def epoch(self, row):
+        pass
+
+
+KEYS = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
+
+
+def bits_of(folder):
+    """All that must not change between two runs that are the same."""
+    history = pd.read_csv(folder / "history.csv").drop(columns="seconds").to_csv()
+    predictions = pd.read_parquet(folder / "predictions.parquet").to_json()
+    return (folder / "model.safetensors").read_bytes(), history, predictions
+
+
+def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
+    folder, result = trained()
+    assert {path.name for path in folder.iterdir()} == {
+        "result.json",
+        "history.csv",
+        "predictions.parquet",
+        "model.safetensors",
+        "onepeak.json",
+    }
+    assert json.loads((folder / "result.json").read_text()) == result
+    assert result.keys() >= KEYS
+    assert (result["method"], result["dataset"], result["epochs"], result["seed"]) == ("elb", "planted", 3, 0)
+    assert result["sizes"] == {"train": 60, "valid": 20, "test": 21}
+    assert result["seconds"] > 0
+    for part in ("valid", "test"):
+        assert result["metrics"][part].keys() == {record.name for record in METRICS}
+    history = pd.read_csv(folder / "history.csv")
+    assert history["epoch"].tolist() == [0, 1, 2]
+    assert {"lr", "train_loss", "valid_loss", "valid_mae", "valid_soi_predicted"} <= set(history.columns)
+    assert history["seconds"].sum() == pytest.approx(result["seconds"], abs=1e-3)
+
+
+def test_the_posteriors_kept_measure_to_the_metrics_reported(trained, split, table):
+    folder, result = trained()
+    kept = pd.read_parquet(folder / "predictions.parquet")
+    for part, items in (("valid", split.valid), ("test", split.test)):
+        rows = kept[kept["part"] == part]
+        assert rows["item"].tolist() == items.tolist()
+        assert rows["label"].tolist() == table.manifest.labels[items].tolist()
+        log_probs = torch.tensor(np.stack(rows["log_probs"].tolist()))
+        assert torch.allclose(log_probs.exp().sum(dim=-1), torch.ones(len(rows)))
+        metrics = collection(len(CLASSES))
+        metrics.update(log_probs, torch.tensor(rows["label"].to_numpy()), torch.tensor(rows["predicted"].to_numpy()))
+        assert {name: float(value) for name, value in metrics.compute().items()} == result["metrics"][part]
+
+
+@pytest.mark.parametrize("method", ["elb", "po"])  # po has weights of its own
+def test_a_finished_folder_loads_and_predicts_as_the_run_did(trained, table, split, fabric, method):
+    folder, _ = trained(method=method, class_weight=WEIGHTS)
+    description = load_description(folder)
+    assert (description.classes, description.method, description.class_weight) == (CLASSES, method, WEIGHTS)
+    assert description.table is not None
+    feed, _ = table.feed(split, RECIPE, torch.device("cpu"))
+    network = load_network(folder, description)
+    labels = torch.from_numpy(table.manifest.labels)
+    found = predict(network, feed, split.test, labels, fabric=fabric, batch_size=RECIPE.evaluation_batch_size)
+    kept = pd.read_parquet(folder / "predictions.parquet").query("part == 'test'")
+    assert found.log_probs.tolist() == [row.tolist() for row in kept["log_probs"]]
+    assert found.predicted.tolist() == kept["predicted"].tolist()
+
+
+def test_the_same_seed_gives_the_same_bits_and_another_seed_others(trained):
+    first = bits_of(trained("first", dropout=0.2, seed=3)[0])
+    torch.manual_seed(99)  # what others do with the global generators must not matter
+    assert bits_of(trained("second", dropout=0.2, seed=3)[0]) == first
+    assert bits_of(trained("third", dropout=0.2, seed=4)[0])[0] != first[0]
+
+
+def test_a_run_leaves_the_global_generators_and_switches_as_they_were(trained):
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    trained(dropout=0.2)
+    assert torch.equal(torch.rand(3), expected)
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_methods_start_from_the_same_weights(table):
+    shape = NetworkSettings(backbone="mlp", num_features=6)
+    networks = {
+        name: make_network(settings_of(name), shape, len(CLASSES)) for name in ("ce", "elb", "slopes", "ren", "po")
+    }
+    first = networks["ce"].backbone.state_dict()
+    for network in networks.values():
+        assert all(torch.equal(value, first[name]) for name, value in network.backbone.state_dict().items())
+    heads = [networks[name].head.state_dict() for name in ("ce", "elb", "ren")]
+    assert all(torch.equal(heads[0][name], head[name]) for head in heads for name in head)
+
+
+def test_a_run_that_stopped_goes_on_and_ends_in_the_same_bits(trained, tmp_path):
+    whole = bits_of(trained("whole", epochs=6, dropout=0.2, ema=0.9)[0])
+
+    with pytest.raises(KeyboardInterrupt):
+        trained("stopped", epochs=6, dropout=0.2, ema=0.9, watches=(Stop(3, 2),))
+    assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"checkpoint.pt"}
+    with pytest.raises(KeyboardInterrupt):  # what is done is not done again
+        trained("stopped", epochs=6, dropout=0.2, ema=0.9, watches=(Stop(0, 1), Stop(2, 1), Stop(4, 1)))
+    assert bits_of(trained("stopped", epochs=6, dropout=0.2, ema=0.9)[0]) == whole
+
+
+@pytest.mark.bad_input
+def test_going_on_with_other_settings_is_refused(trained, tmp_path):
+    folder = tmp_path / "broken"
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(folder=folder, watches=(Stop(1, 1),))
+    with pytest.raises(InputError, match="belongs to a run with other settings"):
+        trained(folder=folder, lr=0.5)
+    (folder / "checkpoint.pt").write_bytes(b"nothing of the kind")
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        trained(folder=folder)
+
+
+def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split):
+    settings = settings_of()
+    one = fingerprint(settings, table, split)
+    assert fingerprint(settings_of(), table, split_of(101)) == one
+    others = [
+        fingerprint(replace(settings, seed=1), table, split),
+        fingerprint(replace(settings, method="ce"), table, split),
+        fingerprint(replace(settings, class_weight=WEIGHTS), table, split),
+        fingerprint(replace(settings, recipe=replace(RECIPE, momentum=0.8)), table, split),
+        fingerprint(settings, table, replace(split, test=split.test[:-1])),
+        fingerprint(settings, Prepared(manifest=table.manifest, store=None, digests=("other",)), split),
+    ]
+    assert len({one, *others}) == 7
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("batch_size", "message"),
+    [
+        (20, r"The loss is not a number at epoch 0, step 1\. Likely the learning rate of 1e\+30 is too high"),
+        # with one step an epoch there is no later loss to tell
+        (
+            60,
+            r"The validation loss is not a number at epoch 0, step 0\. Likely the learning rate of 1e\+30 is too high",
+        ),
+    ],
+)
+def test_training_that_runs_away_names_epoch_step_and_cause_and_writes_nothing(trained, tmp_path, batch_size, message):
+    with pytest.raises(DivergedError, match=message):
+        trained(optimizer="sgd", lr=1e30, schedule="constant", warmup_epochs=0, batch_size=batch_size)
+    assert not list((tmp_path / "run").iterdir())
+
+
+def test_pictures_train_and_the_number_of_decoding_workers_changes_nothing(tmp_path, fabric):
+    items, _ = write_pictures(tmp_path / "pictures", [(16, 16)] * 30)
+    manifest = replace(planted_pictures(30), items=items)
+    settings = RunSettings(method="elb", network=NetworkSettings(backbone="small"), recipe=replace(RECIPE, epochs=2))
+    runs = []
+    for workers in (1, 2):
+        store = build_store(items, cache_dir=tmp_path / f"cache{workers}", workers=workers, progress=False)
+        prepared = Prepared(manifest=manifest, store=store, digests=store.digests)
+        train_run(settings, prepared, split_of(30), tmp_path / f"run{workers}", fabric=fabric)
+        runs.append(bits_of(tmp_path / f"run{workers}"))
+    assert runs[0] == runs[1]
+    assert pd.read_parquet(tmp_path / "run1" / "predictions.parquet")["path"].iloc[0] == f"{split_of(30).valid[0]}.png"
+    assert load_description(tmp_path / "run1").resize == RECIPE.resize
+
+
+def test_half_precision_trains_on_a_cpu(tmp_path, fabric):
+    prepared = prepare(planted_pictures(), RECIPE, quiet=True)
+    settings = RunSettings(method="elb", network=prepared.suits(), recipe=replace(RECIPE, epochs=6))
+    folders = {}
+    for precision in ("fp32", "bf16"):
+        folders[precision] = tmp_path / precision
+        result = train_run(
+            settings,
+            prepared,
+            split_of(60),
+            folders[precision],
+            fabric=make_fabric(device="cpu", precision=precision),
+        )
+        assert result["metrics"]["test"]["mae"] < 0.5
+    assert (folders["fp32"] / "model.safetensors").read_bytes() != (folders["bf16"] / "model.safetensors").read_bytes()
+    assert {
+        tensor.dtype for tensor in load_network(folders["bf16"], load_description(folders["bf16"])).parameters()
+    } == {torch.float32}
+
+
+@pytest.mark.parametrize(
+    ("method", "data", "metric"),
+    [
+        ("ce", "fgnet", "loss"),
+        ("po", "hci", "loss"),
+        ("elb", "fgnet", "mae"),
+        ("pn", "iciar", "accuracy"),
+        ("elb", "hci", "accuracy"),
+    ],
+)
+def test_the_published_code_chooses_the_epoch_differently_for_each_method(method, data, metric):
+    settings = settings_of(method, replace(RECIPE, select="as_published"))
+    assert settings.selection(data) == metric
+    assert settings_of(method, replace(RECIPE, select="rps")).selection(data) == "rps"
+
+
+@pytest.mark.bad_input
+def test_a_split_of_other_data_is_refused(tmp_path, table, fabric):
+    with pytest.raises(InputError, match=r"must hold positions from 0 to 100, got \d+: the split was made for another"):
+        train_run(settings_of(), table, split_of(200), tmp_path, fabric=fabric)
+
+
+@pytest.mark.bad_input
+def test_class_weights_of_another_number_of_classes_are_refused(trained):
+    with pytest.raises(InputError, match=r"`class_weight` must have shape \(4,\), got \(2,\)"):
+        trained(class_weight=(1.0, 2.0))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("network", "weights", "message"),
+    [
+        (NetworkSettings(backbone="resnet19"), None, r"resnet19.*resnet18"),
+        (NetworkSettings(backbone="small"), Path("gone.safetensors"), r"`weights` must be a file, 'gone.*' is not"),
+    ],
+)
+def test_a_network_that_cannot_be_made_is_refused_before_training(tmp_path, fabric, network, weights, message):
+    prepared = prepare(planted_pictures(20), RECIPE, quiet=True)
+    settings = RunSettings(method="ce", network=network, recipe=RECIPE, weights=weights)
+    with pytest.raises(InputError, match=message):
+        train_run(settings, prepared, split_of(20), tmp_path / "run", fabric=fabric)
+
+
+@pytest.mark.bad_input
+def test_weights_that_do_not_fit_name_what_is_missing(tmp_path, fabric):
+    torch.save({"blocks.0.0.weight": torch.zeros(1)}, tmp_path / "weights.pt")
+    prepared = prepare(planted_pictures(20), RECIPE, quiet=True)
+    settings = RunSettings(method="ce", network=prepared.suits(), recipe=RECIPE, weights=tmp_path / "weights.pt")
+    with pytest.raises(InputError, match=r"missing \(blocks.0.1.weight.*of another shape \(blocks.0.0.weight"):
+        train_run(settings, prepared, split_of(20), tmp_path / "run", fabric=fabric)
