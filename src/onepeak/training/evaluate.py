@@ -1,11 +1,13 @@
 """Runs a network over whole samples and measures what it says."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from onepeak._check import readable
 from onepeak.metrics.catalog import collection
 from onepeak.networks.network import Network
 from onepeak.training.feed import Feed, Indices, on_device
@@ -70,7 +72,10 @@ def validate(
     fabric: "Fabric",
     batch_size: int,
 ) -> dict[str, float]:
-    """Every metric and the mean loss over samples that the processes share among them, without keeping posteriors."""
+    """Every metric and the mean loss over samples that the processes share among them, without keeping posteriors.
+
+    Of a network that has diverged only the loss is told, which is then not finite.
+    """
     network.eval()
     metrics.reset()
     loss = torch.zeros(2, dtype=torch.float64, device="cpu" if labels.device.type == "mps" else labels.device)
@@ -79,8 +84,12 @@ def validate(
         truth = labels[on_device(mine[places.numpy()], labels.device)]
         with fabric.autocast():
             outputs = network(inputs)
-        metrics.update(network.method.log_probs(outputs), truth, network.method.predict(outputs))
-        loss[0] += network.method.loss(outputs, truth, reduction="sum")
+        batch_loss = network.method.loss(outputs, truth, reduction="sum")
+        loss[0] += batch_loss
         loss[1] += len(truth)
+        if not readable(batch_loss) or batch_loss.isfinite():  # metrics refuse NaN where they can see it
+            metrics.update(network.method.log_probs(outputs), truth, network.method.predict(outputs))
     total, count = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
+    if not math.isfinite(total):
+        return {"loss": total}
     return {"loss": total / max(1, count), **{name: float(value) for name, value in metrics.compute().items()}}

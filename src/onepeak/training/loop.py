@@ -155,6 +155,8 @@ class Loop:
             fabric=self.fabric,
             batch_size=self.recipe.evaluation_batch_size,
         )
+        if not math.isfinite(values["loss"]):
+            raise self.diverged("validation loss is not a number", len(list(self.batches())) - 1)
         row = {"epoch": self.epoch, "lr": rate, "train_loss": train_loss, "seconds": time.perf_counter() - start}
         row |= {f"valid_{name}": value for name, value in values.items()}
         self.history.append(row)
@@ -173,8 +175,10 @@ class Loop:
             losses[step] = self.train_step(batch)
             for watch in self.watches:
                 watch.step(self.epoch, step + 1, len(batches))
+        # Every process knows only its share of a batch; all must come to know of a loss that is not a number.
+        losses = torch.as_tensor(self.fabric.all_reduce(losses, reduce_op="mean"))
         if not losses.isfinite().all():  # the only look at the losses, so that no step waits for the device
-            raise self.diverged(int((~losses.isfinite()).nonzero()[0]))
+            raise self.diverged("loss is not a number", int((~losses.isfinite()).nonzero()[0]))
         return float(losses.mean())
 
     def train_step(self, batch: Indices) -> Tensor:
@@ -250,14 +254,13 @@ class Loop:
         self.epoch, self.history = state.epoch, state.history
         self.best, self.best_epoch, self.best_value = state.best, state.best_epoch, state.best_value
 
-    def diverged(self, step: int) -> DivergedError:
-        """The error for a loss that is not a number."""
+    def diverged(self, what: str, step: int) -> DivergedError:
+        """The error for training that has run away."""
         likely = f"the learning rate of {learning_rate(self.recipe, self.epoch):g} is too high"
         if "16" in str(self.fabric._precision.precision):
             likely += ", or half precision overflowed (try --precision fp32)"
         return DivergedError(
-            f"The loss is not a number at epoch {self.epoch}, step {step}. Likely {likely}. The last good checkpoint "
-            "is kept."
+            f"The {what} at epoch {self.epoch}, step {step}. Likely {likely}. The last good checkpoint is kept."
         )
 
 

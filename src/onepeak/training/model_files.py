@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from onepeak._extras import require
@@ -30,6 +31,8 @@ class ModelDescription:
     method: str
     variant: str
     method_settings: dict[str, Any]
+    class_weight: tuple[float, ...] | None = None
+    """Of the loss; the weights file holds it too."""
     network: NetworkSettings
     resize: Resize | None
     """For pictures: what happens to one before the network sees it."""
@@ -66,6 +69,8 @@ def load_description(folder: Path) -> ModelDescription:
         if found != FORMAT:
             raise InputError(f"{path} must be of format {FORMAT}, got {found}: it needs another version of onepeak.")
         content["classes"] = tuple(content["classes"])
+        weight = content["class_weight"]
+        content["class_weight"] = None if weight is None else tuple(weight)
         content["network"] = NetworkSettings(**_tuples(content["network"]))
         content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
         content["table"] = None if content["table"] is None else _table(content["table"])
@@ -83,6 +88,7 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
         description.method,
         num_classes=len(description.classes),
         variant=description.variant,  # type: ignore[arg-type]
+        class_weight=None if description.class_weight is None else torch.tensor(description.class_weight),
         **description.method_settings,
     )
     network = build_network(made, description.network)
@@ -93,13 +99,19 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
         raise InputError(
             f"{path} must be the weights of the model, got a file that cannot be read: {error}."
         ) from error
-    missing, unexpected = network.load_state_dict(weights, strict=False)
-    if missing or unexpected:
+    wanted = network.state_dict()
+    groups = {
+        "missing": [name for name in wanted if name not in weights],
+        "unknown": [name for name in weights if name not in wanted],
+        "of another shape": [name for name in weights if name in wanted and weights[name].shape != wanted[name].shape],
+    }
+    problems = [f"{len(names)} {what} ({', '.join(names[:3])})" for what, names in groups.items() if names]
+    if problems:
         raise InputError(
-            f"{path} must hold the weights of the {description.network.backbone} network for {description.method!r}, "
-            f"got {len(missing)} missing ({', '.join(missing[:3])}) and {len(unexpected)} unknown "
-            f"({', '.join(unexpected[:3])})."
+            f"{path} must hold the weights of the {description.network.backbone} network for {description.method!r} "
+            f"with {len(description.classes)} classes, got tensors that do not fit: {'; '.join(problems)}."
         )
+    network.load_state_dict(weights)
     return network.eval()
 
 

@@ -37,8 +37,11 @@ class Prepared:
 
     def suits(self) -> NetworkSettings:
         """The network for such data when nothing else is asked for."""
+        if isinstance(self.manifest.items, FeatureRows):
+            # How many numbers a row becomes, a run knows when it has learnt to encode its training part.
+            return NetworkSettings(backbone="mlp", num_features=len(self.manifest.items.columns))
         if self.store is None:
-            return NetworkSettings(backbone="mlp")
+            raise TypeError("pictures without a store")
         small = int(self.store.sizes.max()) <= 96
         return NetworkSettings(backbone="small" if small else "resnet18")
 

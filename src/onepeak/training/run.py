@@ -124,6 +124,7 @@ def train_run(
         method=settings.method,
         variant=settings.variant,
         method_settings=settings.method_settings,
+        class_weight=settings.class_weight,
         network=shape,
         resize=None if prepared.store is None else settings.recipe.resize,
         table=encoder,
