@@ -1,0 +1,57 @@
+import numpy as np
+import pandas
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.data.features import encode_features
+from onepeak.data.manifest import FeatureRows
+from onepeak.errors import InputError
+from onepeak.serving.table_rows import recoded, rows_of
+from onepeak.training.table import TableEncoder
+
+TRAINED = FeatureRows(
+    columns=("size", "tone"),
+    values=np.array([[1, 0], [2, 1], [3, 2]], np.float32),
+    categories={"tone": ("1", "2", "dark")},
+)
+ENCODER = TableEncoder.learn(TRAINED)
+
+
+@given(st.lists(st.sampled_from(["1", "2", "dark", None]), min_size=1, max_size=12))
+def test_rows_read_by_themselves_are_recoded_as_if_read_for_the_model(tones):
+    frame = pandas.DataFrame({"tone": pandas.Series(tones, dtype=object), "size": 1.5})
+    alone, _ = encode_features(frame[["tone", "size"]])
+    found, _ = recoded(alone, ENCODER)
+    _, expected, _ = rows_of(frame, ENCODER)
+    assert found.columns == expected.columns == ("size", "tone")
+    np.testing.assert_array_equal(found.values, expected.values)
+
+
+def test_numbers_that_were_names_in_training_become_names_again():
+    alone = FeatureRows(columns=("tone", "size"), values=np.array([[2, 0.5], [np.nan, 1], [7, 2]], np.float32))
+    found, notes = recoded(alone, ENCODER)
+    np.testing.assert_array_equal(found.values, np.array([[0.5, 1], [1, np.nan], [2, np.nan]], np.float32))
+    assert notes == ("1 name of the column 'tone' without a code, taken as missing: 7",)
+
+
+def test_a_parquet_file_is_read_as_it_is(tmp_path):
+    frame = pandas.DataFrame({"tone": ["dark", None], "size": [1.0, None]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    read, rows, _ = rows_of(tmp_path / "rows.parquet", ENCODER)
+    np.testing.assert_array_equal(rows.values, np.array([[1, 2], [np.nan, np.nan]], np.float32))
+    assert list(read.index) == [1, 2]
+
+
+def test_what_stands_for_missing_in_a_file_is_missing_in_a_category_too(tmp_path):
+    (tmp_path / "rows.csv").write_text("size;tone\nNA;n/a\n1.5; dark \n")
+    _, rows, notes = rows_of(tmp_path / "rows.csv", ENCODER)
+    np.testing.assert_array_equal(rows.values, np.array([[np.nan, np.nan], [1.5, 2]], np.float32))
+    assert notes == ()
+
+
+@pytest.mark.bad_input
+def test_text_where_the_model_read_numbers_is_refused():
+    alone, _ = encode_features(pandas.DataFrame({"size": ["big", "small"], "tone": ["1", "2"]}))
+    with pytest.raises(InputError, match="The column 'size' must be numbers, as when the model was trained, got text"):
+        recoded(alone, ENCODER)
