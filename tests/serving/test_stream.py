@@ -93,7 +93,7 @@ def test_memory_does_not_grow_with_the_number_of_pictures(model):
         return highest
 
     peak(20)  # whatever is made once
-    assert peak(300) < 2 * peak(60)
+    assert peak(200) < 2 * peak(40)
 
 
 def test_many_bad_files_do_not_pile_up(model, pictures):

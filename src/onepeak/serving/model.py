@@ -21,7 +21,7 @@ from onepeak.serving.prediction import Prediction, SourceName
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import same_bits
-from onepeak.training.model_files import DESCRIPTION, WEIGHTS, ModelDescription, load_description, load_network
+from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network
 
 PICTURES_A_BATCH = 32
 ROWS_A_BATCH = 4096
@@ -69,15 +69,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
-    try:
-        network = load_network(folder, description)
-    except RuntimeError as error:  # how torch says that a tensor has another shape
-        shown = str(error).splitlines()[-1].strip()
-        raise InputError(
-            f"{folder / WEIGHTS} must fit the network and the {len(description.classes)} classes of {DESCRIPTION}, got "
-            f"weights of other shapes: take both files from one run. {shown}"
-        ) from error
-    return Model(description, network, place)
+    return Model(description, load_network(folder, description), place)
 
 
 @final
