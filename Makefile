@@ -11,6 +11,7 @@ export TORCHINDUCTOR_CACHE_DIR := $(CACHE)/inductor
 export TRITON_CACHE_DIR := $(CACHE)/triton
 export MYPY_CACHE_DIR := $(CACHE)/mypy
 export RUFF_CACHE_DIR := $(CACHE)/ruff
+export ONEPEAK_CACHE := $(CACHE)/onepeak
 
 .PHONY: demo test test-slow lint types unit format setup clean
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from onepeak._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from onepeak import constraints, data, errors, metrics, posterior
+    from onepeak import constraints, data, errors, metrics, networks, posterior
     from onepeak.constraints import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss, order_gaps
     from onepeak.methods import Constrained, Method, method, methods
+    from onepeak.serving import load
 
 __version__ = "0.1.0"
 
@@ -25,9 +26,11 @@ __all__ = [
     "constraints",
     "data",
     "errors",
+    "load",
     "method",
     "methods",
     "metrics",
+    "networks",
     "order_gaps",
     "posterior",
 ]
@@ -45,9 +48,11 @@ __getattr__, __dir__ = lazy_names(
         "constraints": "",
         "data": "",
         "errors": "",
+        "load": "onepeak.serving",
         "method": "onepeak.methods.catalog",
         "methods": "onepeak.methods.catalog",
         "metrics": "",
+        "networks": "",
         "order_gaps": "onepeak.constraints",
         "posterior": "",
     },

@@ -2,7 +2,7 @@
 
 import typer
 
-from onepeak.cli import datasets, methods, splits, train
+from onepeak.cli import datasets, evaluate, methods, predict, splits, train
 
 app = typer.Typer(
     name="onepeak",
@@ -13,6 +13,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(train.train)
+app.command()(evaluate.evaluate)
+app.command()(predict.predict)
 app.command()(methods.methods)
 app.command()(datasets.datasets)
 app.command()(splits.splits)

@@ -102,6 +102,8 @@ class Loop:
         self.labels = labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
         self.metrics = collection(network.method.num_classes).to(fabric.device)
+        if recipe.sync_batch_norm and fabric.world_size > 1:
+            nn.SyncBatchNorm.convert_sync_batchnorm(network)
         self.loss, self.optimizer = fabric.setup(_Loss(network), make_optimizer(network, recipe))
         self.average = (
             None

@@ -39,6 +39,8 @@ class Recipe:
     """Greatest norm of the gradient; None for no limit."""
     ema: float | None = None
     """Decay of a running average of the weights, which is then what is evaluated and kept; None for none."""
+    sync_batch_norm: bool = False
+    """Whether batch norm takes its statistics over all processes; for several GPUs with few samples each."""
     balanced: bool = False
     """Whether samples are drawn so that every class comes equally often."""
     patience: int | None = None
