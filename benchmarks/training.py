@@ -1,0 +1,207 @@
+"""Our training loop beside the plain one, and what ELB adds to a step of cross-entropy.
+
+Run: python benchmarks/training.py [--device cpu|cuda] [--rounds N]
+Method: generated pictures, random crops and flips, the same network, data, batch size and optimiser on both sides. The
+plain loop is a Dataset of the decoded pictures, a DataLoader, eager forward, backward and step, in the style of the
+torch tutorials. A warm-up each, then both in turn, several rounds; the median round is shown. Steps of ELB and of
+cross-entropy run on one fixed batch, in turn, many short rounds; the median ratio of neighbours is shown.
+"""
+
+import argparse
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+from torchvision.transforms import v2
+
+import onepeak
+from onepeak.data.augment import Augment
+from onepeak.data.manifest import ImageArrays, Manifest
+from onepeak.data.splits import Split
+from onepeak.data.store import build_store
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.network import Network
+from onepeak.training.devices import make_fabric
+from onepeak.training.feed import PictureFeed
+from onepeak.training.loop import Loop, make_optimizer
+from onepeak.training.recipe import Recipe
+
+CLASSES = 8
+
+
+def generated(count: int, side: int) -> Manifest:
+    """Pictures of noise; only the time they take is of interest."""
+    rng = np.random.default_rng(0)
+    return Manifest(
+        name="noise",
+        items=ImageArrays(pixels=rng.integers(0, 256, (count, side, side, 3), np.uint8)),
+        labels=rng.integers(0, CLASSES, count),
+        classes=tuple(f"class{number}" for number in range(CLASSES)),
+    )
+
+
+def make_network(method: str, backbone: str, device: torch.device) -> Network:
+    made = onepeak.method(method, num_classes=CLASSES)
+    return build_network(made, NetworkSettings(backbone=backbone), seed=0).to(device)
+
+
+class Pictures(Dataset[tuple[Tensor, int]]):
+    """Decoded pictures with the transforms of the usual tutorial."""
+
+    def __init__(self, data: Manifest, crop: int) -> None:
+        assert isinstance(data.items, ImageArrays)
+        self.pictures = torch.from_numpy(data.items.pixels).permute(0, 3, 1, 2)
+        self.labels = data.labels
+        self.transform = v2.Compose(
+            [
+                v2.RandomCrop(crop),
+                v2.RandomHorizontalFlip(),
+                v2.ToDtype(torch.float32, scale=True),
+                v2.Normalize([0.5] * 3, [0.5] * 3),
+            ]
+        )
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        return self.transform(self.pictures[index]), int(self.labels[index])
+
+
+def plain_epoch(data: Manifest, crop: int, recipe: Recipe, backbone: str, device: torch.device) -> Callable[[], object]:
+    """An epoch as one would write it at home."""
+    network = make_network("elb", backbone, device)
+    optimizer = make_optimizer(network, recipe)
+    loader = DataLoader(
+        Pictures(data, crop), batch_size=recipe.batch_size, shuffle=True, pin_memory=device.type == "cuda"
+    )
+
+    def epoch() -> None:
+        network.train()
+        for pictures, labels in loader:
+            loss = network.method.loss(network(pictures.to(device)), labels.to(device))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+    return epoch
+
+
+def our_epoch(data: Manifest, crop: int, recipe: Recipe, backbone: str, device: torch.device) -> Callable[[], object]:
+    """An epoch of training in the loop of onepeak, without its validation."""
+    assert isinstance(data.items, ImageArrays)
+    fabric = make_fabric(device=device.type)
+    everything = np.arange(len(data))
+    # The parts of a split share no sample, and the plain loop has them all: two samples more are never trained on.
+    split = Split(train=everything, valid=everything[-1:] + 1, test=everything[-1:] + 2, protocol="all")
+    feed = PictureFeed(build_store(data.items), Augment(crop=crop), device)
+    network = make_network("elb", backbone, device)
+    loop = Loop(network, feed, data.labels, split, recipe, fabric=fabric, seed=0, select="mae")
+    return loop.train_epoch
+
+
+def seconds(work: Callable[[], object], device: torch.device) -> float:
+    wait(device)
+    start = time.perf_counter()
+    work()
+    wait(device)
+    return time.perf_counter() - start
+
+
+def wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def compare_loops(
+    count: int, side: int, crop: int, backbone: str, batch_size: int, device: torch.device, rounds: int
+) -> None:
+    data = generated(count, side)
+    recipe = Recipe(batch_size=batch_size, optimizer="sgd", lr=1e-4)
+    makers = {"plain": plain_epoch, "onepeak": our_epoch}
+    ways = {name: make(data, crop, recipe, backbone, device) for name, make in makers.items()}
+    for work in ways.values():
+        work()
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, work in ways.items():
+            taken[name].append(seconds(work, device))
+    speed = {name: count / statistics.median(times) for name, times in taken.items()}
+    ratio = statistics.median(plain / ours for plain, ours in zip(taken["plain"], taken["onepeak"], strict=True))
+    print(
+        f"  {backbone:9} {side}x{side}, crop {crop}, batch {batch_size:3}: "
+        f"plain {speed['plain']:7.0f} /s, onepeak {speed['onepeak']:7.0f} /s, {ratio:5.2f} x"
+    )
+
+
+def step_of(method: str, batch_size: int, side: int, device: torch.device) -> Callable[[], object]:
+    """A step on one fixed batch."""
+    network = make_network(method, "resnet18", device).train()
+    optimizer = make_optimizer(network, replace(Recipe(), optimizer="sgd", lr=1e-6))
+    generator = torch.Generator().manual_seed(0)
+    pictures = torch.randn(batch_size, 3, side, side, generator=generator).to(device)
+    labels = torch.randint(CLASSES, (batch_size,), generator=generator).to(device)
+
+    def step() -> None:
+        loss = network.method.loss(network(pictures), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def compare_steps(batch_size: int, side: int, device: torch.device, rounds: int, repeats: int) -> None:
+    """CE, ELB, CE: what the machine does meanwhile falls on both."""
+    ce, elb = (step_of(method, batch_size, side, device) for method in ("ce", "elb"))
+
+    def several(step: Callable[[], object]) -> float:
+        return seconds(lambda: [step() for _ in range(repeats)], device) / repeats
+
+    for step in (ce, elb):
+        several(step)
+    ratios, times = [], []
+    for _ in range(rounds):
+        before, between, after = several(ce), several(elb), several(ce)
+        ratios.append(2 * between / (before + after))
+        times.append(between)
+    print(
+        f"  resnet18  {side}x{side}, batch {batch_size:3}: ELB {statistics.median(times) * 1e3:7.2f} ms, "
+        f"{statistics.median(ratios):5.3f} x CE (quarters {np.quantile(ratios, 0.25):.3f} to "
+        f"{np.quantile(ratios, 0.75):.3f})"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    device = torch.device(options.device)
+    gpu = f", {torch.cuda.get_device_name()}" if options.device == "cuda" else ""
+    print(
+        f"Python {platform.python_version()}, torch {torch.__version__}, {platform.machine()}, "
+        f"{torch.get_num_threads()} threads, device {options.device}{gpu}"
+    )
+    print("\nTraining, pictures a second (ELB, SGD)")
+    if options.device == "cuda":
+        compare_loops(1024, 266, 256, "resnet18", 8, device, options.rounds)
+        compare_loops(2048, 266, 256, "resnet18", 64, device, options.rounds)
+    else:
+        compare_loops(512, 72, 64, "small", 32, device, options.rounds)
+    print("\nOne step")
+    if options.device == "cuda":
+        compare_steps(8, 256, device, 40, 10)
+        compare_steps(64, 256, device, 40, 5)
+    else:
+        compare_steps(8, 64, device, 30, 1)
+
+
+if __name__ == "__main__":
+    main()
