@@ -15,6 +15,7 @@ from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.json_text import json_text, numbers
 from onepeak.training.table import TableEncoder
 
 DESCRIPTION = "onepeak.json"
@@ -52,7 +53,7 @@ def save_model(folder: Path, description: ModelDescription, weights: dict[str, T
     contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in weights.items()}
     folder.mkdir(parents=True, exist_ok=True)
     write_in_one_step(folder / WEIGHTS, lambda part: safetensors.save_file(contiguous, part))
-    text = json.dumps(asdict(description), indent=2)
+    text = json_text(asdict(description))
     write_in_one_step(folder / DESCRIPTION, lambda part: part.write_text(text, encoding="utf-8"))
 
 
@@ -69,6 +70,7 @@ def load_description(folder: Path) -> ModelDescription:
         if found != FORMAT:
             raise InputError(f"{path} must be of format {FORMAT}, got {found}: it needs another version of onepeak.")
         content["classes"] = tuple(content["classes"])
+        content["metrics"] = {part: numbers(figures) for part, figures in content["metrics"].items()}
         weight = content["class_weight"]
         content["class_weight"] = None if weight is None else tuple(weight)
         content["network"] = NetworkSettings(**_tuples(content["network"]))

@@ -19,6 +19,7 @@ from onepeak.networks.network import Network
 from onepeak.training.checkpoint import clear_unfinished, write_in_one_step
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, predict
+from onepeak.training.json_text import json_text
 from onepeak.training.loop import Loop, Row, Watch
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
@@ -156,7 +157,7 @@ def train_run(
         write_history(trained.history, folder / "history.csv")
         write_predictions(parts, prepared, folder / "predictions.parquet")
         save_model(folder, description, network.state_dict())
-        text = json.dumps(result, indent=2)
+        text = json_text(result)
         write_in_one_step(folder / RESULT, lambda part: part.write_text(text, encoding="utf-8"))
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return result

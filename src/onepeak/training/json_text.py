@@ -1,0 +1,28 @@
+"""Records as JSON that every reader accepts."""
+
+import json
+import math
+from typing import Any
+
+
+def json_text(content: Any) -> str:
+    """JSON text; numbers that JSON has no way to write (NaN and infinities) become null.
+
+    Example:
+        >>> json_text({"tau": float("nan"), "mae": 0.5}).split()
+        ['{', '"tau":', 'null,', '"mae":', '0.5', '}']
+    """
+    return json.dumps(_written(content), indent=2, allow_nan=False)
+
+
+def numbers(content: dict[str, Any]) -> dict[str, float]:
+    """A table of figures as it was before it was written: null is NaN again."""
+    return {name: math.nan if value is None else value for name, value in content.items()}
+
+
+def _written(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {name: _written(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_written(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
