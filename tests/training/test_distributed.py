@@ -28,7 +28,7 @@ def test_two_processes_train_as_one_with_the_same_global_batch(tmp_path, table, 
     for method in METHODS:
         alone, together = tmp_path / "one" / method, tmp_path / "two" / method
         settings = settings_of(method, RECIPE, class_weight=WEIGHTS)
-        expected = train_run(settings, table, split, alone, fabric=fabric)
+        train_run(settings, table, split, alone, fabric=fabric)
 
         one, two = (load_file(folder / "model.safetensors") for folder in (alone, together))
         assert one.keys() == two.keys()
@@ -36,6 +36,6 @@ def test_two_processes_train_as_one_with_the_same_global_batch(tmp_path, table, 
             assert two[name].numpy() == pytest.approx(weights.numpy(), abs=1e-5), name
         histories = [pd.read_csv(folder / "history.csv").drop(columns="seconds") for folder in (alone, together)]
         pd.testing.assert_frame_equal(*histories, rtol=1e-4, atol=1e-5)
-        result = json.loads((together / "result.json").read_text())
+        expected, found = (json.loads((folder / "result.json").read_text())["metrics"] for folder in (alone, together))
         for part in ("valid", "test"):
-            assert result["metrics"][part] == pytest.approx(expected["metrics"][part], abs=1e-4, nan_ok=True)
+            assert found[part] == pytest.approx(expected[part], abs=1e-4)
