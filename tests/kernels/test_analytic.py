@@ -56,3 +56,15 @@ def test_backward_twice_through_a_kept_graph_gives_the_same():
     (first,) = torch.autograd.grad(loss, scores, retain_graph=True)
     (second,) = torch.autograd.grad(loss, scores)
     assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize("num_classes", [17, 601])
+def test_another_default_device_changes_nothing_now_or_later(num_classes):
+    scores, labels = torch.randn(3, num_classes), torch.tensor([0, 1, 16])
+    penalty = QuadraticPenalty(num_classes)
+    analytic._windows_of_sides.cache_clear()
+    analytic._table_of_sides.cache_clear()
+    with torch.device("meta"):
+        found = penalty(scores, labels)
+    torch.testing.assert_close(found, penalty.plain_cost(scores, labels))
+    torch.testing.assert_close(penalty(scores, labels), found)

@@ -105,6 +105,11 @@ def test_a_last_batch_of_one_sample_is_left_out(make_loop, split):
     assert [len(batch) for batch in loop.batches()] == [16, 16, 2]
 
 
+def test_batches_of_one_sample_visit_every_sample(make_loop, split):
+    batches = list(make_loop(batch_size=1).batches())
+    assert sorted(np.concatenate(batches)) == sorted(split.train)
+
+
 def test_one_step_of_sgd_is_the_one_worked_out_by_hand(make_loop):
     loop = make_loop("ce", optimizer="sgd", momentum=0.9, weight_decay=0.1, lr=0.5, clip_norm=0.01)
     batch = next(loop.batches())

@@ -169,7 +169,7 @@ def _sides(labels: Tensor, num_classes: int, dtype: torch.dtype) -> Tensor:
 @functools.lru_cache(maxsize=16)
 def _windows_of_sides(num_classes: int, dtype: torch.dtype) -> Tensor:
     """Row i: the sides of the label num_classes - 1 - i; all are windows into one vector, which takes O(c) memory."""
-    sides = torch.ones(2 * num_classes, dtype=dtype)
+    sides = torch.ones(2 * num_classes, dtype=dtype, device="cpu")  # whatever the default device is: it is kept
     sides[num_classes:] = -1
     return sides.unfold(0, num_classes + 1, 1)
 

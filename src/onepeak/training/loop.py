@@ -204,7 +204,8 @@ class Loop:
         """The samples of each step of this epoch, over all processes."""
         train = self.split.train
         order = epoch_order(train, self.labels, seed=self.seed, epoch=self.epoch, balanced=self.recipe.balanced)
-        fewest = 2 * self.fabric.world_size  # one sample has no variance for batch norm
+        # One sample has no variance for batch norm: a last batch that is too short is left out, whole ones never.
+        fewest = min(2 * self.fabric.world_size, self.recipe.batch_size)
         for start in range(0, len(order), self.recipe.batch_size):
             batch = order[start : start + self.recipe.batch_size]
             if len(batch) >= fewest or start == 0:
