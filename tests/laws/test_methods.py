@@ -334,6 +334,18 @@ def test_half_precision_is_answered_in_float32_with_all_its_digits(kind, given_t
     close(log_probs.double(), method.log_probs(outputs.double()), rtol=tolerance, atol=tolerance)
 
 
+@every_method
+def test_autocast_around_a_method_changes_no_digit_of_its_answers(kind):
+    batch = seeded(70, 8, dtype=torch.float32)
+    method = kind.build(70)
+    outputs = batch.outputs(method)
+    loss, log_probs, predicted = method.loss(outputs, batch.labels), method.log_probs(outputs), method.predict(outputs)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(method.loss(outputs, batch.labels), loss)
+        assert torch.equal(method.log_probs(outputs), log_probs)
+        assert torch.equal(method.predict(outputs), predicted)
+
+
 # Far out
 
 

@@ -68,7 +68,10 @@ class Poisson(Method):
     def class_scores(self, outputs: Outputs) -> Scores:
         """The log-probabilities of the Poisson distribution, up to a constant, divided by the temperature."""
         outputs = full_precision(outputs)
-        raw = F.linear(outputs, self.rate_layer.weight.to(outputs.dtype), self.rate_layer.bias.to(outputs.dtype))
+        weight, bias = self.rate_layer.weight.to(outputs.dtype), self.rate_layer.bias.to(outputs.dtype)
+        raw = (outputs * weight[0]).sum(
+            dim=-1, keepdim=True
+        ) + bias  # F.linear would be in half precision under autocast
         scores = poisson_log_probs(_log_softplus(raw), self.num_classes) / self.temperature
         return scores if self.variant == "corrected" else -scores
 

@@ -64,7 +64,8 @@ def expected_label(log_probs: LogProbs) -> PerSample:
         tensor(1.2500)
     """
     probs = full_precision(log_probs).softmax(dim=-1)
-    return probs @ torch.arange(log_probs.shape[-1], device=probs.device, dtype=probs.dtype)
+    labels = torch.arange(log_probs.shape[-1], device=probs.device, dtype=probs.dtype)
+    return (probs * labels).sum(dim=-1)  # no matrix product, which autocast would round to half precision
 
 
 DECISIONS: MappingProxyType[str, Callable[[LogProbs], Labels]] = MappingProxyType(
