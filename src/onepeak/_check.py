@@ -27,6 +27,13 @@ def readable(tensor: Tensor) -> bool:
     return tensor.device.type == "cpu" and in_plain_eager()
 
 
+def launches_freely(tensor: Tensor) -> bool:
+    """Whether eager operations on a tensor run as they are written: on a CPU or GPU that is not recording a graph."""
+    if tensor.device.type == "cuda":
+        return in_plain_eager() and not torch.cuda.is_current_stream_capturing()
+    return readable(tensor)
+
+
 def check_integer(name: str, value: int, *, minimum: int) -> int:
     """An integer no smaller than `minimum` (booleans are no integers here)."""
     try:

@@ -1,3 +1,4 @@
+import copy
 import math
 
 import pytest
@@ -104,3 +105,22 @@ def test_bad_settings_are_named(settings, message):
 def test_a_t_that_is_not_positive_is_refused():
     with pytest.raises(InputError, match=r"`t` must be a finite number > 0, got -1\."):
         log_barrier(torch.zeros(3), -1)
+
+
+def test_the_cost_follows_t_however_it_is_written():
+    scores, labels = torch.tensor([[0.0, 3.0, 1.0]]), torch.tensor([1])
+    barrier = LogBarrier(num_classes=3)
+
+    def expected():
+        return barrier.plain_cost(scores, labels)
+
+    torch.testing.assert_close(barrier(scores, labels), expected())
+    barrier.t.fill_(2.0)
+    torch.testing.assert_close(barrier(scores, labels), expected())
+    barrier.t = torch.tensor(3.0, dtype=torch.float64)
+    torch.testing.assert_close(barrier(scores, labels), expected())
+    barrier.load_state_dict({"t": torch.tensor(4.0, dtype=torch.float64)})
+    torch.testing.assert_close(barrier(scores, labels), expected())
+    copied = copy.deepcopy(barrier)
+    copied.t.fill_(1.0)
+    assert copied(scores, labels) != barrier(scores, labels)

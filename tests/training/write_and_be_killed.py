@@ -18,6 +18,7 @@ def made_checkpoint(epoch, *, size=10):
         epoch=epoch,
         network={"weight": weight},
         optimizer={"state": {0: {"momentum_buffer": weight}}, "param_groups": [{"lr": 0.1, "params": [0]}]},
+        scaler=None,
         average=None,
         best={"weight": weight},
         best_epoch=epoch - 1,

@@ -74,6 +74,7 @@ class LogBarrier(OrderConstraint):
         self.growth = check_number("growth", growth, minimum=1)
         self.t_max = check_number("t_max", t_max, minimum=start)
         self.register_buffer("t", torch.tensor(start, dtype=torch.float64))
+        self._read = (self.t, self.t._version, start)
 
     def tighten(self) -> None:
         """Makes the barrier steeper, in place, so that a captured CUDA graph sees it too."""
@@ -85,7 +86,15 @@ class LogBarrier(OrderConstraint):
 
     def gap_terms(self) -> GapTerms:
         """`log_barrier` at the present t, as a value and a slope."""
-        return barrier_terms(self.t.item())
+        return barrier_terms(self._host_t())
+
+    def _host_t(self) -> float:
+        """T as a number, read from its device only when it was written to: a read at every step would stall a GPU."""
+        tensor, version, value = self._read
+        if tensor is not self.t or version != self.t._version:
+            value = self.t.item()
+            self._read = (self.t, self.t._version, value)
+        return value
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":
         # `module.bfloat16()` must not round t: 1.001 t would be t again and the barrier would never tighten.

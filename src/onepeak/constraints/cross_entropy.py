@@ -3,7 +3,7 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._check import readable
+from onepeak._check import launches_freely
 from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
@@ -30,7 +30,7 @@ def ordered_cross_entropy(
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
     weighted = class_weight is not None or sample_weight is not None
-    if reduction == "mean" and not weighted and label_smoothing == 0 and readable(scores):
+    if reduction == "mean" and not weighted and label_smoothing == 0 and launches_freely(scores):
         return analytic.ordered_cross_entropy(scores, labels, constraint.gap_terms(), constraint.plain_cost)
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
     cost = constraint.cost(scores, labels)

@@ -103,7 +103,7 @@ class _OrderedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
         share = 1 / max(1, len(scores))
-        if scores.numel() <= PIECE:
+        if scores.numel() <= PIECE or scores.device.type != "cpu":
             loss, gradient = _cross_entropy_of_piece(scores, labels, terms, share)
         else:
             loss, gradient = scores.new_zeros(()), torch.empty_like(scores)
@@ -123,7 +123,8 @@ class _OrderedCrossEntropy(torch.autograd.Function):
         if torch.is_grad_enabled():
             loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
             return _differentiable_gradient(loss, scores, upstream), None, None, None
-        return gradient * (upstream.item() * ctx.share), None, None, None  # type: ignore[attr-defined]
+        factor = upstream.item() if upstream.device.type == "cpu" else upstream  # elsewhere a look would be a stall
+        return gradient * (factor * ctx.share), None, None, None  # type: ignore[attr-defined]
 
 
 def _cross_entropy_of_piece(scores: Tensor, labels: Tensor, terms: GapTerms, share: float) -> tuple[Tensor, Tensor]:
@@ -148,7 +149,9 @@ def _as_rows(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """The same rows of every tensor, as many at a time as fit the cache."""
+    """The same rows of every tensor, as many at a time as fit a CPU's cache; all at once on other devices."""
+    if tensors[0].device.type != "cpu":
+        return iter([tensors])
     rows = max(1, PIECE // tensors[0].shape[-1])
     return zip(*(tensor.split(rows) for tensor in tensors), strict=True)
 
@@ -162,18 +165,18 @@ def _gaps_in_order(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 def _sides(labels: Tensor, num_classes: int, dtype: torch.dtype) -> Tensor:
     """The sides of each label: +1 up to it and -1 after, num_classes + 1 long."""
     if num_classes <= LARGEST_TABLE:
-        return _table_of_sides(num_classes, dtype).index_select(0, labels)
-    return _windows_of_sides(num_classes, dtype).index_select(0, num_classes - 1 - labels)
+        return _table_of_sides(num_classes, dtype, labels.device).index_select(0, labels)
+    return _windows_of_sides(num_classes, dtype, labels.device).index_select(0, num_classes - 1 - labels)
 
 
 @functools.lru_cache(maxsize=16)
-def _windows_of_sides(num_classes: int, dtype: torch.dtype) -> Tensor:
+def _windows_of_sides(num_classes: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Row i: the sides of the label num_classes - 1 - i; all are windows into one vector, which takes O(c) memory."""
-    sides = torch.ones(2 * num_classes, dtype=dtype, device="cpu")  # whatever the default device is: it is kept
+    sides = torch.ones(2 * num_classes, dtype=dtype, device=device)
     sides[num_classes:] = -1
     return sides.unfold(0, num_classes + 1, 1)
 
 
 @functools.lru_cache(maxsize=16)
-def _table_of_sides(num_classes: int, dtype: torch.dtype) -> Tensor:
-    return _windows_of_sides(num_classes, dtype).flip(0)
+def _table_of_sides(num_classes: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return _windows_of_sides(num_classes, dtype, device).flip(0)

@@ -5,7 +5,6 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._check import readable
 from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.order import OrderConstraint
@@ -65,7 +64,7 @@ class Constrained(Method):
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """Cross-entropy and constraint in one pass where the base is cross-entropy."""
-        if isinstance(self.base, CrossEntropy) and readable(outputs):
+        if isinstance(self.base, CrossEntropy):
             return ordered_cross_entropy(outputs, labels, self.constraint)
         return self.sample_losses(outputs, labels).mean()
 

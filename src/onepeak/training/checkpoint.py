@@ -25,6 +25,8 @@ class Checkpoint:
     network: dict[str, Tensor]
     """Weights and buffers; the barrier's t is one of them."""
     optimizer: dict[str, Any]
+    scaler: dict[str, Any] | None
+    """The loss scaling of fp16."""
     average: dict[str, Tensor] | None
     """The running average of the weights, where there is one."""
     best: dict[str, Tensor]

@@ -110,6 +110,7 @@ class Loop:
             if recipe.ema is None
             else AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.ema), use_buffers=True)
         )
+        self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
         self.epoch = 0
         self.history: list[Row] = []
         self.best: dict[str, Tensor] = {}
@@ -238,6 +239,7 @@ class Loop:
             epoch=self.epoch,
             network=self.network.state_dict(),
             optimizer=self.optimizer.state_dict(),
+            scaler=None if self.scaler is None else self.scaler.state_dict(),
             average=None if self.average is None else self.average.state_dict(),
             best=self.best,
             best_epoch=self.best_epoch,
@@ -252,6 +254,8 @@ class Loop:
             return
         self.network.load_state_dict(state.network)
         self.optimizer.load_state_dict(state.optimizer)
+        if self.scaler is not None and state.scaler is not None:
+            self.scaler.load_state_dict(state.scaler)
         if self.average is not None and state.average is not None:
             self.average.load_state_dict(state.average)
         self.epoch, self.history = state.epoch, state.history
