@@ -1,0 +1,340 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+import onepeak
+from onepeak.cli import main
+
+CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
+"""What every reader of `result.json` may rely on."""
+
+FILES = {"result.json", "history.csv", "predictions.parquet", "model.safetensors", "onepeak.json"}
+
+LONG = 100
+"""Epochs that take a second or more: time enough to be killed among them."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """As in the processes, so that the same run has the same bits here and there."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Eighty rows whose grade, 0 to 3, can be told from both columns."""
+    rng = np.random.default_rng(0)
+    grades = np.arange(80) % 4
+    columns = {"size": grades + 0.3 * rng.standard_normal(80), "tone": 0.5 * rng.standard_normal(80) - grades}
+    path = tmp_path_factory.mktemp("data") / "grades.csv"
+    pd.DataFrame({**columns, "grade": grades}).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """Twenty-four pictures of six patients, the first two of which are the same; a split that parts every patient."""
+    folder = tmp_path_factory.mktemp("pictures")
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 255, (24, 16, 16, 3), np.uint8)
+    pixels[1] = pixels[0]
+    for number, picture in enumerate(pixels):
+        Image.fromarray(picture).save(folder / f"{number:02}.png")
+    names = [f"{number:02}.png" for number in range(24)]
+    rows = pd.DataFrame({"path": names, "label": np.arange(24) // 2 % 3})
+    rows.to_csv(folder / "single.csv", index=False)
+    rows.assign(group=[f"patient{number // 4}" for number in range(24)]).to_csv(folder / "scans.csv", index=False)
+    parts = ["train", "test", "valid", "train"] * 6
+    pd.DataFrame({"path": names, "part": parts}).to_csv(folder / "elsewhere.csv", index=False)
+    (folder / "tiny.toml").write_text("epochs = 1\n[resize]\nshort_side = 16\n[augment]\ncrop = 16\n")
+    return folder
+
+
+def flags_of(table, out, *more):
+    """A training of seconds on the table; what comes later replaces what came before."""
+    shared = ["train", table, "--label", "grade", "--method", "elb", "--epochs", 2, "--device", "cpu", "--quiet"]
+    return [str(flag) for flag in (*shared, "--logger", "none", "--out", out, *more)]
+
+
+def flags_of_pictures(folder, tmp_path, *more, data="single.csv"):
+    """A training of one epoch on the pictures."""
+    where = ["--recipe", folder / "tiny.toml", "--cache", tmp_path / "cache", "--out", tmp_path / "run"]
+    how = ["--method", "ce", "--backbone", "small", "--device", "cpu", "--logger", "none", "--quiet"]
+    return [str(flag) for flag in ("train", folder / data, *where, *how, *more)]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs `onepeak` in this process; gives the exit status and what was printed."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["onepeak", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return (stopped.value.code or 0, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def refused(run, table, tmp_path):
+    """What `onepeak train` says when it refuses the table and some flags: one line, exit 2, nothing trained."""
+
+    def call(*more):
+        status, output, errors = run(*flags_of(table, tmp_path / "run", *more))
+        assert (status, output) == (2, ""), errors
+        assert errors.count("\n") == 1
+        assert not (tmp_path / "run" / "result.json").exists()
+        return errors
+
+    return call
+
+
+def start(*arguments):
+    """A process that really trains."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "onepeak", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+
+
+def wait_for(path, process):
+    """Waits until a process has written a file that is not empty."""
+    end = time.monotonic() + 90
+    while not (path.exists() and path.stat().st_size):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, f"{path} was not written in time"
+        time.sleep(0.01)
+
+
+def history_of(folder):
+    return pd.read_csv(folder / "history.csv").drop(columns="seconds")
+
+
+def test_a_table_is_trained_to_a_model_and_its_records(table, tmp_path, run):
+    out = tmp_path / "model"
+    process = start(*flags_of(table, out, "--logger", "csv"))
+    output, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (0, "")
+
+    result = json.loads((out / "result.json").read_text())
+    assert result.keys() >= CONTRACT
+    assert [result[key] for key in ("method", "dataset", "epochs", "fold", "seed")] == ["elb", "grades", 2, 0, 0]
+    test = result["metrics"]["test"]
+    (line,) = [line for line in output.splitlines() if "MAE" in line]
+    for words in (f"MAE {test['mae']:.3f}", f"SOI {test['soi_predicted']:.1%}", "chance 75.0%"):
+        assert words in line
+    assert str(out) in output
+
+    assert {path.name for path in out.iterdir()} == FILES | {"logs"}
+    (log,) = (out / "logs").rglob("*.csv")
+    history = pd.read_csv(out / "history.csv")
+    assert pd.read_csv(log)["valid_mae"].tolist() == history["valid_mae"].tolist()
+    assert len(history) == 2
+    rows = pd.read_parquet(out / "predictions.parquet").query("part == 'test'")
+    assert (rows["label"] - rows["predicted"]).abs().mean() == pytest.approx(test["mae"])
+    assert onepeak.load(out).classes == ("0", "1", "2", "3")
+
+    before = {path: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    status, output, errors = run(*flags_of(table, out))
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert "holds a finished run" in errors
+    status, output, errors = run(*flags_of(table, out, "--resume"))
+    assert status == 0
+    assert "finished already" in output + errors
+    assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.bad_input
+def test_a_killed_run_goes_on_when_asked_and_ends_as_one_that_was_not(table, tmp_path, run):
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    process = start(*flags_of(table, killed, "--epochs", LONG))
+    try:
+        wait_for(killed / "checkpoint.pt", process)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert not (killed / "result.json").exists()
+
+    status, output, errors = run(*flags_of(table, killed, "--epochs", LONG))
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert "holds an unfinished run" in errors
+    assert "--resume" in errors
+    status, _, errors = run(*flags_of(table, killed, "--epochs", LONG, "--lr", 0.5, "--resume"))
+    assert status == 2
+    assert "belongs to a run with other settings" in errors
+
+    assert run(*flags_of(table, killed, "--epochs", LONG, "--resume"))[0] == 0
+    assert run(*flags_of(table, whole, "--epochs", LONG))[0] == 0
+    pd.testing.assert_frame_equal(history_of(killed), history_of(whole), check_exact=True)
+    assert (killed / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert {path.name for path in killed.iterdir()} == FILES
+
+
+def test_control_c_leaves_a_checkpoint_and_says_how_to_go_on(table, tmp_path):
+    out = tmp_path / "stopped"
+    process = start(*flags_of(table, out, "--epochs", 100_000, "--logger", "csv"))
+    try:
+        wait_for(out / "logs" / "metrics.csv", process)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, output, errors.count("\n")) == (1, "", 1), errors
+    assert "stopped" in errors.lower()
+    assert "--resume" in errors
+    state = torch.load(out / "checkpoint.pt", weights_only=True)
+    assert len(state["history"]) == state["epoch"] >= 1
+    assert not (out / "result.json").exists()
+    assert not list(out.glob(".*.part"))
+
+
+def test_resume_with_nothing_to_go_on_with_starts_anew(run, table, tmp_path):
+    assert run(*flags_of(table, tmp_path / "new", "--epochs", 1, "--resume"))[0] == 0
+    assert (tmp_path / "new" / "result.json").exists()
+
+
+def test_flags_come_before_the_recipe_and_settings_reach_the_method(run, table, tmp_path):
+    (tmp_path / "mine.toml").write_text('epochs = 9\nlr = 0.02\nschedule = "constant"\nwarmup_epochs = 0\n')
+    more = ("--recipe", tmp_path / "mine.toml", "--select", "rps", "--set", "t=2.5", "--fold", 3, "--seed", 7)
+    assert run(*flags_of(table, tmp_path / "run", *more))[0] == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert [result[key] for key in ("epochs", "selected_by", "fold", "seed")] == [2, "rps", 3, 7]
+    assert result["method_settings"] == {"t": 2.5}
+    assert history_of(tmp_path / "run")["lr"].tolist() == [0.02, 0.02]
+
+
+def test_without_quiet_the_data_and_the_plan_are_told_on_stderr(run, table, tmp_path):
+    flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
+    status, output, errors = run(*flags)
+    assert status == 0
+    assert "0 < 1 < 2 < 3" in errors
+    assert "48 / 16 / 16" in errors
+    assert "MAE" not in errors
+    assert "MAE" in output
+
+
+@pytest.mark.bad_input
+def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
+    for more, message in (
+        (("--method", "ebl"), "Unknown method 'ebl'. Did you mean 'elb'?"),
+        (("--method", "elb", "--variant", "published"), "as_published"),
+        (("--method", "elb", "--set", "t=0"), "`t` must be a finite number > 0, got 0"),
+        (("--method", "elb", "--set", "tt=1"), "'tt'"),
+        (("--method", "elb", "--set", "nonsense"), "`--set` must be name=value, got 'nonsense'"),
+    ):
+        status, output, errors = run("train", tmp_path / "nowhere.csv", "--out", tmp_path / "run", *more)
+        assert (status, output, errors.count("\n")) == (2, "", 1), errors
+        assert message in errors
+    assert not (tmp_path / "run").exists()
+    errors = run("train", tmp_path / "nowhere.csv", "--out", tmp_path / "run", "--method", "elb")[2]
+    assert "There is no file or folder" in errors  # which comes second
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "messages"),
+    [
+        (("--backbone", "resnet19"), ("mlp",)),
+        (("--backbone", "small"), ("mlp", "table")),
+        (("--fold", "99"), ("`--fold`", "0 to 4", "got 99")),
+        (("--epochs", "0"), ("`epochs` must be an integer >= 1, got 0",)),
+        (("--lr", "-1"), ("`lr` must be a finite number > 0, got -1.0",)),
+        (("--select", "mea"), ("Did you mean 'mae'?",)),
+        (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
+        (("--label", "grad"), ("'grad'", "grade")),
+        (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
+        (("--precision", "fp16"), ("`precision` must be fp32 or bf16 on a CPU, got 'fp16'",)),
+        (("--precision", "fp23"), ("Unknown `precision` 'fp23'",)),
+        (("--device", "gpu"), ("Unknown `device` 'gpu'",)),
+        (("--logger", "tensorbord"), ("logger", "tensorboard", "'tensorbord'")),
+    ],
+)
+def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(refused, more, messages):
+    errors = refused(*more)
+    for message in messages:
+        assert message in errors
+
+
+@pytest.mark.bad_input
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_gpu_that_is_not_there_is_refused(refused):
+    assert "no CUDA GPU: use cpu" in refused("--device", "cuda")
+
+
+@pytest.mark.bad_input
+def test_an_out_that_is_a_file_is_refused_and_kept(run, table, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    for out in (tmp_path / "notes.txt", tmp_path / "notes.txt" / "run"):
+        status, output, errors = run(*flags_of(table, out))
+        assert (status, output, errors.count("\n")) == (2, "", 1), errors
+        assert "`--out`" in errors
+        assert str(out) in errors
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_training_that_runs_away_exits_with_1_and_names_epoch_and_step(run, table, tmp_path):
+    more = ("--lr", "1e30", "--batch-size", 16)
+    status, output, errors = run(*flags_of(table, tmp_path / "run", *more))
+    assert (status, output, errors.count("\n")) == (1, "", 1), errors
+    assert "at epoch 0, step 1" in errors
+    assert "learning rate" in errors
+
+
+@pytest.mark.bad_input
+def test_pictures_take_no_mlp(run, tmp_path):
+    status, output, errors = run(
+        *("train", "biopsies", "--method", "elb", "--out", tmp_path / "run", "--device", "cpu", "--quiet"),
+        *("--backbone", "mlp"),
+    )
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert "mlp" in errors
+    assert "pictures" in errors
+
+
+@pytest.mark.bad_input
+def test_an_unknown_backbone_for_pictures_is_answered_with_the_nearest(run, pictures, tmp_path):
+    status, output, errors = run(*flags_of_pictures(pictures, tmp_path, "--backbone", "resnet19", data="scans.csv"))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert "resnet18" in errors
+
+
+@pytest.mark.parametrize(
+    ("data", "shared"),
+    [
+        ("scans.csv", "train and test share 6 groups (6 items of test): patient0, patient1, patient2, ..."),
+        ("single.csv", "train and test share 1 picture, byte for byte (1 item of test): 01.png"),
+    ],
+)
+def test_a_split_that_leaks_is_refused_and_where_allowed_recorded(run, pictures, tmp_path, data, shared):
+    flags = flags_of_pictures(pictures, tmp_path, "--protocol", pictures / "elsewhere.csv", data=data)
+    status, output, errors = run(*flags)
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert shared in errors
+    assert "--allow-leak" in errors
+    assert not (tmp_path / "run" / "result.json").exists()
+
+    assert run(*flags, "--allow-leak")[0] == 0
+    assert shared in json.loads((tmp_path / "run" / "result.json").read_text())["leaks_allowed"]
+
+
+def test_a_split_that_does_not_leak_has_nothing_to_record(run, pictures, tmp_path):
+    flags = flags_of_pictures(pictures, tmp_path, "--protocol", "kfold", data="scans.csv")
+    assert run(*flags)[0] == 0
+    assert not json.loads((tmp_path / "run" / "result.json").read_text()).get("leaks_allowed")

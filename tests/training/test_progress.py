@@ -1,0 +1,121 @@
+import json
+import sys
+
+import pandas as pd
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.training.progress import LoggerWatch, ProgressBar
+
+
+def row_of(epoch):
+    return {"epoch": epoch, "lr": 0.1, "valid_mae": 1.25 / (epoch + 1), "valid_soi_predicted": 0.875}
+
+
+def watch_two_epochs(watch):
+    for epoch in range(2):
+        for step in range(3):
+            watch.step(epoch, step + 1, 3)
+        watch.epoch(row_of(epoch))
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal as far as rich can tell, wide enough for the whole line."""
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "160"}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_terminal_shows_the_title_the_epoch_and_the_last_validation(terminal, capsys):
+    with ProgressBar("elb", 2) as bar:
+        watch_two_epochs(bar)
+    output, shown = capsys.readouterr()
+    assert output == ""  # which is for results
+    for words in ("elb", "epoch 2/2", "MAE 0.625", "SOI 87.5%"):
+        assert words in shown
+
+
+def test_the_bar_counts_the_steps_of_all_epochs(terminal):
+    with ProgressBar("elb", 4) as bar:
+        watch_two_epochs(bar)
+        assert bar.bar.tasks[0].percentage == 50
+
+
+def test_a_training_that_went_on_starts_where_it_stopped(terminal, capsys):
+    with ProgressBar("elb", 10) as bar:
+        bar.step(8, 3, 3)
+        bar.epoch(row_of(8))
+        assert bar.bar.tasks[0].percentage == 90
+    assert "epoch 9/10" in capsys.readouterr().err
+
+
+def test_quiet_shows_nothing_even_on_a_terminal(terminal, capsys):
+    with ProgressBar("elb", 2, quiet=True) as bar:
+        watch_two_epochs(bar)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_nothing_is_shown_where_stderr_is_no_terminal(monkeypatch, capsys):
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    with ProgressBar("elb", 2) as bar:
+        watch_two_epochs(bar)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_csv_logger_writes_a_row_an_epoch_at_once(tmp_path):
+    watch = LoggerWatch("csv", tmp_path)
+    for epoch in range(2):
+        watch.epoch(row_of(epoch))
+        (path,) = tmp_path.rglob("metrics.csv")
+        written = pd.read_csv(path)  # a kill after an epoch must not lose it
+        assert written["step"].tolist() == list(range(epoch + 1))
+    assert written["valid_mae"].tolist() == [1.25, 0.625]
+
+
+def test_the_tensorboard_logger_writes_events_that_tensorboard_reads(tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    watch = LoggerWatch("tensorboard", tmp_path)
+    watch_two_epochs(watch)
+    watch.logger.finalize("success")
+    (path,) = tmp_path.rglob("events.out.tfevents.*")
+    found = events.EventAccumulator(str(path)).Reload()
+    assert [(event.step, event.value) for event in found.Scalars("valid_mae")] == [(0, 1.25), (1, 0.625)]
+
+
+def test_a_dotted_name_loads_anybodys_logger(tmp_path, monkeypatch):
+    (tmp_path / "our_loggers.py").write_text(
+        "import json, pathlib\n"
+        "class Diary:\n"
+        "    def __init__(self, save_dir):\n"
+        "        self.path = pathlib.Path(save_dir, 'diary.jsonl')\n"
+        "    def log_metrics(self, metrics, step):\n"
+        "        with self.path.open('a') as diary:\n"
+        "            diary.write(json.dumps([step, metrics]) + '\\n')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "our_loggers", raising=False)
+    watch_two_epochs(LoggerWatch("our_loggers.Diary", tmp_path))
+    written = [json.loads(line) for line in (tmp_path / "diary.jsonl").read_text().splitlines()]
+    assert written == [
+        [epoch, {"lr": 0.1, "valid_mae": mae, "valid_soi_predicted": 0.875}] for epoch, mae in ((0, 1.25), (1, 0.625))
+    ]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tensorbord", r"logger.*tensorboard, csv.*tensorbord"),
+        ("", r"logger.*tensorboard, csv.*''"),
+        ("a_package_nobody_has.Logger", r"logger.*a_package_nobody_has.*not installed"),
+        ("lightning.fabric.loggers.Nobody", r"logger.*Nobody"),
+        ("json.dumps", r"logger.*json\.dumps"),
+        (".csv", r"logger.*\.csv"),
+    ],
+)
+def test_a_logger_that_is_none_is_refused(tmp_path, name, message):
+    with pytest.raises(InputError, match=message):
+        LoggerWatch(name, tmp_path)

@@ -1,0 +1,114 @@
+from dataclasses import replace
+
+import pytest
+
+from onepeak.data.augment import Augment
+from onepeak.data.resize import Resize
+from onepeak.errors import InputError
+from onepeak.training.presets import PAPER
+from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_file import changed, recipe_from_file
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Writes a recipe's file and reads it."""
+
+    def write_and_read(text, base=None):
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        return recipe_from_file(path, base or Recipe())
+
+    return write_and_read
+
+
+def test_settings_are_replaced_and_all_others_stay(read):
+    assert read('epochs = 40\nlr = 3e-4\nschedule = "step"\nnesterov = true', PAPER) == replace(
+        PAPER, epochs=40, lr=3e-4, schedule="step", nesterov=True
+    )
+    assert read("", PAPER) == PAPER
+
+
+def test_an_integer_will_do_for_a_number(read):
+    assert read("lr = 1\nclip_norm = 5").clip_norm == 5.0
+
+
+def test_tables_replace_settings_of_resize_and_augment(read):
+    found = read(
+        "epochs = 7\n[resize]\nscale = 0.25\n[augment]\nvertical_flip = true\ncolour_jitter = [0.5, 0.5, 0.5, 0.05]",
+        PAPER,
+    )
+    assert found == replace(
+        PAPER,
+        epochs=7,
+        resize=Resize(short_side=532, only_enlarge=True, scale=0.25),
+        augment=Augment(crop=256, vertical_flip=True, colour_jitter=(0.5, 0.5, 0.5, 0.05)),
+    )
+
+
+@pytest.mark.parametrize(
+    "order", [("short_side = 64", "only_enlarge = true"), ("only_enlarge = true", "short_side = 64")]
+)
+def test_the_order_of_settings_that_belong_together_does_not_matter(read, order):
+    assert read("\n".join(["[resize]", *order])).resize == Resize(short_side=64, only_enlarge=True)
+
+
+def test_what_is_given_is_not_changed():
+    base, content = Recipe(), {"epochs": 3, "augment": {"crop": 8}}
+    assert changed(base, content, source="flags").augment.crop == 8
+    assert (base, content) == (Recipe(), {"epochs": 3, "augment": {"crop": 8}})
+
+
+@pytest.mark.bad_input
+def test_all_that_is_wrong_is_said_at_once_with_the_file_and_the_dotted_key(read, tmp_path):
+    with pytest.raises(InputError) as refused:
+        read('epoch = 3\nlr = -1.0\noptimizer = "adam"\n[resize]\nshort_sid = 3\n[augment]\ncrop = 0\nflip = true')
+    lines = str(refused.value).splitlines()
+    assert all(line.startswith(f"{tmp_path / 'mine.toml'}: ") for line in lines)
+    said = [line.removeprefix(f"{tmp_path / 'mine.toml'}: ") for line in lines]
+    for beginning in (
+        "Unknown setting 'epoch'. Did you mean 'epochs'?",
+        "lr: `lr` must be a finite number > 0, got -1.0",
+        "optimizer: Unknown `optimizer` 'adam'. Did you mean 'adamw'?",
+        "Unknown setting 'resize.short_sid'. Did you mean 'resize.short_side'?",
+        "augment.crop: `crop` must be an integer >= 1, got 0",
+        "Unknown setting 'augment.flip'.",
+    ):
+        assert sum(line.startswith(beginning) for line in said) == 1, beginning
+    assert len(said) == 6
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("resize = 3", r"mine\.toml: resize: must be a table of settings, got 3"),
+        ('augment = "flip"', r"mine\.toml: augment: must be a table of settings, got 'flip'"),
+        ("[lr]\nvalue = 1", r"mine\.toml: lr: `lr` must be a finite number > 0, got \{'value': 1\}"),
+        ('epochs = "many"', r"mine\.toml: epochs: `epochs` must be an integer >= 1, got 'many'"),
+        ("epochs = 2.5", r"mine\.toml: epochs: `epochs` must be an integer >= 1, got 2\.5"),
+        ("epochs = true", r"mine\.toml: epochs: `epochs` must be an integer >= 1, got True"),
+        ("lr = nan", r"mine\.toml: lr: `lr` must be a finite number > 0, got nan"),
+        ('balanced = "no"', r"mine\.toml: balanced: `balanced` must be true or false, got 'no'"),
+        ("[augment]\ncolour_jitter = 5", r"mine\.toml: augment\.colour_jitter: "),
+        ("[augment]\ncolour_jitter = [1, 1]", r"mine\.toml: augment\.colour_jitter: .* must be four numbers"),
+        ("[resize]\nonly_enlarge = true", r"mine\.toml: resize.*: `only_enlarge` has no effect without `short_side`"),
+        ('select = "mea"', r"mine\.toml: select: Unknown `select` 'mea'\. Did you mean 'mae'\?"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused_with_its_key(read, text, message):
+    with pytest.raises(InputError, match=message):
+        read(text)
+
+
+@pytest.mark.bad_input
+def test_a_file_that_is_not_toml_or_not_there_is_named(read, tmp_path):
+    with pytest.raises(InputError, match=r"mine\.toml must be TOML: .*line 1"):
+        read("epochs: 3")
+    (tmp_path / "picture.toml").write_bytes(b"\x89PNG\xff\xfe")
+    with pytest.raises(InputError, match=r"picture\.toml must be TOML"):
+        recipe_from_file(tmp_path / "picture.toml", Recipe())
+    with pytest.raises(InputError, match=r"`--recipe` must be auto, paper or a TOML file, got .*gone\.toml: No such"):
+        recipe_from_file(tmp_path / "gone.toml", Recipe())
+    with pytest.raises(InputError, match=r"`--recipe` must be auto, paper or a TOML file, got "):
+        recipe_from_file(tmp_path, Recipe())
