@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from onepeak._registry import unknown_name
-from onepeak.errors import InputError
+from onepeak.errors import InputError, NotFiniteError
 
 _INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
 
@@ -82,13 +82,15 @@ def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
     return value
 
 
-def check_scores(scores: Tensor, num_classes: int, *, name: str = "scores") -> None:
-    """Floating point, the last axis `num_classes` long."""
+def check_scores(scores: Tensor, num_classes: int | None, *, name: str = "scores") -> None:
+    """Floating point, the last axis `num_classes` long (None: at least 2)."""
     if not isinstance(scores, Tensor) or not scores.is_floating_point():
         found = scores.dtype if isinstance(scores, Tensor) else type(scores).__name__
         raise InputError(f"`{name}` must be a floating-point tensor, got {found}.")
-    if scores.ndim == 0 or scores.shape[-1] != num_classes:
-        raise InputError(f"`{name}` must have {num_classes} numbers on its last axis, got shape {tuple(scores.shape)}.")
+    length = scores.shape[-1] if scores.ndim else 0
+    if length < 2 if num_classes is None else length != num_classes:
+        wanted = "at least 2" if num_classes is None else num_classes
+        raise InputError(f"`{name}` must have {wanted} numbers on its last axis, got shape {tuple(scores.shape)}.")
 
 
 def check_labels(labels: Tensor, num_classes: int, batch_shape: torch.Size, *, name: str = "labels") -> None:
@@ -115,14 +117,20 @@ def check_label_range(labels: Tensor, num_classes: int, *, name: str = "labels")
             raise InputError(f"`{name}` must be integers from 0 to {num_classes - 1}, got {wrong}.")
 
 
-def check_finite(tensor: Tensor, *, name: str = "scores") -> None:
-    """No NaN and no infinity, where that can be seen without a stall."""
-    if readable(tensor) and not tensor.isfinite().all():
-        raise InputError(f"`{name}` must be finite, got {int((~tensor.isfinite()).sum())} NaN or infinite values.")
+def finite_loss(loss: Tensor, scores: Tensor, *, name: str) -> Tensor:
+    """The loss; where it is not finite, an error if the reason lies in the scores (a look at them first costs a pass).
+
+    Looks only where that can be done without a stall.
+    """
+    if readable(loss) and not (math.isfinite(loss.item()) if loss.numel() == 1 else loss.isfinite().all()):
+        bad = int((~scores.isfinite()).sum())
+        if bad:
+            raise NotFiniteError(f"`{name}` must be finite, got {bad} NaN or infinite values.")
+    return loss
 
 
 def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
-    """Non-negative weights of the shape given, not all zero."""
+    """Non-negative weights of the shape given."""
     if not isinstance(weights, Tensor) or not weights.is_floating_point():
         found = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
         raise InputError(f"`{name}` must be a floating-point tensor, got {found}.")

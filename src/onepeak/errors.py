@@ -9,6 +9,10 @@ class InputError(OnepeakError, ValueError):
     """A value given by the user is not one that is allowed."""
 
 
+class NotFiniteError(InputError):
+    """Numbers that must be finite are NaN or infinite."""
+
+
 class UnknownNameError(InputError):
     """A name that is in no catalog; the message suggests the nearest one."""
 

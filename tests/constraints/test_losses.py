@@ -243,11 +243,32 @@ def test_bad_input_is_named(name, reduction, scores, labels, message):
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize("name", ["elb", "pn"])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_scores_that_are_not_finite_are_named(name, value):
+def test_scores_that_are_not_finite_are_named(name, reduction, value):
     scores = torch.tensor([[0.0, 1.0, 2.0], [0.0, value, 0.0]])
     with pytest.raises(InputError, match=r"`scores` must be finite, got 1 NaN or infinite values\."):
-        LOSSES[name](3)(scores, torch.tensor([1, 2]))
+        LOSSES[name](3, reduction=reduction)(scores, torch.tensor([1, 2]))
+
+
+def test_no_label_is_passed_over_in_silence():
+    with pytest.raises(InputError, match=r"`labels` must be integers from 0 to 2, got -100\."):
+        ELBLoss(3, reduction="none")(torch.zeros(2, 3), torch.tensor([0, -100]))
+
+
+def test_jacobians_can_be_taken_in_one_pass():
+    scores, labels = batch(3, 4)
+    loss = ELBLoss(4)
+    by_rows = torch.autograd.functional.jacobian(lambda s: loss(s, labels) * torch.ones(2), scores)
+    at_once = torch.autograd.functional.jacobian(lambda s: loss(s, labels) * torch.ones(2), scores, vectorize=True)
+    torch.testing.assert_close(at_once, by_rows)
+
+
+def test_a_loss_made_in_inference_mode_works_there():
+    scores, labels = batch(3, 4)
+    with torch.inference_mode():
+        found = ELBLoss(4)(scores, labels)
+    torch.testing.assert_close(found, ELBLoss(4)(scores, labels))
 
 
 @pytest.mark.bad_input

@@ -188,3 +188,10 @@ def test_a_wrong_number_of_outputs_is_named(ask):
     made = onepeak.method("ce", num_classes=5)
     with pytest.raises(InputError, match=r"`outputs` must have 5 numbers on its last axis, got shape \(2, 7\)\."):
         getattr(made, ask)(torch.zeros(2, 7))
+
+
+@pytest.mark.bad_input
+def test_outputs_that_are_not_finite_are_named():
+    made = onepeak.method("slopes", num_classes=3)
+    with pytest.raises(InputError, match=r"`outputs` must be finite, got 1 NaN or infinite values\."):
+        made.loss(torch.tensor([[0.0, float("nan")]]), torch.tensor([1]))

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from onepeak.errors import InputError
+from onepeak.training import devices
 from onepeak.training.devices import make_fabric, same_bits
 
 without_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA GPU")
@@ -54,3 +55,26 @@ def test_deterministic_algorithms_are_used_within_and_only_there(monkeypatch):
         assert not torch.backends.cudnn.benchmark
     assert (torch.are_deterministic_algorithms_enabled(), torch.backends.cudnn.benchmark) == before
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"  # the user's choice stays
+
+
+@pytest.mark.bad_input
+def test_fp16_is_refused_on_a_cpu():
+    with pytest.raises(InputError, match="`precision` must be fp32 or bf16 on a CPU, got 'fp16'"):
+        make_fabric(device="cpu", precision="fp16")
+
+
+@pytest.mark.parametrize(
+    ("variables", "processes", "nodes"),
+    [
+        ({}, 1, 1),
+        ({"WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4"}, 8, 2),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "8", "SLURM_NNODES": "2", "SLURM_JOB_NAME": "train"}, 8, 2),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "8", "SLURM_NNODES": "2", "SLURM_JOB_NAME": "bash"}, 1, 1),
+    ],
+)
+def test_processes_and_nodes_are_those_the_launcher_says(monkeypatch, variables, processes, nodes):
+    for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_JOB_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert (devices._num_processes(), devices._num_nodes()) == (processes, nodes)

@@ -44,3 +44,17 @@ def test_the_epoch_may_be_chosen_by_the_loss_or_any_metric(name):
 def test_the_plain_settings_are_all_but_the_geometry_of_pictures():
     names = {each.name for each in dataclasses.fields(Recipe)}
     assert names - set(SETTING_NAMES) == {"resize", "augment"}
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"nesterov": True}, "`nesterov` must be false without SGD and momentum"),
+        ({"nesterov": True, "optimizer": "sgd", "momentum": 0.0}, "`nesterov` must be false without SGD and momentum"),
+        ({"balanced": "false"}, "`balanced` must be true or false, got 'false'"),
+    ],
+)
+def test_settings_that_would_do_nothing_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        Recipe(**settings)

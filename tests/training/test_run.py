@@ -149,19 +149,26 @@ def test_going_on_with_other_settings_is_refused(trained, tmp_path):
         trained(folder=folder)
 
 
-def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split):
+def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric, tmp_path):
     settings = settings_of()
-    one = fingerprint(settings, table, split)
-    assert fingerprint(settings_of(), table, split_of(101)) == one
+    one = fingerprint(settings, table, split, fabric)
+    assert fingerprint(settings_of(), table, split_of(101), fabric) == one
+    weights = tmp_path / "weights"
+    weights.write_bytes(b"first")
+    started = replace(settings, weights=weights)
     others = [
-        fingerprint(replace(settings, seed=1), table, split),
-        fingerprint(replace(settings, method="ce"), table, split),
-        fingerprint(replace(settings, class_weight=WEIGHTS), table, split),
-        fingerprint(replace(settings, recipe=replace(RECIPE, momentum=0.8)), table, split),
-        fingerprint(settings, table, replace(split, test=split.test[:-1])),
-        fingerprint(settings, Prepared(manifest=table.manifest, store=None, digests=("other",)), split),
+        fingerprint(replace(settings, seed=1), table, split, fabric),
+        fingerprint(replace(settings, method="ce"), table, split, fabric),
+        fingerprint(replace(settings, class_weight=WEIGHTS), table, split, fabric),
+        fingerprint(replace(settings, recipe=replace(RECIPE, momentum=0.8)), table, split, fabric),
+        fingerprint(settings, table, replace(split, test=split.test[:-1]), fabric),
+        fingerprint(settings, Prepared(manifest=table.manifest, store=None, digests=("other",)), split, fabric),
+        fingerprint(settings, table, split, make_fabric(device="cpu", precision="bf16")),
+        fingerprint(started, table, split, fabric),
     ]
-    assert len({one, *others}) == 7
+    weights.write_bytes(b"second")
+    others.append(fingerprint(started, table, split, fabric))
+    assert len({one, *others}) == 10
 
 
 @pytest.mark.bad_input

@@ -9,7 +9,7 @@ import typer
 
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
-from onepeak.errors import InputError
+from onepeak.errors import InputError, OnepeakError
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.networks.build import NetworkSettings
@@ -21,6 +21,10 @@ from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, recipe_from_file
 from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
+
+
+class StoppedError(OnepeakError):
+    """Somebody pressed Ctrl-C."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +61,9 @@ class TrainRequest:
 
 def train_one(request: TrainRequest) -> None:
     """Trains the model that was asked for and prints what it is worth."""
+    if request.resume and (request.out / RESULT).exists():
+        typer.echo(f"{request.out} is finished already: there is nothing to go on with.")
+        return
     check_folder(request.out, resume=request.resume)
     # A wrong name or setting is told before any picture is read.
     method(request.method, num_classes=2, variant=request.variant, **request.settings)  # type: ignore[arg-type]
@@ -93,13 +100,22 @@ def train_one(request: TrainRequest) -> None:
             if request.logger != "none":
                 watches.append(LoggerWatch(request.logger, request.out))
         notes = {"leaks_allowed": [str(leak) for leak in leaks]} if leaks else {}
-        result = train_run(settings, prepared, split, request.out, fabric=fabric, watches=tuple(watches), notes=notes)
+        try:
+            result = train_run(
+                settings, prepared, split, request.out, fabric=fabric, watches=tuple(watches), notes=notes
+            )
+        except KeyboardInterrupt:
+            raise StoppedError(
+                "Stopped. The last checkpoint is kept: the same command with --resume goes on."
+            ) from None
     if fabric.is_global_zero:
         show(result, prepared.manifest.num_classes, request.out)
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
     """A folder that holds a run is gone on with only when asked."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"`--out` must be a folder, got the file {out}.")
     if (out / RESULT).exists():
         raise InputError(f"`--out` {out} holds a finished run: give another folder.")
     if (out / CHECKPOINT).exists() and not resume:
@@ -127,12 +143,18 @@ def choose_split(request: TrainRequest, prepared: Prepared) -> Split:
 
 def choose_network(request: TrainRequest, prepared: Prepared) -> NetworkSettings:
     """What suits the data, with what the flags say instead."""
+    table = prepared.store is None
+    if request.backbone is not None and (request.backbone == "mlp") != table:
+        fit = "mlp for a table" if table else "small or a timm name for pictures"
+        raise InputError(f"`--backbone` must be {fit}, got {request.backbone!r}.")
     given: dict[str, Any] = {"backbone": request.backbone, "pooling": request.pooling}
     return replace(prepared.suits(), **{name: value for name, value in given.items() if value is not None})
 
 
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
     """The figures that matter, and what to do next."""
+    for note in result.get("notes", []):
+        typer.echo(f"note: {note}", err=True)
     test = result["metrics"]["test"]
     typer.echo(
         f"test: MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "

@@ -6,9 +6,10 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._check import check_number
+from onepeak._check import check_number, readable
 from onepeak._shapes import Gaps
 from onepeak.constraints.order import OrderConstraint
+from onepeak.errors import InputError
 from onepeak.kernels.analytic import GapTerms, barrier_terms
 
 
@@ -39,6 +40,8 @@ def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
     """
     if not isinstance(t, Tensor):
         check_number("t", t, above=0)
+    elif readable(t) and not t > 0:
+        raise InputError(f"`t` must be > 0, got {t.item():g}.")
     clear = torch.clamp(-gaps, min=t**-2)
     return t * (clear + gaps) - clear.log() / t
 
@@ -74,7 +77,7 @@ class LogBarrier(OrderConstraint):
         self.growth = check_number("growth", growth, minimum=1)
         self.t_max = check_number("t_max", t_max, minimum=start)
         self.register_buffer("t", torch.tensor(start, dtype=torch.float64))
-        self._read = (self.t, self.t._version, start)
+        self._read = (self.t, -1, start)
 
     def tighten(self) -> None:
         """Makes the barrier steeper, in place, so that a captured CUDA graph sees it too."""
@@ -90,6 +93,8 @@ class LogBarrier(OrderConstraint):
 
     def _host_t(self) -> float:
         """T as a number, read from its device only when it was written to: a read at every step would stall a GPU."""
+        if self.t.is_inference():  # keeps no count of the writes to it
+            return self.t.item()
         tensor, version, value = self._read
         if tensor is not self.t or version != self.t._version:
             value = self.t.item()

@@ -1,5 +1,6 @@
 """Cross-entropy under order constraints: the loss of ELB and PN (Belharbi et al. 2019, eq. 3 and 6)."""
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -50,6 +51,7 @@ def cross_entropy(
         scores.reshape(-1, scores.shape[-1]),
         labels.reshape(-1).long(),
         weight=class_weight,
+        ignore_index=torch.iinfo(torch.int64).min,  # no label is passed over in silence
         reduction="none",
         label_smoothing=label_smoothing,
     )

@@ -28,7 +28,7 @@ def order_gaps(scores: Scores, labels: Labels) -> Gaps:
 
     Reference: Belharbi et al. 2019, eq. 2 and 5.
     """
-    check_scores(scores, scores.shape[-1])
+    check_scores(scores, None)
     check_labels(labels, scores.shape[-1], scores.shape[:-1])
     return signed_gaps(scores, labels)
 

@@ -1,20 +1,11 @@
 """Losses to drop into any training loop: a base loss under the paper's order constraints."""
 
-import math
 from collections.abc import Callable
 from typing import final
 
 from torch import Tensor, nn
 
-from onepeak._check import (
-    check_finite,
-    check_label_range,
-    check_label_shape,
-    check_number,
-    check_scores,
-    check_weights,
-    readable,
-)
+from onepeak._check import check_label_range, check_label_shape, check_number, check_scores, check_weights, finite_loss
 from onepeak._reduce import Reduction, check_reduction, reduce
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.barrier import LogBarrier
@@ -175,7 +166,7 @@ class UnimodalLoss(nn.Module):
                 f"`base` must give one loss a sample, of shape {tuple(cost.shape)}, for reduction='none' and for "
                 f"sample weights, got shape {tuple(base.shape)}: give it reduction='none'."
             )
-        return _finite(loss, scores)
+        return finite_loss(loss, scores, name="scores")
 
     def tighten(self) -> None:
         """Moves the constraint's schedule on: once an epoch, after validation."""
@@ -219,14 +210,7 @@ class _CrossEntropySettings(nn.Module):
         except IndexError:  # PyTorch has looked at every label already; a look of our own is for the message alone
             check_label_range(labels, self.num_classes)
             raise
-        return _finite(loss, scores)
+        return finite_loss(loss, scores, name="scores")
 
     def extra_repr(self) -> str:
         return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"
-
-
-def _finite(loss: Tensor, scores: Tensor) -> Tensor:
-    """The loss; where it is not finite, the reason if it lies in the scores (a look at them first costs a pass)."""
-    if readable(loss) and loss.numel() == 1 and not math.isfinite(loss.item()):
-        check_finite(scores)
-    return loss

@@ -123,8 +123,7 @@ class _OrderedCrossEntropy(torch.autograd.Function):
         if torch.is_grad_enabled():
             loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
             return _differentiable_gradient(loss, scores, upstream), None, None, None
-        factor = upstream.item() if upstream.device.type == "cpu" else upstream  # elsewhere a look would be a stall
-        return gradient * (factor * ctx.share), None, None, None  # type: ignore[attr-defined]
+        return gradient * (upstream * ctx.share), None, None, None  # type: ignore[attr-defined]
 
 
 def _cross_entropy_of_piece(scores: Tensor, labels: Tensor, terms: GapTerms, share: float) -> tuple[Tensor, Tensor]:

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from torch import Tensor, nn
 
-from onepeak._check import check_labels, check_num_classes, check_scores, check_weights
+from onepeak._check import check_labels, check_num_classes, check_scores, check_weights, finite_loss
 from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
@@ -73,9 +73,10 @@ class Method(nn.Module, ABC):
         outputs, labels = full_precision(outputs), labels.long()
         weights = weights_of_samples(labels, self.class_weight, sample_weight)
         if weights is None and reduction == "mean":
-            return self.mean_loss(outputs, labels)
+            return finite_loss(self.mean_loss(outputs, labels), outputs, name="outputs")
         losses = self.sample_losses(outputs, labels)
-        return reduce(losses if weights is None else losses * weights, weights, reduction)
+        loss = reduce(losses if weights is None else losses * weights, weights, reduction)
+        return finite_loss(loss, outputs, name="outputs")
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples; a method with a faster form of it than through every sample's loss has its own."""

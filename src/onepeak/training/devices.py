@@ -36,9 +36,11 @@ def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabr
         raise InputError(f"`device` must be one of the {torch.cuda.device_count()} CUDA devices, got {device!r}.")
     if kind == "mps" and not torch.backends.mps.is_available():
         raise InputError("`device` must be one that is there, got 'mps' and this machine has none: use cpu.")
+    if precision == "fp16" and (kind == "cpu" or (kind == "auto" and not torch.cuda.is_available())):
+        raise InputError("`precision` must be fp32 or bf16 on a CPU, got 'fp16'.")
     fabric: Fabric = fabric_module.Fabric(
         accelerator=kind,
-        devices=[int(number)] if number else int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
+        devices=[int(number)] if number else max(1, _num_processes() // _num_nodes()),
         num_nodes=_num_nodes(),
         strategy="ddp" if _num_processes() > 1 else "auto",
         precision=_FABRIC_PRECISION[precision],
@@ -64,10 +66,14 @@ def same_bits() -> Iterator[None]:
 
 
 def _num_processes() -> int:
-    return int(os.environ.get("WORLD_SIZE", os.environ.get("SLURM_NTASKS", "1")))
+    """How many processes `torchrun` or SLURM's `srun` has started for this run."""
+    if "WORLD_SIZE" in os.environ:
+        return int(os.environ["WORLD_SIZE"])
+    started_by_srun = "SLURM_PROCID" in os.environ and os.environ.get("SLURM_JOB_NAME") not in ("bash", "interactive")
+    return int(os.environ.get("SLURM_NTASKS", "1")) if started_by_srun else 1
 
 
 def _num_nodes() -> int:
     if "LOCAL_WORLD_SIZE" in os.environ:
         return max(1, _num_processes() // int(os.environ["LOCAL_WORLD_SIZE"]))
-    return int(os.environ.get("SLURM_NNODES", "1"))
+    return int(os.environ.get("SLURM_NNODES", "1")) if _num_processes() > 1 else 1

@@ -8,6 +8,9 @@ import torch
 from torch import Tensor
 
 from onepeak._check import readable
+from onepeak._reduce import Reduction
+from onepeak.errors import NotFiniteError
+from onepeak.methods.method import Method
 from onepeak.metrics.catalog import collection
 from onepeak.networks.network import Network
 from onepeak.training.feed import Feed, Indices, on_device
@@ -84,7 +87,7 @@ def validate(
         truth = labels[on_device(mine[places.numpy()], labels.device)]
         with fabric.autocast():
             outputs = network(inputs)
-        batch_loss = network.method.loss(outputs, truth, reduction="sum")
+        batch_loss = loss_or_nan(network.method, outputs, truth, reduction="sum")
         loss[0] += batch_loss
         loss[1] += len(truth)
         if not readable(batch_loss) or batch_loss.isfinite():  # metrics refuse NaN where they can see it
@@ -93,3 +96,11 @@ def validate(
     if not math.isfinite(total):
         return {"loss": total}
     return {"loss": total / max(1, count), **{name: float(value) for name, value in metrics.compute().items()}}
+
+
+def loss_or_nan(method: Method, outputs: Tensor, labels: Tensor, *, reduction: Reduction) -> Tensor:
+    """The loss; NaN for outputs that are not finite, so that all processes go on alike to where it is told."""
+    try:
+        return method.loss(outputs, labels, reduction=reduction)
+    except NotFiniteError:
+        return outputs.sum() * math.nan

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from onepeak._extras import require
 from onepeak.data.splits import Split
-from onepeak.errors import OnepeakError
+from onepeak.errors import InputError, OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from onepeak.training.evaluate import validate
+from onepeak.training.evaluate import loss_or_nan, validate
 from onepeak.training.feed import Feed, Indices, epoch_order, on_device
 from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate
@@ -65,8 +66,8 @@ class _Loss(nn.Module):
     def forward(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
         outputs = self.network(inputs)
         if total_weight is None:
-            return self.network.method.loss(outputs, labels)
-        return self.network.method.loss(outputs, labels, reduction="sum") / total_weight
+            return loss_or_nan(self.network.method, outputs, labels, reduction="mean")
+        return loss_or_nan(self.network.method, outputs, labels, reduction="sum") / total_weight
 
 
 class Loop:
@@ -102,8 +103,9 @@ class Loop:
         self.labels = labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
         self.metrics = collection(network.method.num_classes).to(fabric.device)
-        if recipe.sync_batch_norm and fabric.world_size > 1:
-            nn.SyncBatchNorm.convert_sync_batchnorm(network)
+        check_share(recipe, fabric.world_size)
+        if recipe.sync_batch_norm:
+            synchronise_batch_norm(network, fabric)
         self.loss, self.optimizer = fabric.setup(_Loss(network), make_optimizer(network, recipe))
         self.average = (
             None
@@ -117,26 +119,32 @@ class Loop:
         self.best_epoch = -1
         self.best_value = math.nan
 
-    def run(self, *, checkpoint: Path | None = None, fingerprint: str = "", every_seconds: float = 30.0) -> Trained:
+    def run(
+        self, *, checkpoint: Path | None = None, fingerprint: str = "", every_seconds: float | None = None
+    ) -> Trained:
         """Trains to the end, going on from a checkpoint where there is one; leaves the best weights in the network.
 
         Args:
             checkpoint: Where the state is kept; None to keep none.
             fingerprint: What identifies the run; a checkpoint of another one is refused.
-            every_seconds: A checkpoint is written after an epoch when the last is older than this, and at the end.
+            every_seconds: The least time between two checkpoints; 0 for one after every epoch. Without it there is one
+                after every epoch unless that would take more than a twentieth of the time. The last always is.
         """
         if checkpoint is not None:
             self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint))
-        written = time.monotonic()
+        written, cost = time.monotonic(), 0.0
         devices = [self.fabric.device] if self.fabric.device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices):
             while self.epoch < self.recipe.epochs and not self.has_stalled():
                 self.run_epoch()
                 last = self.epoch == self.recipe.epochs or self.has_stalled()
-                if checkpoint is not None and (last or time.monotonic() - written >= every_seconds):
+                start = time.monotonic()
+                pause = 20 * cost if every_seconds is None else every_seconds
+                if checkpoint is not None and (last or start - written >= pause):
                     if self.fabric.is_global_zero:
                         save_checkpoint(self.state(fingerprint), checkpoint)
                     written = time.monotonic()
+                    cost = written - start
         self.network.load_state_dict(self.best)
         seconds = sum(row["seconds"] for row in self.history)
         return Trained(history=self.history, best_epoch=self.best_epoch, seconds=seconds)
@@ -149,6 +157,7 @@ class Loop:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         train_loss = self.train_epoch()
+        self.agree_on_buffers()
         values = validate(
             self.evaluated(),
             self.feed,
@@ -170,7 +179,7 @@ class Loop:
             watch.epoch(row)
 
     def train_epoch(self) -> float:
-        """Every sample once (or as many, drawn in balance); the mean loss."""
+        """Every sample once but for a last batch of one (or as many, drawn in balance); the steps' mean loss."""
         self.loss.train()
         batches = list(self.batches())
         losses = torch.zeros(len(batches), device=self.fabric.device)
@@ -183,6 +192,16 @@ class Loop:
         if not losses.isfinite().all():  # the only look at the losses, so that no step waits for the device
             raise self.diverged("loss is not a number", int((~losses.isfinite()).nonzero()[0]))
         return float(losses.mean())
+
+    def agree_on_buffers(self) -> None:
+        """What is evaluated has the barrier's t as it is, not its average, and one process's batch-norm statistics."""
+        evaluated = self.evaluated()
+        if self.average is not None:
+            for own, averaged in zip(self.network.method.buffers(), evaluated.method.buffers(), strict=True):
+                averaged.copy_(own)
+        if self.fabric.world_size > 1:
+            for buffer in evaluated.buffers():
+                buffer.copy_(torch.as_tensor(self.fabric.broadcast(buffer)))
 
     def train_step(self, batch: Indices) -> Tensor:
         """One step of the optimiser; the loss stays on the device."""
@@ -267,8 +286,28 @@ class Loop:
         if "16" in str(self.fabric._precision.precision):
             likely += ", or half precision overflowed (try --precision fp32)"
         return DivergedError(
-            f"The {what} at epoch {self.epoch}, step {step}. Likely {likely}. The last good checkpoint is kept."
+            f"The {what} at epoch {self.epoch}, step {step}. Likely {likely}. The checkpoint of an epoch before, if "
+            "there is one, is kept."
         )
+
+
+def check_share(recipe: Recipe, world_size: int) -> None:
+    """Every process must get a sample of every batch."""
+    if recipe.batch_size < world_size:
+        raise InputError(f"`batch_size` must be at least the {world_size} processes, got {recipe.batch_size}.")
+
+
+def synchronise_batch_norm(network: Network, fabric: "Fabric") -> None:
+    """Makes batch norm take its statistics over all processes, in place.
+
+    timm has its own conversion, which keeps the activation that its batch norms carry; PyTorch's would drop it.
+    """
+    if fabric.device.type != "cuda":
+        raise InputError(f"`sync_batch_norm` must be off on {fabric.device.type}: PyTorch has it for CUDA only.")
+    layers = require("timm.layers", extra="train", purpose="Synchronised batch norm")
+    if fabric.world_size > 1:
+        network.backbone = layers.convert_sync_batchnorm(network.backbone)
+        network.head = layers.convert_sync_batchnorm(network.head)
 
 
 def make_optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:

@@ -11,6 +11,7 @@ from onepeak.data.splits.digests import item_digests
 from onepeak.data.store import ImageStore, build_store
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.feed import Feed, PictureFeed, RowFeed
+from onepeak.training.presets import LARGEST_SMALL
 from onepeak.training.recipe import Recipe
 from onepeak.training.table import TableEncoder
 
@@ -42,7 +43,7 @@ class Prepared:
             return NetworkSettings(backbone="mlp", num_features=len(self.manifest.items.columns))
         if self.store is None:
             raise TypeError("pictures without a store")
-        small = int(self.store.sizes.max()) <= 96
+        small = int(self.store.sizes.max()) <= LARGEST_SMALL
         return NetworkSettings(backbone="small" if small else "resnet18")
 
 

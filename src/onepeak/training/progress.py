@@ -92,6 +92,8 @@ def _make_logger(name: str, folder: Path) -> Any:
         )
     try:
         kind = getattr(importlib.import_module(module), attribute)
+        if not hasattr(kind, "log_metrics"):
+            raise InputError(f"`logger` must name a Lightning logger, got {name!r}, which logs no metrics.")
         if name in known:
             return kind(root_dir=folder, name="logs", version="")
         return kind(save_dir=str(folder))

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, get_args
 from onepeak._check import check_choice, check_integer, check_number
 from onepeak.data.augment import Augment
 from onepeak.data.resize import Resize
+from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS
 
 Optimizer: TypeAlias = Literal["sgd", "adamw"]
@@ -72,6 +73,11 @@ class Recipe:
             check_number("ema", self.ema, above=0, below=1)
         if self.patience is not None:
             check_integer("patience", self.patience, minimum=1)
+        for name in ("nesterov", "balanced", "sync_batch_norm"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
+        if self.nesterov and (self.optimizer != "sgd" or self.momentum == 0):
+            raise InputError("`nesterov` must be false without SGD and momentum: it would do nothing.")
         check_choice("select", self.select, ("loss", "as_published", *(record.name for record in METRICS)))
 
 

@@ -56,18 +56,29 @@ def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str) -> Recip
 
 def _changed(record: Any, content: Mapping[str, Any], prefix: str, problems: list[str]) -> Any:
     names = [each.name for each in fields(record)]
+    values: dict[str, Any] = {}
     for name, value in content.items():
+        before = getattr(record, name, None)
         if name not in names:
             problems.append(str(unknown_name("setting", prefix + name, [prefix + known for known in names])))
-            continue
-        before = getattr(record, name)
-        if is_dataclass(before) and not isinstance(value, Mapping):
+        elif not is_dataclass(before):
+            values[name] = tuple(value) if isinstance(value, list) else value
+        elif isinstance(value, Mapping):
+            values[name] = _changed(before, value, f"{prefix}{name}.", problems)
+        else:
             problems.append(f"{prefix}{name}: must be a table of settings, got {value!r}.")
-            continue
-        try:
-            if is_dataclass(before):
-                value = _changed(before, value, f"{prefix}{name}.", problems)
-            record = replace(record, **{name: tuple(value) if isinstance(value, list) else value})
-        except (InputError, TypeError) as error:
-            problems.append(f"{prefix}{name}: {error}")
-    return record
+    try:
+        return replace(record, **values)  # all at once, for some settings only go together
+    except (InputError, TypeError) as error:
+        wrong = [(name, problem) for name in values if (problem := _problem(record, name, values[name]))]
+        problems += [f"{prefix}{name}: {problem}" for name, problem in wrong] or [f"{prefix.rstrip('.')}: {error}"]
+        return record
+
+
+def _problem(record: Any, name: str, value: Any) -> str | None:
+    """What is wrong with one setting by itself."""
+    try:
+        replace(record, **{name: value})
+    except (InputError, TypeError) as error:
+        return str(error)
+    return None

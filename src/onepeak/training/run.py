@@ -64,7 +64,7 @@ def train_run(
     fabric: "Fabric",
     watches: tuple[Watch, ...] = (),
     notes: dict[str, Any] | None = None,
-    checkpoint_seconds: float = 30.0,
+    checkpoint_seconds: float | None = None,
 ) -> dict[str, Any]:
     """Trains, or goes on with what the folder holds, and writes the run's files; the result comes last.
 
@@ -76,7 +76,7 @@ def train_run(
         fabric: Device, precision, processes.
         watches: Who looks on.
         notes: What else the record should say.
-        checkpoint_seconds: How old a checkpoint may get before an epoch's end writes a new one.
+        checkpoint_seconds: The least time between two checkpoints; see `Loop.run`.
 
     Returns:
         The content of `result.json`.
@@ -105,7 +105,7 @@ def train_run(
         )
         trained = loop.run(
             checkpoint=folder / CHECKPOINT,
-            fingerprint=fingerprint(settings, prepared, split),
+            fingerprint=fingerprint(settings, prepared, split, fabric),
             every_seconds=checkpoint_seconds,
         )
         parts = {
@@ -151,6 +151,7 @@ def train_run(
         "precision": str(fabric._precision.precision),
         "versions": versions(),
         "metrics": metrics,
+        **({"notes": list(network.notes)} if network.notes else {}),
         **(notes or {}),
     }
     if fabric.is_global_zero:
@@ -176,9 +177,12 @@ def make_network(settings: RunSettings, shape: NetworkSettings, num_classes: int
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
 
 
-def fingerprint(settings: RunSettings, prepared: Prepared, split: Split) -> str:
-    """A hash of all that decides a run's outcome."""
+def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> str:
+    """A hash of all that decides a run's outcome, but for the versions of the libraries."""
     digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True, default=str).encode())
+    digest.update(f"{fabric._precision.precision} {fabric.world_size} {fabric.device.type}".encode())
+    if settings.weights is not None:
+        digest.update(settings.weights.read_bytes())
     for part in (split.train, split.valid, split.test, prepared.manifest.labels):
         digest.update(part.tobytes())
     for item in prepared.digests:
