@@ -105,17 +105,18 @@ def train_one(request: TrainRequest) -> None:
                 settings, prepared, split, request.out, fabric=fabric, watches=tuple(watches), notes=notes
             )
         except KeyboardInterrupt:
-            raise StoppedError(
-                "Stopped. The last checkpoint is kept: the same command with --resume goes on."
-            ) from None
+            kept = (request.out / CHECKPOINT).exists()
+            how = "the same command with --resume goes on from its checkpoint" if kept else "no epoch was finished"
+            raise StoppedError(f"Stopped: {how}.") from None
     if fabric.is_global_zero:
         show(result, prepared.manifest.num_classes, request.out)
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
     """A folder that holds a run is gone on with only when asked."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"`--out` must be a folder, got the file {out}.")
+    for place in (out, *out.parents):
+        if place.exists() and not place.is_dir():
+            raise InputError(f"`--out` must be a folder, got {out} with the file {place}.")
     if (out / RESULT).exists():
         raise InputError(f"`--out` {out} holds a finished run: give another folder.")
     if (out / CHECKPOINT).exists() and not resume:

@@ -1,6 +1,7 @@
 """Who looks on while a network trains: a progress bar on a terminal, loggers for other tools."""
 
 import importlib
+import inspect
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -94,7 +95,7 @@ def _make_logger(name: str, folder: Path) -> Any:
         kind = getattr(importlib.import_module(module), attribute)
         if not hasattr(kind, "log_metrics"):
             raise InputError(f"`logger` must name a Lightning logger, got {name!r}, which logs no metrics.")
-        if name in known:
+        if "root_dir" in inspect.signature(kind).parameters:  # Fabric's own loggers
             return kind(root_dir=folder, name="logs", version="")
         return kind(save_dir=str(folder))
     except ModuleNotFoundError as error:
