@@ -53,7 +53,7 @@ def test_it_is_clearly_better_than_the_best_constant_answer(figures, data, split
 
 def test_the_log_barrier_puts_posteriors_in_order_and_cross_entropy_does_not(figures):
     assert figures["elb"]["soi_predicted"] >= 0.97
-    assert figures["ce"]["soi_predicted"] < figures["elb"]["soi_predicted"]
+    assert figures["ce"]["soi_predicted"] < 0.97
 
 
 def test_posteriors_with_one_peak_by_construction_have_one(figures):
