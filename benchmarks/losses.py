@@ -1,11 +1,13 @@
 """Forward + backward of the ordinal losses on the CPU, as a multiple of `F.cross_entropy`, and the memory of ELB.
 
 Run: python benchmarks/losses.py [--threads N]
-Method: every loss in turn in one loop, so that all meet the same machine; median of many steps after a warm-up.
+Method: in every round each loss takes one step, in an order drawn anew, so that all meet the same machine and none
+always runs in the wake of another; median of many rounds after a warm-up.
 """
 
 import argparse
 import platform
+import random
 import subprocess
 import sys
 import time
@@ -75,7 +77,8 @@ def seconds(candidates: dict[str, Loss], batch: int, num_classes: int, steps: in
     labels = torch.randint(num_classes, (batch,))
     taken: dict[str, list[float]] = {name: [] for name in candidates}
     for step in range(steps + max(3, steps // 10)):
-        for name, loss in candidates.items():
+        for name in random.sample(list(candidates), len(candidates)):
+            loss = candidates[name]
             if len(taken[name]) > 3 and taken[name][-1] > 2:  # a loss with a Python loop a sample: enough is seen
                 continue
             scores.grad = None
