@@ -31,7 +31,8 @@ from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.training.devices import make_fabric
 from onepeak.training.feed import PictureFeed
-from onepeak.training.loop import Loop, make_optimizer
+from onepeak.training.loop import Loop
+from onepeak.training.optimizer import make_optimizer
 from onepeak.training.recipe import Recipe
 
 CLASSES = 8

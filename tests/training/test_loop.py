@@ -6,11 +6,9 @@ import pytest
 import torch
 
 import onepeak
-from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.checkpoint import load_checkpoint
-from onepeak.training.loop import DivergedError, Loop, check_share, make_optimizer
-from onepeak.training.recipe import Recipe
+from onepeak.training.loop import DivergedError, Loop
 from training.planted import CLASSES, RECIPE
 
 NETWORK = NetworkSettings(backbone="mlp", num_features=6, hidden=(16,))
@@ -208,30 +206,9 @@ def test_checkpoints_are_written_as_often_as_asked_and_at_the_end(make_loop, tmp
     assert seen == [False, True, True]
 
 
-def test_an_optimiser_has_every_weight_and_the_recipes_numbers():
-    network = build_network(onepeak.method("po", num_classes=4), NETWORK, seed=0)
-    recipe = Recipe(optimizer="sgd", lr=0.3, momentum=0.7, nesterov=True, weight_decay=0.2)
-    (group,) = make_optimizer(network, recipe).param_groups
-    assert len(group["params"]) == len(list(network.parameters()))
-    assert (group["lr"], group["momentum"], group["nesterov"], group["weight_decay"]) == (0.3, 0.7, True, 0.2)
-    adamw = make_optimizer(network, replace(recipe, optimizer="adamw", nesterov=False))
-    assert isinstance(adamw, torch.optim.AdamW)
-    assert adamw.param_groups[0]["weight_decay"] == 0.2
-
-
 def test_the_barriers_t_is_not_averaged_with_the_weights(make_loop):
     loop = make_loop("elb", ema=0.5, method_settings={"growth": 1.5, "t_max": 9.0})
     loop.run_epoch()
     loop.run_epoch()
     assert loop.evaluated().method.constraint.t.item() == 1.5  # as the last validation saw it
     assert loop.network.method.constraint.t.item() == 2.25
-
-
-def test_a_batch_must_have_a_sample_for_every_process():
-    with pytest.raises(InputError, match="`batch_size` must be at least the 8 processes, got 4"):
-        check_share(replace(RECIPE, batch_size=4), 8)
-
-
-def test_synchronised_batch_norm_is_refused_on_a_cpu(make_loop):
-    with pytest.raises(InputError, match="`sync_batch_norm` must be off on cpu"):
-        make_loop(sync_batch_norm=True)

@@ -13,14 +13,15 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from onepeak._extras import require
 from onepeak.data.splits import Split
-from onepeak.errors import InputError, OnepeakError
+from onepeak.errors import OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.evaluate import loss_or_nan, validate
 from onepeak.training.feed import Feed, Indices, epoch_order, on_device
+from onepeak.training.optimizer import make_optimizer
+from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate
 
@@ -289,37 +290,3 @@ class Loop:
             f"The {what} at epoch {self.epoch}, step {step}. Likely {likely}. The checkpoint of an epoch before, if "
             "there is one, is kept."
         )
-
-
-def check_share(recipe: Recipe, world_size: int) -> None:
-    """Every process must get a sample of every batch."""
-    if recipe.batch_size < world_size:
-        raise InputError(f"`batch_size` must be at least the {world_size} processes, got {recipe.batch_size}.")
-
-
-def synchronise_batch_norm(network: Network, fabric: "Fabric") -> None:
-    """Makes batch norm take its statistics over all processes, in place.
-
-    timm has its own conversion, which keeps the activation that its batch norms carry; PyTorch's would drop it.
-    """
-    if fabric.device.type != "cuda":
-        raise InputError(f"`sync_batch_norm` must be off on {fabric.device.type}: PyTorch has it for CUDA only.")
-    layers = require("timm.layers", extra="train", purpose="Synchronised batch norm")
-    if fabric.world_size > 1:
-        network.backbone = layers.convert_sync_batchnorm(network.backbone)
-        network.head = layers.convert_sync_batchnorm(network.head)
-
-
-def make_optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
-    """The recipe's optimiser over all parameters, in one group, as the paper has it."""
-    match recipe.optimizer:
-        case "sgd":
-            return torch.optim.SGD(
-                network.parameters(),
-                lr=recipe.lr,
-                momentum=recipe.momentum,
-                nesterov=recipe.nesterov,
-                weight_decay=recipe.weight_decay,
-            )
-        case "adamw":
-            return torch.optim.AdamW(network.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay)
