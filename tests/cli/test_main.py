@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+import onepeak
 from onepeak.cli import main
 from onepeak.errors import InputError
 
@@ -70,3 +71,7 @@ def test_debug_shows_a_traceback_that_ends_in_the_message():
     assert process.returncode != 0
     assert process.stderr.startswith("Traceback (most recent call last)")
     assert "InputError: `--root` needs the name of a data set" in process.stderr.splitlines()[-1]
+
+
+def test_the_version_is_told(run):
+    assert run("--version") == (0, f"onepeak {onepeak.__version__}\n", "")

@@ -118,3 +118,13 @@ def test_code_in_a_checkpoint_is_refused_and_does_not_run(tmp_path, protocol):
     assert not mark.exists()
     torch.load(path, weights_only=False)
     assert mark.exists()  # without care it would have run
+
+
+def test_a_file_has_the_rights_of_any_other_whatever_its_writer_does(tmp_path):
+    def write_for_oneself(part):
+        part.write_text("content")
+        part.chmod(0o600)
+
+    write_in_one_step(tmp_path / "ours", write_for_oneself)
+    (tmp_path / "any").touch()
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "any").stat().st_mode

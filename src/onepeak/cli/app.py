@@ -1,7 +1,10 @@
 """All commands, in the order in which `onepeak --help` shows them."""
 
+from typing import Annotated
+
 import typer
 
+from onepeak import __version__
 from onepeak.cli import datasets, evaluate, methods, predict, splits, train
 
 app = typer.Typer(
@@ -20,6 +23,17 @@ app.command()(datasets.datasets)
 app.command()(splits.splits)
 
 
+def _show_version(wanted: bool) -> bool:
+    if wanted:
+        typer.echo(f"onepeak {__version__}")
+        raise typer.Exit
+    return wanted
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
     """Deep ordinal classification whose posteriors have one peak."""

@@ -74,7 +74,10 @@ def write_in_one_step(path: Path, write: Any) -> None:
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        part.touch()
+        rights = part.stat().st_mode
         write(part)
+        part.chmod(rights)  # safetensors would keep the file to its owner
         with part.open("rb+") as written:
             os.fsync(written.fileno())
         part.replace(path)
