@@ -1,3 +1,5 @@
+"""`onepeak train` as its user meets it: long because one command has many ways to be refused, stopped and resumed."""
+
 import json
 import os
 import signal

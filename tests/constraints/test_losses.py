@@ -1,3 +1,5 @@
+"""The losses, one ladder for all of them: long because each rung goes over the same three losses."""
+
 import math
 
 import pytest
