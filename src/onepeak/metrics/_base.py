@@ -17,9 +17,9 @@ from torchmetrics import Metric
 from onepeak._check import check_labels, check_num_classes
 from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
 from onepeak.errors import InputError
-from onepeak.metrics.functional._posterior import check_class_scores
 from onepeak.metrics.functional.confusion import as_weights, confusion_matrix, weighted_sum
 from onepeak.posterior import mode
+from onepeak.posterior._check import check_class_scores
 
 
 class OrdinalMetric(Metric):

@@ -9,8 +9,8 @@ from onepeak._check import check_integer
 from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
 from onepeak.metrics import functional
 from onepeak.metrics._base import OrdinalMetric, SampleMean
-from onepeak.metrics.functional._posterior import check_log_probs
 from onepeak.metrics.functional.probabilistic import calibration_bins, calibration_error
+from onepeak.posterior._check import check_log_probs
 
 
 @final

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from onepeak._check import check_choice, check_labels, check_num_classes
 from onepeak._shapes import Labels, LogProbs, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.metrics.functional._posterior import check_class_scores, check_log_probs, wide
+from onepeak.posterior._check import check_class_scores, check_log_probs, wide
 
 Reference = Literal["predicted", "true"]
 """The label the posterior should fall away from: the one that was predicted, or the true one."""

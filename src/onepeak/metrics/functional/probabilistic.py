@@ -5,8 +5,8 @@ from torch import Tensor
 
 from onepeak._check import check_integer, check_labels
 from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
-from onepeak.metrics.functional._posterior import check_log_probs, wide
 from onepeak.metrics.functional.confusion import as_weights
+from onepeak.posterior._check import check_log_probs, wide
 
 
 def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:

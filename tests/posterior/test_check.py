@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from onepeak.metrics.functional._posterior import check_class_scores, check_log_probs, wide
+from onepeak.posterior._check import check_class_scores, check_log_probs, wide
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])

@@ -1,4 +1,4 @@
-"""What the metrics ask of the scores and posteriors they are given."""
+"""What is asked of scores and posteriors that a user gives."""
 
 import math
 
