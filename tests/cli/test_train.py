@@ -264,7 +264,7 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
         (("--precision", "fp16"), ("`precision` must be fp32 or bf16 on a CPU, got 'fp16'",)),
         (("--precision", "fp23"), ("Unknown `precision` 'fp23'",)),
-        (("--device", "gpu"), ("Unknown `device` 'gpu'",)),
+        (("--device", "tpu"), ("Unknown `device` 'tpu'",)),
         (("--logger", "tensorbord"), ("logger", "tensorboard", "'tensorbord'")),
     ],
 )
@@ -277,7 +277,8 @@ def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(refused, more, mess
 @pytest.mark.bad_input
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_gpu_that_is_not_there_is_refused(refused):
-    assert "no CUDA GPU: use cpu" in refused("--device", "cuda")
+    for name in ("cuda", "gpu"):
+        assert f"got '{name}' and this machine has no CUDA GPU: use cpu" in refused("--device", name)
 
 
 @pytest.mark.bad_input

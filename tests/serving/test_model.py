@@ -174,8 +174,8 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="must be a model's folder, got a file"):
         load(tmp_path / "file")
-    with pytest.raises(InputError, match="Unknown `device` 'gpu'"):
-        load(picture_run().folder, device="gpu")
+    with pytest.raises(InputError, match="Unknown `device` 'tpu'"):
+        load(picture_run().folder, device="tpu")
 
 
 @pytest.mark.bad_input

@@ -5,7 +5,7 @@ import torch
 
 from onepeak.errors import InputError
 from onepeak.training import devices
-from onepeak.training.devices import make_fabric, same_bits
+from onepeak.training.devices import find_device, make_fabric, same_bits
 
 without_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA GPU")
 
@@ -30,15 +30,44 @@ def test_the_precision_is_that_of_the_arithmetic(precision, dtype):
 @pytest.mark.parametrize(
     ("device", "message"),
     [
-        ("gpu", r"`device`.*'gpu'.*cpu"),
-        ("cpu:1", r"`device` must be one of the \d+ CUDA devices, got 'cpu:1'"),
+        ("cpx", r"Unknown `device` 'cpx'\. Did you mean 'cpu'"),
+        ("cpu:1", r"got 'cpu:1' on a machine with \d+ CUDA GPU"),
         pytest.param("cuda", r"got 'cuda' and this machine has no CUDA GPU: use cpu", marks=without_gpu),
-        pytest.param("cuda:0", r"got 'cuda' and this machine has no CUDA GPU: use cpu", marks=without_gpu),
+        pytest.param("cuda:0", r"got 'cuda:0' on a machine with 0 CUDA GPUs", marks=without_gpu),
     ],
 )
-def test_a_device_that_is_not_there_is_refused(device, message):
+def test_no_run_is_made_for_a_device_that_is_not_there(device, message):
     with pytest.raises(InputError, match=message):
         make_fabric(device=device)
+
+
+def test_auto_is_a_gpu_only_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert find_device("auto") == torch.device("cpu")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert find_device("auto") == torch.device("mps")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert find_device("auto") == find_device("gpu") == torch.device("cuda")
+    assert find_device("cuda:1") == find_device("gpu:1") == torch.device("cuda", 1)
+    with pytest.raises(InputError, match="got 'cuda:2' on a machine with 2 CUDA GPUs"):
+        find_device("cuda:2")
+
+
+@pytest.mark.bad_input
+def test_a_device_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match="got 'gpu' and this machine has no CUDA GPU: use cpu"):
+        find_device("gpu")
+    with pytest.raises(InputError, match="got 'cuda' and this machine has no CUDA GPU: use cpu"):
+        find_device("cuda")
+    with pytest.raises(InputError, match="got 'mps' and this machine has none: use cpu"):
+        find_device("mps")
+    for name in ("cuda:0", "cpu:1", "cuda:", "cuda:x"):
+        with pytest.raises(InputError, match=f"got '{name}' on a machine with 0 CUDA GPUs"):
+            find_device(name)
 
 
 @pytest.mark.bad_input

@@ -69,7 +69,7 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
         try:
             image = Image.open(io.BytesIO(data), formats=_known_formats())
             image.load()
-            return _as_rgb(_upright(image), image)
+            return upright_rgb(image)
         except UnreadablePictureError:
             raise
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -86,6 +86,14 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
             Exception
         ) as error:  # decoders raise OSError, SyntaxError, ValueError, struct.error, ... on damaged files
             raise UnreadablePictureError(f"cut off or damaged: {error}") from error
+
+
+def upright_rgb(image: Image.Image) -> Image.Image:
+    """An opened picture by the rules of `decode_picture`; what `Image.open` gives is upright 8-bit RGB only by luck.
+
+    Pillow decodes when the pixels are first asked for, so a damaged file may raise here what Pillow makes of it.
+    """
+    return _as_rgb(_upright(image), image)
 
 
 @functools.cache

@@ -14,13 +14,12 @@ from onepeak.data.decode import UnreadablePictureError
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.network import Network
-from onepeak.serving.device import find_device
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
 from onepeak.serving.prediction import Prediction, SourceName
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
-from onepeak.training.devices import same_bits
+from onepeak.training.devices import find_device, same_bits
 from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network
 
 PICTURES_A_BATCH = 32
@@ -32,7 +31,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
 
     Args:
         folder: What `onepeak train --out` made: it holds `onepeak.json` and `model.safetensors`. No code in it is run.
-        device: "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
+        device: "cpu", "cuda" (or "gpu"), "cuda:1", "mps", or "auto" for a GPU where there is one.
 
     Raises:
         InputError: The folder holds no whole model, or one of another version.

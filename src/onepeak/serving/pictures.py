@@ -10,7 +10,7 @@ import numpy.typing as npt
 from PIL import Image
 from torch import Tensor
 
-from onepeak.data.decode import UnreadablePictureError, _as_rgb, _upright, decode_picture
+from onepeak.data.decode import UnreadablePictureError, decode_picture, upright_rgb
 from onepeak.data.resize import Resize
 from onepeak.data.scaling import scale_picture
 from onepeak.errors import InputError
@@ -81,9 +81,8 @@ def _read(path: Path) -> bytes:
 
 
 def _whole(image: Image.Image) -> Image.Image:
-    """An opened image by the same rules as a file: what `Image.open` gives is upright and 8-bit RGB only by luck."""
     try:
-        return _as_rgb(_upright(image), image)
+        return upright_rgb(image)
     except (OSError, SyntaxError) as error:  # Pillow decodes when the pixels are first asked for
         raise UnreadablePictureError(f"cut off or damaged: {error}") from error
 

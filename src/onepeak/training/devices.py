@@ -9,6 +9,7 @@ import torch
 
 from onepeak._check import check_choice
 from onepeak._extras import require
+from onepeak.data.listing import counted
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,24 +24,17 @@ def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabr
     """The devices of this run. Under `torchrun` or SLURM it joins the other processes, on as many nodes as there are.
 
     Args:
-        device: "auto" (a GPU where there is one), "cpu", "cuda", "cuda:1", "mps".
+        device: See `find_device`.
         precision: "fp32", or mixed "bf16" or "fp16".
     """
     check_choice("precision", precision, get_args(Precision))
-    fabric_module = require("lightning.fabric", extra="train", purpose="Training")
-    kind, _, number = device.partition(":")
-    check_choice("device", kind, ("auto", "cpu", "cuda", "mps"))
-    if kind == "cuda" and not torch.cuda.is_available():
-        raise InputError("`device` must be one that is there, got 'cuda' and this machine has no CUDA GPU: use cpu.")
-    if number and (kind != "cuda" or not number.isdecimal() or int(number) >= torch.cuda.device_count()):
-        raise InputError(f"`device` must be one of the {torch.cuda.device_count()} CUDA devices, got {device!r}.")
-    if kind == "mps" and not torch.backends.mps.is_available():
-        raise InputError("`device` must be one that is there, got 'mps' and this machine has none: use cpu.")
-    if precision == "fp16" and (kind == "cpu" or (kind == "auto" and not torch.cuda.is_available())):
+    place = find_device(device)
+    if precision == "fp16" and place.type == "cpu":
         raise InputError("`precision` must be fp32 or bf16 on a CPU, got 'fp16'.")
+    fabric_module = require("lightning.fabric", extra="train", purpose="Training")
     fabric: Fabric = fabric_module.Fabric(
-        accelerator=kind,
-        devices=[int(number)] if number else max(1, _num_processes() // _num_nodes()),
+        accelerator=place.type,
+        devices=max(1, _num_processes() // _num_nodes()) if place.index is None else [place.index],
         num_nodes=_num_nodes(),
         strategy="ddp" if _num_processes() > 1 else "auto",
         precision=_FABRIC_PRECISION[precision],
@@ -48,6 +42,37 @@ def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabr
     if _num_processes() > 1:
         fabric.launch()
     return fabric
+
+
+def find_device(name: str) -> torch.device:
+    """The device of a name, if this machine has it.
+
+    Args:
+        name: "cpu", "cuda" (or "gpu"), "cuda:1", "mps", or "auto" for a GPU where there is one.
+
+    Example:
+        >>> find_device("cpu")
+        device(type='cpu')
+    """
+    kind, colon, number = name.partition(":")
+    kind = "cuda" if kind == "gpu" else kind
+    check_choice("device", kind, ("auto", "cpu", "cuda", "mps"))
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if colon and (kind != "cuda" or not number.isdecimal() or int(number) >= gpus):
+        found = counted(gpus, "CUDA GPU")
+        raise InputError(f"`device` must be one that is there, got {name!r} on a machine with {found}.")
+    match kind:
+        case "cuda" if not gpus:
+            raise InputError(
+                f"`device` must be one that is there, got {name!r} and this machine has no CUDA GPU: use cpu."
+            )
+        case "mps" if not torch.backends.mps.is_available():
+            raise InputError("`device` must be one that is there, got 'mps' and this machine has none: use cpu.")
+        case "auto" if gpus:
+            return torch.device("cuda")
+        case "auto":
+            return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    return torch.device(kind + colon + number)
 
 
 @contextlib.contextmanager
