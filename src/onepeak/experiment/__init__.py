@@ -1,0 +1,1 @@
+"""Many runs as one experiment: the grid, its folder, and what the runs say together."""

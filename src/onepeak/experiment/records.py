@@ -1,0 +1,208 @@
+"""Reads what runs left behind: the folder that `onepeak compare` writes, or that of one `onepeak train`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._extras import require
+from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.frame_types import Frame
+from onepeak.data.listing import counted
+from onepeak.data.splits.split import Part
+from onepeak.data.text_file import read_text
+from onepeak.errors import InputError
+from onepeak.methods.catalog import METHODS
+from onepeak.training.json_text import numbers
+from onepeak.training.model_files import DESCRIPTION
+from onepeak.training.run import RESULT
+
+RUNS = "runs"
+ERROR = "error.json"
+HISTORY = "history.csv"
+PREDICTIONS = "predictions.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedRun:
+    """A run that ended with an error."""
+
+    label: str
+    name: str
+    """Its split and fold, as its folder is called."""
+    message: str
+    folder: Path
+
+
+def read_results(*folders: str | Path) -> Frame:
+    """One row a finished run, of one or more folders; runs that failed or go on still are passed over.
+
+    Args:
+        folders: What `onepeak compare` or `onepeak train` wrote to.
+
+    Returns:
+        A table with the columns experiment (the folder), label (the row's name in tables), method, variant, dataset,
+        protocol, split, fold, seed, epochs, best_epoch, seconds, num_train, num_valid, num_test, num_classes (NaN where
+        it is not known), folder (the run's own), and a metric a column, such as `test_mae` and `valid_mae`. It is
+        sorted within a folder, methods as in the catalog, so that the order in which runs finished does not show.
+    """
+    if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
+        raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
+    pandas = require("pandas", extra="data", purpose="Reading results")
+    frames = [pandas.DataFrame([_row(run, Path(folder)) for run in _finished(Path(folder))]) for folder in folders]
+    found: Frame = pandas.concat([_sorted(frame) for frame in frames], ignore_index=True)
+    return found
+
+
+def failed_runs(*folders: str | Path) -> tuple[FailedRun, ...]:
+    """The runs that ended with an error and have no result, sorted by label, split and fold."""
+    found = []
+    for folder in folders:
+        for path in sorted(_files(Path(folder), ERROR)):
+            if (path.parent / RESULT).exists():
+                continue  # it was tried again, and went well
+            message = str(_json(path).get("message", "no reason was written down"))
+            run = path.parent
+            found.append(FailedRun(label=run.parent.name, name=run.name, message=message, folder=run))
+    return tuple(found)
+
+
+def read_history(run: str | Path) -> Frame:
+    """The history of one run: one row an epoch."""
+    pandas = require("pandas", extra="data", purpose="Reading a history")
+    path = _file_of_a_run(Path(run), HISTORY)
+    try:
+        history: Frame = pandas.read_csv(path)
+    except (ValueError, OSError) as error:  # pandas' own errors are ValueErrors
+        raise InputError(
+            f"{path} must be a history that onepeak wrote, got one that cannot be read: {error}"
+        ) from error
+    return history
+
+
+def read_predictions(
+    run: str | Path, *, columns: Sequence[str] | None = None, part: Part | None = None
+) -> dict[str, npt.NDArray[Any]]:
+    """What one run's model says of its validation and test samples.
+
+    Args:
+        run: The run's folder.
+        columns: Some of part, item, path, label, predicted, log_probs; all of them if left out. Others are not read
+            from the disk.
+        part: Only the samples of this part.
+
+    Returns:
+        An array a column; `log_probs` is float32 of samples x classes.
+    """
+    parquet = require("pyarrow.parquet", extra="data", purpose="Reading predictions")
+    path = _file_of_a_run(Path(run), PREDICTIONS)
+    try:
+        file = parquet.ParquetFile(path)
+        known = file.schema_arrow.names
+        wanted = list(known if columns is None else columns)
+        for name in wanted:
+            if name not in known:
+                raise InputError(f"`columns` must be some of {', '.join(known)}, got {name!r}.")
+        table = file.read(columns=list(dict.fromkeys([*wanted, "part"])))
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} must be predictions that onepeak wrote, got a file that cannot be read.") from error
+    if part is not None:
+        table = table.filter(np.asarray(table["part"]) == part)
+    return {name: _array(table[name]) for name in wanted}
+
+
+def _finished(folder: Path) -> list[Path]:
+    """The files with results in a folder, or a sentence on why there are none."""
+    results = sorted(_files(folder, RESULT))
+    if results:
+        return results
+    failed = failed_runs(folder)
+    reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}" if failed else "none is done"
+    raise InputError(f"`{folder}` must hold at least one finished run, got none: {reason}.")
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """The files called so: one a run of a comparison, or the one of a single run."""
+    if not folder.is_dir():
+        raise InputError(f"`{folder}` must be a folder that onepeak compare or train wrote, got no folder.")
+    if (folder / RUNS).is_dir():
+        return list((folder / RUNS).glob(f"*/*/{name}"))
+    if (folder / RESULT).exists() or (folder / ERROR).exists():
+        return [folder / name] if (folder / name).exists() else []
+    raise InputError(
+        f"`{folder}` must be a folder of runs, with {RUNS}/ or {RESULT} in it, got one without either: "
+        "give what --out of onepeak compare or train named."
+    )
+
+
+def _sorted(frame: Frame) -> Frame:
+    """By data set, method (a plain one before its variants), split and fold."""
+    known = {record.name: place for place, record in enumerate(METHODS)}
+    base = frame["method"].str.partition("+")[0].map(known).fillna(len(known))
+    keyed = frame.assign(_base=base, _varied=frame["label"] != frame["method"])
+    order = keyed.sort_values(["dataset", "_base", "_varied", "method", "label", "split", "fold"], kind="stable").index
+    return frame.loc[order]
+
+
+def _row(path: Path, experiment: Path) -> dict[str, Any]:
+    result = _json(path)
+    try:
+        same = ("method", "variant", "dataset", "protocol", "split", "fold", "seed", "epochs", "best_epoch", "seconds")
+        return {
+            "experiment": str(experiment),
+            "label": result.get("label", result["method"]),
+            **{name: result[name] for name in same},
+            **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
+            "num_classes": _num_classes(result, path.parent),
+            "folder": str(path.parent),
+            **{
+                f"{part}_{name}": value
+                for part, metrics in result["metrics"].items()
+                for name, value in numbers(metrics).items()
+            },
+        }
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} must be a result that onepeak wrote, got one that lacks {error}.") from error
+
+
+def _num_classes(result: dict[str, Any], run: Path) -> float:
+    """From the result, the model beside it, or what is known of the data set; NaN where none of them says."""
+    if "num_classes" in result:
+        return int(result["num_classes"])
+    if (run / DESCRIPTION).exists():
+        return len(_json(run / DESCRIPTION).get("classes", ())) or np.nan
+    dataset = result["dataset"]
+    return len(DATASETS[dataset].classes) if dataset in DATASETS else np.nan
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        content, reason = None, str(error)
+    else:
+        reason = f"it holds a {type(content).__name__}, not an object"
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is damaged ({reason}): delete its folder to have the run done again.")
+    return content
+
+
+def _file_of_a_run(run: Path, name: str) -> Path:
+    path = run / name
+    if not path.is_file():
+        raise InputError(f"`{run}` must be the folder of a finished run, got one without {name}.")
+    return path
+
+
+def _array(column: Any) -> npt.NDArray[Any]:
+    """A column as an array; lists of equal length, such as posteriors, as rows of a matrix."""
+    whole = column.combine_chunks()
+    if "list" not in str(whole.type):
+        return np.asarray(whole)
+    return np.asarray(whole.flatten()).reshape(len(whole), -1) if len(whole) else np.empty((0, 0), dtype=np.float32)

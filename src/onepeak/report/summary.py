@@ -1,0 +1,139 @@
+"""What the runs say together: mean and spread of every method and metric, and which differences are real."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from onepeak._extras import require
+from onepeak.data.frame_types import Frame
+from onepeak.data.splits.split import Part
+from onepeak.errors import InputError
+from onepeak.experiment.pairing import paired
+from onepeak.experiment.published import published_figure
+from onepeak.experiment.significance import cohen_dz, corrected_t_test, holm, rank_biserial, wilcoxon
+from onepeak.methods.catalog import METHODS
+from onepeak.metrics.catalog import METRICS, MetricRecord
+
+LEVEL = 0.05
+"""A difference is called real below this p-value."""
+
+COLUMNS = (
+    "dataset", "method", "variant", "metric", "mean", "std", "n", "chance", "best", "difference", "n_pairs", "p_value",
+    "p_wilcoxon", "effect", "rank_biserial", "paper_mean", "paper_std", "paper_difference", "paper_same",
+)  # fmt: skip
+
+
+def summary(results: Frame, *, metrics: Iterable[str] | None = None, part: Part = "test") -> Frame:
+    """The runs in long form: one row a data set, metric and method.
+
+    Args:
+        results: As `onepeak.experiment.records.read_results` gives them.
+        metrics: Some keys of the catalog of metrics; all that the runs have if left out.
+        part: The part that was measured.
+
+    Returns:
+        A table with the columns
+
+        - dataset (with its folder where two folders are of one data set), method (the row's label), variant, metric;
+        - mean, std (of a sample: over n - 1; NaN for one run), n (the runs in which the metric is defined);
+        - chance: what guessing reaches, for metrics that know it;
+        - best: whether no mean is better;
+        - difference: the mean difference to the best method (the first where several are), method minus best, over the
+          `n_pairs` splits and folds that both have run;
+        - p_value: of the corrected resampled t-test of that difference; p_wilcoxon: of Wilcoxon's signed-rank test;
+          both corrected after Holm over the methods of the metric; effect: Cohen's d_z; rank_biserial. All NaN for the
+          best method itself, and where they are not defined (`onepeak.experiment.significance`);
+        - paper_mean, paper_std: as Belharbi et al. 2019 print them; paper_difference: mean minus theirs; paper_same:
+          whether this row computes what theirs did. It is false for the corrected variant of a method whose published
+          code computes something else.
+    """
+    if not len(results):
+        raise InputError("`results` must hold at least one run, got none.")
+    pandas = require("pandas", extra="data", purpose="A summary")
+    present = [record for record in METRICS if f"{part}_{record.name}" in results.columns]
+    records = present if metrics is None else [METRICS[name] for name in metrics]
+    for record in records:
+        if record not in present:
+            raise InputError(
+                f"`metrics` must be measured by the runs, got {record.name!r}, which none has for {part!r}."
+            )
+    rows = [
+        row
+        for title, runs in blocks(results)
+        for record in records
+        for row in _rows_of_metric(runs, title, record, f"{part}_{record.name}")
+    ]
+    found: Frame = pandas.DataFrame(rows, columns=list(COLUMNS))
+    return found
+
+
+def blocks(results: Frame) -> Iterator[tuple[str, Frame]]:
+    """The runs of each data set of each folder, with a title that tells them apart."""
+    places = results[["experiment", "dataset"]].drop_duplicates()
+    for experiment, dataset in places.itertuples(index=False):
+        runs = results[(results["experiment"] == experiment) & (results["dataset"] == dataset)]
+        shared = (places["dataset"] == dataset).sum() > 1
+        yield (f"{dataset} ({experiment})" if shared else dataset), runs
+
+
+def _rows_of_metric(runs: Frame, title: str, record: MetricRecord, column: str) -> list[dict[str, Any]]:
+    of_method = runs.groupby("label", sort=False)
+    rows = [
+        {
+            "dataset": title,
+            "method": label,
+            "variant": own["variant"].iloc[0],
+            "metric": record.name,
+            "mean": own[column].mean(),
+            "std": own[column].std(),
+            "n": int(own[column].count()),
+            "chance": _chance(record, own["num_classes"].iloc[0]),
+            **_beside_the_paper(own, record.name, column),
+        }
+        for label, own in of_method
+    ]
+    means = np.array([row["mean"] for row in rows])
+    if np.isnan(means).all():
+        return [{**row, "best": False, "n_pairs": 0} for row in rows]
+    top = np.nanmax(means) if record.higher_is_better else np.nanmin(means)
+    reference = rows[int(np.flatnonzero(means == top)[0])]
+    tests = [_against(runs, column, row, reference) for row in rows]
+    for name in ("p_value", "p_wilcoxon"):
+        for test, corrected in zip(tests, holm([test[name] for test in tests]), strict=True):
+            test[name] = corrected
+    return [{**row, "best": bool(row["mean"] == top), **test} for row, test in zip(rows, tests, strict=True)]
+
+
+def _against(runs: Frame, column: str, row: dict[str, Any], reference: dict[str, Any]) -> dict[str, Any]:
+    """The difference of one method to the best, and how sure it is."""
+    if row is reference:
+        nothing = dict.fromkeys(("p_value", "p_wilcoxon", "effect", "rank_biserial"), np.nan)
+        return {"difference": 0.0, "n_pairs": row["n"], **nothing}
+    pairs = paired(runs, column, row["method"], reference["method"])
+    differences = pairs.differences
+    return {
+        "difference": differences.mean() if len(differences) else np.nan,
+        "n_pairs": len(differences),
+        "p_value": corrected_t_test(differences, test_train_ratio=pairs.test_train_ratio),
+        "p_wilcoxon": wilcoxon(differences).p_value,
+        "effect": cohen_dz(differences),
+        "rank_biserial": rank_biserial(differences),
+    }
+
+
+def _chance(record: MetricRecord, num_classes: float) -> float:
+    return np.nan if record.chance is None or np.isnan(num_classes) else record.chance(int(num_classes))
+
+
+def _beside_the_paper(own: Frame, metric: str, column: str) -> dict[str, Any]:
+    first = own.iloc[0]
+    figure = published_figure(first["dataset"], first["method"], metric)
+    if figure is None:
+        return {}
+    return {
+        "paper_mean": figure.mean,
+        "paper_std": figure.std,
+        "paper_difference": own[column].mean() - figure.mean,
+        "paper_same": first["variant"] == "as_published" or METHODS[figure.method].as_published == "same",
+    }

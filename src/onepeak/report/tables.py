@@ -1,0 +1,126 @@
+"""The tables of one or more experiments: as CSV for programs, Markdown and LaTeX for readers, and on the terminal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onepeak._extras import require
+from onepeak.data.frame_types import Frame
+from onepeak.errors import InputError
+from onepeak.experiment.ranks import RankComparison, compare_ranks
+from onepeak.experiment.records import read_results
+from onepeak.metrics.catalog import METRICS
+from onepeak.report.diagram import write_diagram
+from onepeak.report.latex import latex_table
+from onepeak.report.markdown import markdown_table
+from onepeak.report.summary import summary
+from onepeak.report.wide import WideTable, wide_tables
+from onepeak.training.checkpoint import write_in_one_step
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+ON_TERMINAL = ("mae", "soi_predicted", "unimodal")
+"""What fits in 80 columns."""
+RANKED = ("mae", "soi_predicted")
+"""The metrics that have a diagram of ranks where there are several data sets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablePaths:
+    """What was written."""
+
+    csv: Path
+    """Long form: one row a data set, metric and method; see `onepeak.report.summary.summary`."""
+    markdown: Path
+    latex: Path
+    diagrams: tuple[Path, ...]
+    """Of mean ranks, PNG and PDF, where there are several data sets."""
+
+
+def write_tables(*folders: str | Path, out: str | Path | None = None) -> TablePaths:
+    """Writes table.csv, table.md and table.tex, and diagrams of ranks where there are several data sets.
+
+    The same runs give the same bytes, whenever and in whatever order they were done.
+
+    Args:
+        folders: What `onepeak compare` or `onepeak train` wrote to.
+        out: Where to; the folder itself if left out, which needs it to be one.
+    """
+    if out is None and len(folders) > 1:
+        raise InputError(f"`out` must be given for tables of {len(folders)} folders: it names where they go.")
+    results = read_results(*folders)
+    place = Path(folders[0] if out is None else out)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`out` must be a folder, or a place for one, got {place}: {error.strerror}.") from error
+    found = summary(results)
+    tables = wide_tables(found)
+    paths = TablePaths(
+        csv=place / "table.csv",
+        markdown=place / "table.md",
+        latex=place / "table.tex",
+        diagrams=tuple(
+            path
+            for metric in RANKED
+            if (comparison := rank_comparison(found, metric)) is not None
+            for path in write_diagram(comparison, place / f"ranks-{metric}", title=METRICS[metric].title)
+        ),
+    )
+    _write(paths.csv, found.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+    _write(paths.markdown, _joined(tables, markdown_table))
+    _write(paths.latex, "% needs \\usepackage{booktabs}\n" + _joined(tables, latex_table))
+    return paths
+
+
+def rank_comparison(table: Frame, metric: str) -> RankComparison | None:
+    """Mean ranks over data sets of the methods that have a figure on all of them; None where there are too few.
+
+    Args:
+        table: As `onepeak.report.summary.summary` gives it.
+        metric: What to rank by.
+    """
+    means = table[table["metric"] == metric].pivot(index="dataset", columns="method", values="mean")
+    complete = [str(name) for name in dict.fromkeys(table["method"]) if name in means and means[name].notna().all()]
+    if len(means) < 2 or len(complete) < 2:
+        return None
+    return compare_ranks(
+        means[complete].to_numpy(dtype="float64"),
+        tuple(complete),
+        higher_is_better=METRICS[metric].higher_is_better,
+    )
+
+
+def terminal_table(results: Frame) -> "Table":
+    """Error and order of every method as a table that fits a terminal, the best in bold.
+
+    Args:
+        results: As `onepeak.experiment.records.read_results` gives them.
+    """
+    rich = require("rich.table", extra="cli", purpose="A table on the terminal")
+    text = require("rich.text", extra="cli", purpose="A table on the terminal")
+    tables = wide_tables(summary(results), metrics=ON_TERMINAL)
+    several = len(tables) > 1
+    drawn: Table = rich.Table(title=None if several else text.Text(tables[0].title), caption_justify="left")
+    names = ("data", *tables[0].header) if several else tables[0].header
+    for place, name in enumerate(names):
+        drawn.add_column(name, justify="left" if place < 1 + several else "right")
+    for table in tables:
+        for number, row in enumerate(table.rows):
+            cells = [text.Text(cell.text + cell.mark, style="bold" if cell.bold else "") for cell in row]
+            title = text.Text(table.title if number == 0 else "")
+            drawn.add_row(*([title] if several else []), *cells)
+        drawn.add_section()
+    captions = dict.fromkeys(f"{table.title}: {table.caption}" if several else table.caption for table in tables)
+    drawn.caption = text.Text("\n".join(captions))
+    return drawn
+
+
+def _joined(tables: tuple[WideTable, ...], written: Callable[[WideTable], str]) -> str:
+    return "\n".join(written(table) for table in tables)
+
+
+def _write(path: Path, text: str) -> None:
+    write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))

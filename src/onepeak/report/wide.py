@@ -1,0 +1,138 @@
+"""Tables for readers, whatever they are written in: one row a method, one column a metric."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onepeak.data.frame_types import Frame
+from onepeak.experiment.published import PAPER
+from onepeak.metrics.catalog import METRICS
+from onepeak.report.summary import LEVEL
+
+HEADLINES = ("mae", "soi_predicted", "soi_true", "unimodal", "accuracy", "rps")
+"""The metrics of the first table; the others follow in further ones."""
+WIDEST = 6
+"""The most metrics in one table: what fits on a page."""
+UNDEFINED = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """What one cell says."""
+
+    text: str
+    bold: bool = False
+    mark: str = ""
+    """A sign after the text that the caption explains."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideTable:
+    """A table as it is read; how it is written is for Markdown, LaTeX or the terminal to know."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str
+
+
+def wide_tables(summary: Frame, *, metrics: Sequence[str] | None = None) -> tuple[WideTable, ...]:
+    """All tables of a summary: those of the metrics and the one beside the paper, data set by data set.
+
+    Args:
+        summary: As `onepeak.report.summary.summary` gives it.
+        metrics: The metrics of one single table a data set; if left out all metrics, in several tables.
+    """
+    found = []
+    for dataset in dict.fromkeys(summary["dataset"]):
+        block = summary[summary["dataset"] == dataset]
+        present = list(dict.fromkeys(block["metric"]))
+        if metrics is not None:
+            found.append(metric_table(block, [name for name in metrics if name in present]))
+            continue
+        first = [name for name in HEADLINES if name in present]
+        others = [name for name in present if name not in first]
+        if first:
+            found.append(metric_table(block, first))
+        for start in range(0, len(others), WIDEST):
+            found.append(metric_table(block, others[start : start + WIDEST], subtitle=", further metrics"))
+        if block["paper_mean"].notna().any():
+            found.append(paper_table(block[block["paper_mean"].notna()]))
+    return tuple(found)
+
+
+def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") -> WideTable:
+    """Mean and deviation of some metrics on one data set, the best in bold, a star where one is really worse."""
+    cells = {(row["method"], row["metric"]): _measured(row) for row in block.to_dict("records")}
+    runs = block.groupby("method", sort=False)["n"].max()
+    rows = tuple(
+        (Cell(text=str(method)), Cell(text=str(n)), *(cells[method, metric] for metric in metrics))
+        for method, n in runs.items()
+    )
+    measured = block[block["metric"].isin(metrics)].to_dict("records")
+    chances = {row["metric"]: row["chance"] for row in measured}
+    levels = [f"{metric} {value:.3f}" for metric, value in chances.items() if not math.isnan(value)]
+    sentences = [
+        "Mean ± standard deviation over runs; the best in bold",
+        f"* worse than the best: p < {LEVEL:g} (corrected resampled t-test, Holm)" if len(rows) > 1 else "",
+        f"chance level: {', '.join(levels)}" if levels else "",
+    ]
+    return WideTable(
+        title=f"{block['dataset'].iloc[0]}{subtitle}",
+        header=("method", "runs", *(_headed(metric) for metric in metrics)),
+        rows=rows,
+        caption="; ".join(sentence for sentence in sentences if sentence) + ".",
+    )
+
+
+def paper_table(block: Frame) -> WideTable:
+    """The paper's figures, ours, and the difference."""
+    metrics = list(dict.fromkeys(block["metric"]))
+    by_place = {(row["method"], row["metric"]): row for row in block.to_dict("records")}
+    rows = []
+    for method in dict.fromkeys(block["method"]):
+        own = [by_place[method, metric] for metric in metrics]
+        mark = "" if own[0]["paper_same"] else "†"
+        beside = [cell for row in own for cell in _beside(row)]
+        rows.append((Cell(text=str(method), mark=mark), *beside))
+    other = any(row[0].mark for row in rows)
+    return WideTable(
+        title=f"{block['dataset'].iloc[0]}, beside {PAPER}",
+        header=("method", *(name for m in metrics for name in (f"{m} paper", "ours", "difference"))),
+        rows=tuple(rows),
+        caption="Mean ± standard deviation over runs; difference: ours minus the paper's"
+        + ("; † the published code computes something else than this method." if other else "."),
+    )
+
+
+def _measured(row: dict[Any, Any]) -> Cell:
+    worse = not row["best"] and row["p_value"] < LEVEL
+    text = _spread(row["metric"], row["mean"], row["std"])
+    return Cell(text=text, bold=bool(row["best"]), mark="*" if worse else "")
+
+
+def _beside(row: dict[Any, Any]) -> tuple[Cell, Cell, Cell]:
+    metric, difference = row["metric"], row["paper_difference"]
+    return (
+        Cell(text=_spread(metric, row["paper_mean"], row["paper_std"])),
+        Cell(text=_spread(metric, row["mean"], row["std"])),
+        Cell(text=UNDEFINED if math.isnan(difference) else f"{difference:+.{_decimals(metric)}f}".replace("-", MINUS)),
+    )
+
+
+def _spread(metric: str, mean: float, std: float) -> str:
+    if math.isnan(mean):
+        return UNDEFINED
+    digits = _decimals(metric)
+    shown = f"{mean:.{digits}f}".replace("-", MINUS)
+    return shown if math.isnan(std) else f"{shown} ± {std:.{digits}f}"
+
+
+def _decimals(metric: str) -> int:
+    return 4 if METRICS[metric].high == 1.0 else 3
+
+
+def _headed(metric: str) -> str:
+    return f"{metric} {'↑' if METRICS[metric].higher_is_better else '↓'}"
