@@ -42,7 +42,7 @@ def test_what_was_found_stands_beside_what_should_be_there(fgnet):
     lines = run("fgnet", "--root", fgnet).splitlines()
     assert "2\t2\t?" in lines
     assert "all\t3\t1,002" in lines
-    assert "found 3 of 1,002 images and 2 of 82 subjects" in lines
+    assert "Note: found 3 of 1,002 images and 2 of 82 subjects" in lines
 
 
 def test_json_holds_the_same(fgnet):

@@ -68,3 +68,8 @@ def test_an_unknown_reference_is_answered_with_the_nearest(metric):
 def test_a_negative_tolerance_is_refused():
     with pytest.raises(ValueError, match=r"`tolerance` must be a finite number >= 0, got -0\.1"):
         UnimodalRate(num_classes=4, tolerance=-0.1)
+
+
+def test_a_metric_shows_its_settings():
+    assert repr(SideOrderIndex(num_classes=70)) == "SideOrderIndex(num_classes=70, reference='predicted')"
+    assert repr(UnimodalRate(num_classes=3, tolerance=0.5)) == "UnimodalRate(num_classes=3, tolerance=0.5)"

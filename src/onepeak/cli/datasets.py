@@ -1,12 +1,12 @@
 """`onepeak datasets`: the known data sets, and what one holds on this disk."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from onepeak.cli.tables import print_note, print_table
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _print_all(records: "list[Dataset]", *, as_json: bool) -> None:
         (record.name, record.title, str(len(record.classes)), f"{record.num_items:,}", record.obtain)
         for record in records
     ]
-    _print_table(header, rows)
+    print_table(header, rows)
 
 
 def _print_one(record: "Dataset", *, as_json: bool) -> None:
@@ -83,9 +83,9 @@ def _print_found(record: "Dataset", manifest: "Manifest", *, as_json: bool) -> N
         return
     expected = "?" if record.num_per_class is None else f"{record.num_per_class:,}"
     rows = [(name, f"{count:,}", expected) for name, count in zip(manifest.classes, counts, strict=True)]
-    _print_table(("class", "found", "should be"), [*rows, ("all", f"{len(manifest):,}", f"{record.num_items:,}")])
+    print_table(("class", "found", "should be"), [*rows, ("all", f"{len(manifest):,}", f"{record.num_items:,}")])
     for note in manifest.notes:
-        typer.echo(note)
+        print_note(f"Note: {note}")
 
 
 def _as_dict(record: "Dataset") -> dict[str, object]:
@@ -102,21 +102,3 @@ def _as_dict(record: "Dataset") -> dict[str, object]:
         "terms": record.terms,
         "reference": record.reference,
     }
-
-
-def _print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """A table on a terminal; elsewhere plain lines with tabs."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    if not console.is_terminal:
-        for row in (header, *rows):
-            typer.echo("\t".join(row))
-        return
-    table = Table()
-    for name in header:
-        table.add_column(name, overflow="fold")  # an address must stay whole to be of use
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)

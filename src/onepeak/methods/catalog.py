@@ -9,7 +9,7 @@ from onepeak._check import check_choice
 from onepeak._registry import Registry, unknown_name
 from onepeak._shapes import PerClass
 from onepeak.constraints import LogBarrier, OrderConstraint, QuadraticPenalty
-from onepeak.errors import InputError
+from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.label_distribution import LabelDistribution
@@ -195,7 +195,11 @@ def method(
         onepeak.errors.UnknownNameError: Unknown method 'ebl'. Did you mean 'elb'? Known: ce, ren, ld, ...
     """
     base_name, plus, constraint_name = name.partition("+")
-    record = METHODS[base_name]
+    try:
+        record = METHODS[base_name]
+    except UnknownNameError as error:
+        endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
+        raise UnknownNameError(f"{error} Those with class scores also with {endings}, as in mv+elb.") from None
     constraint = CONSTRAINTS[constraint_name] if plus else None
     check_choice("variant", variant, get_args(Variant))
     if variant == "as_published" and record.as_published == "none":

@@ -5,6 +5,7 @@ tensors that are there.
 """
 
 import functools
+import inspect
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -57,6 +58,11 @@ class OrdinalMetric(Metric):
     @abstractmethod
     def compute(self) -> Scalar:
         """The value over all samples so far, in all processes."""
+
+    def extra_repr(self) -> str:
+        """The settings, as in `SideOrderIndex(num_classes=70, reference='predicted')`."""
+        names = inspect.signature(type(self)).parameters
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Silences the warning of torchmetrics about `compute` before `update`: the value is then nan, as we say."""
