@@ -56,6 +56,7 @@ def test_a_folder_gives_a_row_a_picture_in_order(run, folder):
     assert [int(row["label"]) for row in rows] == said.labels.tolist()
     assert [row["name"] for row in rows] == list(said.names)
     assert [float(row["log_prob_g3"]) for row in rows] == said.log_probs[:, 2].tolist()
+    assert [float(row["p_g3"]) for row in rows] == pytest.approx(said.log_probs[:, 2].exp().tolist(), rel=1e-6)
     assert [float(row["soi"]) for row in rows] == pytest.approx(said.soi.tolist(), abs=1e-6)
 
 
@@ -72,7 +73,7 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     assert [row["error"] is None for row in rows] == [True, False, True, True, True, False]
     assert rows[1]["error"].startswith("cut off or damaged")
     assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
-    assert set(rows[0]) == {"path", "label", "name", "log_probs", "soi", "unimodal", "error"}
+    assert set(rows[0]) == {"path", "label", "name", "probs", "log_probs", "soi", "unimodal", "error"}
     assert len(rows[0]["log_probs"]) == 8
 
 
@@ -111,7 +112,7 @@ def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
     result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     said = load(table_run().folder).predict({"size": [0.5, None, 2.0], "tone": ["1", "dark", None]})
-    assert [row["row"] for row in rows] == [2, 3, 4]
+    assert [row["line"] for row in rows] == [2, 3, 4]
     assert [row["log_probs"] for row in rows] == said.log_probs.tolist()
     assert result.stderr == "Note: 1 name of the column 'tone' without a code, taken as missing: pale\n"
     assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""
@@ -138,6 +139,11 @@ def test_nothing_to_predict_and_what_is_no_model_end_with_one_sentence(run, fold
         run(tmp_path / "empty", folder, ON_CPU)
     with pytest.raises(InputError, match="must be one CSV or parquet file, as the model reads a table, got 2"):
         run(table_run().folder, folder, folder, ON_CPU)
+    with pytest.raises(InputError, match="reads rows of a table, from a CSV or parquet file, got a folder"):
+        run(table_run().folder, folder, ON_CPU)
+    (tmp_path / "rows.csv").write_text("size,tone\n1,dark\n")
+    with pytest.raises(InputError, match=r"reads pictures and folders of pictures, got a table: .*rows\.csv"):
+        run(picture_run().folder, tmp_path / "rows.csv", ON_CPU)
     with pytest.raises(InputError, match="`--out` must be a file that can be written, got"):
         run(picture_run().folder, folder, "--out", tmp_path / "empty", ON_CPU)
     with pytest.raises(InputError, match="Unknown `device` 'tpu'"):

@@ -136,7 +136,8 @@ def test_rows_in_every_form_give_the_same(table_model):
     expected = table_model.predict(frame).log_probs
     for inputs in (columns, rows, in_order, np.array(in_order, dtype=object), frame[["tone", "size"]]):
         assert torch.equal(table_model.predict(inputs).log_probs, expected)
-    assert torch.equal(table_model.predict(rows[0]).log_probs, expected[:1])
+    alone = table_model.predict(rows[0]).log_probs  # other batches may round differently
+    torch.testing.assert_close(alone, expected[:1], rtol=0, atol=1e-6)
 
 
 def test_columns_that_the_model_does_not_know_are_not_read(table_model):

@@ -21,3 +21,10 @@ def test_nothing_to_look_at_is_refused(tmp_path):
         picture_paths([])
     with pytest.raises(InputError, match=f"There are no pictures below {tmp_path}."):
         picture_paths([tmp_path])
+
+
+@pytest.mark.bad_input
+def test_a_table_is_no_picture(tmp_path):
+    (tmp_path / "rows.csv").write_text("size\n1\n")
+    with pytest.raises(InputError, match=r"reads pictures and folders of pictures, got a table: .*rows\.csv"):
+        picture_paths([tmp_path / "rows.csv"])

@@ -41,7 +41,29 @@ def test_the_frame_has_a_row_a_sample_and_a_column_a_class(said):
 
 def test_it_says_how_much_it_holds(said):
     assert len(said) == 2
-    assert repr(said) == "Prediction(2 samples, 3 classes)"
+    assert repr(said) == "Prediction(2 samples, 3 classes: middle (0.60), high (0.40))"
+    many = Prediction(
+        classes=said.classes, labels=torch.ones(9).long(), log_probs=said.log_probs[:1].repeat(9, 1), sources=(0,) * 9
+    )
+    assert repr(many) == "Prediction(9 samples, 3 classes: middle (0.60), middle (0.60), middle (0.60), ...)"
+    assert repr(said[:1]) == "Prediction(1 sample, 3 classes: middle (0.60))"
+
+
+def test_it_is_a_sequence_of_records(said):
+    assert said[0] == next(said.rows())
+    assert said[-1] == said[1] == list(said)[1]
+    with pytest.raises(IndexError):
+        said[2]
+    last = said[1:]
+    assert (len(last), last.sources, last.source_name, last.names) == (1, ("b.png",), "path", ("high",))
+    assert len(said[5:]) == 0
+
+
+def test_probabilities_are_there_beside_their_logarithms(said):
+    assert said.probs.sum(dim=1).tolist() == pytest.approx([1.0, 1.0])
+    assert said[0].probs == pytest.approx((0.1, 0.6, 0.3))
+    assert said.to_frame()["p_middle"].tolist() == pytest.approx([0.6, 0.2])
+    assert Row(source="a.png", error="empty").probs is None
 
 
 def test_a_row_with_an_error_has_nothing_else():

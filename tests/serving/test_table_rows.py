@@ -23,7 +23,7 @@ def test_rows_read_by_themselves_are_recoded_as_if_read_for_the_model(tones):
     frame = pandas.DataFrame({"tone": pandas.Series(tones, dtype=object), "size": 1.5})
     alone, _ = encode_features(frame[["tone", "size"]])
     found, _ = recoded(alone, ENCODER)
-    _, expected, _ = rows_of(frame, ENCODER)
+    expected = rows_of(frame, ENCODER).rows
     assert found.columns == expected.columns == ("size", "tone")
     np.testing.assert_array_equal(found.values, expected.values)
 
@@ -38,16 +38,24 @@ def test_numbers_that_were_names_in_training_become_names_again():
 def test_a_parquet_file_is_read_as_it_is(tmp_path):
     frame = pandas.DataFrame({"tone": ["dark", None], "size": [1.0, None]})
     frame.to_parquet(tmp_path / "rows.parquet")
-    read, rows, _ = rows_of(tmp_path / "rows.parquet", ENCODER)
-    np.testing.assert_array_equal(rows.values, np.array([[1, 2], [np.nan, np.nan]], np.float32))
-    assert list(read.index) == [1, 2]
+    found = rows_of(tmp_path / "rows.parquet", ENCODER)
+    np.testing.assert_array_equal(found.rows.values, np.array([[1, 2], [np.nan, np.nan]], np.float32))
+    assert (found.source_name, found.sources) == ("row", (1, 2))
+
+
+def test_rows_of_a_text_file_are_called_by_the_line_an_editor_shows(tmp_path):
+    (tmp_path / "rows.csv").write_text("size,tone\n1,dark\n\n2,1\n")
+    found = rows_of(tmp_path / "rows.csv", ENCODER)
+    assert (found.source_name, found.sources) == ("line", (2, 4))
+    named = rows_of(pandas.DataFrame({"size": [1.0], "tone": ["1"]}, index=["patient7"]), ENCODER)
+    assert (named.source_name, named.sources) == ("row", ("patient7",))
 
 
 def test_what_stands_for_missing_in_a_file_is_missing_in_a_category_too(tmp_path):
     (tmp_path / "rows.csv").write_text("size;tone\nNA;n/a\n1.5; dark \n")
-    _, rows, notes = rows_of(tmp_path / "rows.csv", ENCODER)
-    np.testing.assert_array_equal(rows.values, np.array([[np.nan, np.nan], [1.5, 2]], np.float32))
-    assert notes == ()
+    found = rows_of(tmp_path / "rows.csv", ENCODER)
+    np.testing.assert_array_equal(found.rows.values, np.array([[np.nan, np.nan], [1.5, 2]], np.float32))
+    assert found.notes == ()
 
 
 @pytest.mark.bad_input
@@ -55,3 +63,12 @@ def test_text_where_the_model_read_numbers_is_refused():
     alone, _ = encode_features(pandas.DataFrame({"size": ["big", "small"], "tone": ["1", "2"]}))
     with pytest.raises(InputError, match="The column 'size' must be numbers, as when the model was trained, got text"):
         recoded(alone, ENCODER)
+
+
+@pytest.mark.bad_input
+def test_a_folder_or_a_picture_is_no_table(tmp_path):
+    with pytest.raises(InputError, match=r"reads rows of a table, from a CSV or parquet file, got a folder: "):
+        rows_of(tmp_path, ENCODER)
+    (tmp_path / "a.png").touch()
+    with pytest.raises(InputError, match=r"reads rows of a table, from a CSV or parquet file, got another file: .*png"):
+        rows_of(tmp_path / "a.png", ENCODER)

@@ -23,6 +23,8 @@ def test_csv_comes_back_as_it_was_written():
         "soi": "1.0",
         "unimodal": "True",
         "error": "",
+        "p_low": "0.0",
+        "p_hohe Stufe, 2": "1.0",
         "log_prob_low": "-inf",
         "log_prob_hohe Stufe, 2": "0.0",
     }
@@ -34,7 +36,8 @@ def test_json_is_an_object_a_line_without_infinities():
     write_json_lines(ROWS, file, source_name="path")
     first, second = map(json.loads, file.getvalue().splitlines())
     assert first["log_probs"] == [None, 0.0]
-    assert list(first) == ["path", "label", "name", "log_probs", "soi", "unimodal", "error"]
+    assert first["probs"] == [0.0, 1.0]
+    assert list(first) == ["path", "label", "name", "probs", "log_probs", "soi", "unimodal", "error"]
     assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
 
 

@@ -41,7 +41,8 @@ def predict(
 ) -> None:
     """Predicts the class of each picture or row, with its posterior and whether that has one peak.
 
-    A file that cannot be read is a row with its error; the exit status is 1 only if all fail.
+    A picture that cannot be read is a row with its error; the exit status is 1 only if all fail. Rows of a CSV are
+    called by their line: the header is line 1.
 
     Example: onepeak predict model scans/ --csv > answers.csv
     """
@@ -52,7 +53,7 @@ def predict(
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
-    rows, total, notes = _answers(loaded, inputs, batch_size)
+    rows, total, source_name, notes = _answers(loaded, inputs, batch_size)
     for note in () if quiet else notes:
         typer.echo(f"Note: {note}", err=True)
     # Rows on a terminal are their own progress, and a bar among them would tear them.
@@ -69,7 +70,7 @@ def predict(
 
     try:
         with _opened(out) as file:
-            _write(counted(), file, form, "row" if loaded.reads_tables else "path", loaded.classes)
+            _write(counted(), file, form, source_name, loaded.classes)
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
@@ -87,19 +88,19 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
 
 def _answers(
     model: "Model", inputs: list[Path], batch_size: int | None
-) -> "tuple[Iterator[Row], int, tuple[str, ...]]":
-    """The rows, how many there will be, and notes."""
+) -> "tuple[Iterator[Row], int, SourceName, tuple[str, ...]]":
+    """The rows, how many there will be, what they are called by, and notes."""
     from onepeak.serving import picture_paths, stream
     from onepeak.serving.model import PICTURES_A_BATCH
 
     if not model.reads_tables:
         paths = picture_paths(inputs)
         rows = stream(model, paths, batch_size=PICTURES_A_BATCH if batch_size is None else batch_size)
-        return rows, len(paths), ()
+        return rows, len(paths), "path", ()
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
     said = model.predict(inputs[0], batch_size=batch_size)
-    return said.rows(), len(said), said.notes
+    return said.rows(), len(said), said.source_name, said.notes
 
 
 @contextmanager

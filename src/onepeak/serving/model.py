@@ -118,8 +118,14 @@ class Model:
                 past bad files.
         """
         if self.description.table is not None:
-            frame, rows, notes = rows_of(inputs, self.description.table)
-            return self.predict_rows(rows, sources=tuple(frame.index.tolist()), notes=notes, batch_size=batch_size)
+            table = rows_of(inputs, self.description.table)
+            return self.predict_rows(
+                table.rows,
+                sources=table.sources,
+                source_name=table.source_name,
+                notes=table.notes,
+                batch_size=batch_size,
+            )
         if isinstance(inputs, str | Path) and Path(inputs).is_dir():
             inputs = picture_paths([inputs])
         pictures = separate(inputs)
@@ -144,6 +150,7 @@ class Model:
         rows: FeatureRows,
         *,
         sources: tuple[str | int, ...] | None = None,
+        source_name: SourceName = "row",
         notes: tuple[str, ...] = (),
         batch_size: int | None = None,
     ) -> Prediction:
@@ -152,6 +159,7 @@ class Model:
         Args:
             rows: With the columns and categories of `description.table`.
             sources: What each row is called by; its position where not given.
+            source_name: What that is; see `SourceName`.
             notes: What the user should know of how the rows were read.
             batch_size: The most rows computed at once; 4096 where not given.
         """
@@ -165,7 +173,7 @@ class Model:
             labels=torch.cat([labels for labels, _ in answers]),
             log_probs=torch.cat([log_probs for _, log_probs in answers]),
             sources=tuple(range(len(rows))) if sources is None else sources,
-            source_name="row",
+            source_name=source_name,
             notes=notes,
         )
 

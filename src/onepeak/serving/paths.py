@@ -5,6 +5,7 @@ from pathlib import Path
 
 from onepeak.data.listing import counted, listed
 from onepeak.data.scan import scan
+from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES
 from onepeak.errors import InputError
 
 
@@ -26,6 +27,9 @@ def picture_paths(inputs: Iterable[str | Path]) -> list[Path]:
     given = [Path(each).expanduser() for each in inputs]
     if not given:
         raise InputError("`inputs` must name at least one picture or folder, got none.")
+    tables = [path for path in given if path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)]
+    if tables:
+        raise InputError(f"This model reads pictures and folders of pictures, got a table: {listed(tables)}.")
     paths: list[Path] = []
     others = 0
     for path in given:

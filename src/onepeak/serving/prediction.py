@@ -1,19 +1,26 @@
 """What a model says of some samples: the label, the whole posterior, and whether that has one peak."""
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, SupportsIndex, TypeAlias, overload
 
 from torch import Tensor
 
 from onepeak._extras import require
 from onepeak.data.frame_types import Frame
+from onepeak.data.listing import counted
 from onepeak.metrics.functional.order import side_order_index
 from onepeak.posterior import is_unimodal
 
-SourceName: TypeAlias = Literal["path", "row", "item"]
-"""What a sample is called by: the path of its file, its row in a table, its position among the inputs."""
+SourceName: TypeAlias = Literal["path", "line", "row", "item"]
+"""What a sample is called by: the path of its file; the line of a text file it stands on, as an editor counts them (the
+header is line 1); its row in another table (the index of a DataFrame, from 1 in a parquet file); or its position, from
+0, among the inputs."""
+
+_SHOWN = 3
+"""Samples that the text of a prediction tells of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +28,7 @@ class Row:
     """One sample as plain values. Either `error` says why there is no answer, or all the others are there."""
 
     source: str | int
-    """The path of the file, the row of the table, or the position among the inputs."""
+    """What the sample is called by; see `SourceName`."""
     label: int | None = None
     """The label that the method decided on, counted from 0."""
     name: str | None = None
@@ -31,6 +38,11 @@ class Row:
     """Share of adjacent classes that fall away from the label."""
     unimodal: bool | None = None
     error: str | None = None
+
+    @property
+    def probs(self) -> tuple[float, ...] | None:
+        """The probabilities, to as many digits as float32 has."""
+        return None if self.log_probs is None else tuple(float(f"{math.exp(value):.7g}") for value in self.log_probs)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,8 +57,12 @@ class Prediction:
         ...     log_probs=torch.tensor([[0.1, 0.6, 0.3], [0.4, 0.2, 0.4]]).log(),
         ...     sources=(0, 1),
         ... )
+        >>> said
+        Prediction(2 samples, 3 classes: middle (0.60), low (0.40))
         >>> said.names, said.soi, said.unimodal
         (('middle', 'low'), tensor([1.0000, 0.5000]), tensor([ True, False]))
+        >>> said[0].name, said[1:].names
+        ('middle', ('low',))
     """
 
     classes: tuple[str, ...]
@@ -65,7 +81,34 @@ class Prediction:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        return f"Prediction({len(self)} samples, {len(self.classes)} classes)"
+        first = self[:_SHOWN]
+        probs = first.probs.gather(1, first.labels.unsqueeze(1)).squeeze(1).tolist()
+        shown = ", ".join(f"{name} ({prob:.2f})" for name, prob in zip(first.names, probs, strict=True))
+        shown += ", ..." if len(self) > _SHOWN else ""
+        return f"Prediction({counted(len(self), 'sample')}, {counted(len(self.classes), 'class')}: {shown})"
+
+    def __iter__(self) -> Iterator[Row]:
+        return self.rows()
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Row: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Prediction": ...
+
+    def __getitem__(self, place: SupportsIndex | slice) -> "Row | Prediction":
+        """One sample as a record, or some of them as a prediction."""
+        if isinstance(place, slice):
+            return replace(
+                self, labels=self.labels[place], log_probs=self.log_probs[place], sources=self.sources[place]
+            )
+        position = range(len(self))[place]  # an IndexError past the end, and negative positions from there
+        return next(self[position : position + 1].rows())
+
+    @property
+    def probs(self) -> Tensor:
+        """float32, samples x classes: the probabilities."""
+        return self.log_probs.exp()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -97,7 +140,7 @@ class Prediction:
             )
 
     def to_frame(self) -> Frame:
-        """A pandas DataFrame with a row a sample and a column of log-probabilities a class."""
+        """A pandas DataFrame with a row a sample, and for each class its probability and the logarithm of it."""
         pandas = require("pandas", extra="data", purpose="A table of predictions")
         frame: Frame = pandas.DataFrame(
             {
@@ -106,6 +149,7 @@ class Prediction:
                 "name": list(self.names),
                 "soi": self.soi.numpy(),
                 "unimodal": self.unimodal.numpy(),
+                **{f"p_{name}": self.probs[:, label].numpy() for label, name in enumerate(self.classes)},
                 **{f"log_prob_{name}": self.log_probs[:, label].numpy() for label, name in enumerate(self.classes)},
             }
         )

@@ -1,6 +1,7 @@
 """Anything that holds rows of a table becomes the columns and codes a model was trained on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,28 +13,41 @@ from onepeak.data.features import encode_like
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import listed
 from onepeak.data.manifest import FeatureRows
-from onepeak.data.table_file import read_table
+from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.data.text_columns import MISSING
 from onepeak.errors import InputError
+from onepeak.serving.prediction import SourceName
 from onepeak.training.table import TableEncoder
 
 
-def rows_of(inputs: object, encoder: TableEncoder) -> tuple[Frame, FeatureRows, tuple[str, ...]]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableRows:
+    """Rows ready for a model, and how to speak of them."""
+
+    rows: FeatureRows
+    sources: tuple[str | int, ...]
+    """What each row is called by; see `source_name`."""
+    source_name: SourceName
+    notes: tuple[str, ...]
+    """On names that the model has not seen."""
+
+
+def rows_of(inputs: object, encoder: TableEncoder) -> TableRows:
     """The rows with the columns and codes of the encoder.
 
     Args:
         inputs: A pandas DataFrame, a dictionary of columns or of one row, a list of such rows, a CSV or parquet file,
             or a 2-D array with the model's columns in their order. Columns that the model does not know are not read.
         encoder: What the model was trained with.
-
-    Returns:
-        The table, its rows as numbers, and notes on names that the model has not seen.
     """
     frame = _frame(inputs, encoder)
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
-    return frame, rows, notes
+    in_text = isinstance(inputs, str | Path) and Path(inputs).suffix.lower() in CSV_SUFFIXES
+    return TableRows(
+        rows=rows, sources=tuple(frame.index.tolist()), source_name="line" if in_text else "row", notes=notes
+    )
 
 
 def recoded(rows: FeatureRows, encoder: TableEncoder) -> tuple[FeatureRows, tuple[str, ...]]:
@@ -110,6 +124,9 @@ def _named(array: npt.NDArray[np.generic], encoder: TableEncoder) -> Frame:
 
 
 def _read(path: Path, encoder: TableEncoder) -> Frame:
+    if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
+        found = "a folder" if path.is_dir() else "another file"
+        raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.")
     frame = read_table(path, as_text=tuple(encoder.categories)).frame

@@ -27,20 +27,21 @@ def write_csv(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, c
         rows: Taken as they come.
         file: Where to; flushed after every row, so that who reads along has each at once.
         source_name: What a sample is called by.
-        classes: The classes in their order, for the columns of log-probabilities.
+        classes: The classes in their order, for the columns of probabilities and of their logarithms.
 
     Example:
         >>> import sys
         >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, source_name="path", classes=("low", "high"))
-        path,label,name,soi,unimodal,error,log_prob_low,log_prob_high
-        a.png,,,,,empty,,
+        path,label,name,soi,unimodal,error,p_low,p_high,log_prob_low,log_prob_high
+        a.png,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
-    posterior = [f"log_prob_{name}" for name in classes]
+    posterior = [f"{number}_{name}" for number in ("p", "log_prob") for name in classes]
     writer.writerow([source_name, "label", "name", "soi", "unimodal", "error", *posterior])
     for row in rows:
         answer = (row.source, row.label, row.name, row.soi, row.unimodal, row.error)
-        writer.writerow([*answer, *(row.log_probs or (None,) * len(classes))])
+        none = (None,) * len(classes)
+        writer.writerow([*answer, *(row.probs or none), *(row.log_probs or none)])
         file.flush()
 
 
@@ -55,8 +56,8 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
     Example:
         >>> import sys
         >>> row = Row(source=2, label=0, name="low", log_probs=(0.0, -math.inf), soi=1.0, unimodal=True)
-        >>> write_json_lines([row], sys.stdout, source_name="row")
-        {"row": 2, "label": 0, "name": "low", "log_probs": [0.0, null], "soi": 1.0, "unimodal": true, "error": null}
+        >>> write_json_lines([row], sys.stdout, source_name="line")
+        {"line": 2, "label": 0, "name": "low", "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
     """
     for row in rows:
         log_probs = None
@@ -66,6 +67,7 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
             source_name: row.source,
             "label": row.label,
             "name": row.name,
+            "probs": row.probs,
             "log_probs": log_probs,
             "soi": row.soi,
             "unimodal": row.unimodal,
