@@ -24,12 +24,12 @@ def in_plain_eager() -> bool:
 
 def readable(tensor: Tensor) -> bool:
     """Whether the values of a tensor can be looked at without a stall."""
-    return tensor.device.type == "cpu" and in_plain_eager()
+    return tensor.is_cpu and in_plain_eager()
 
 
 def launches_freely(tensor: Tensor) -> bool:
     """Whether eager operations on a tensor run as they are written: on a CPU or GPU that is not recording a graph."""
-    if tensor.device.type == "cuda":
+    if tensor.is_cuda:
         return in_plain_eager() and not torch.cuda.is_current_stream_capturing()
     return readable(tensor)
 

@@ -10,7 +10,7 @@ from onepeak._check import check_number, readable
 from onepeak._shapes import Gaps
 from onepeak.constraints.order import OrderConstraint
 from onepeak.errors import InputError
-from onepeak.kernels.analytic import GapTerms, barrier_terms
+from onepeak.kernels.terms import BarrierTerms
 
 
 def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
@@ -87,18 +87,19 @@ class LogBarrier(OrderConstraint):
         """`log_barrier` at the present t."""
         return log_barrier(gaps, self.t.to(gaps.dtype))
 
-    def gap_terms(self) -> GapTerms:
+    def gap_terms(self) -> BarrierTerms:
         """`log_barrier` at the present t, as a value and a slope."""
-        return barrier_terms(self._host_t())
+        return BarrierTerms(self._host_t())
 
     def _host_t(self) -> float:
         """T as a number, read from its device only when it was written to: a read at every step would stall a GPU."""
-        if self.t.is_inference():  # keeps no count of the writes to it
-            return self.t.item()
+        t = self.t
+        if t.is_inference():  # keeps no count of the writes to it
+            return t.item()
         tensor, version, value = self._read
-        if tensor is not self.t or version != self.t._version:
-            value = self.t.item()
-            self._read = (self.t, self.t._version, value)
+        if tensor is not t or version != t._version:
+            value = t.item()
+            self._read = (t, t._version, value)
         return value
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":

@@ -8,7 +8,8 @@ from onepeak._check import check_labels, check_num_classes, check_scores, launch
 from onepeak._precision import full_precision
 from onepeak._shapes import Gaps, Labels, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.kernels.analytic import GapTerms, order_cost
+from onepeak.kernels.analytic import order_cost
+from onepeak.kernels.terms import GapTerms
 
 
 class OrderConstraint(nn.Module, ABC):

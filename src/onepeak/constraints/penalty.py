@@ -7,7 +7,7 @@ import torch
 from onepeak._check import check_number
 from onepeak._shapes import Gaps
 from onepeak.constraints.order import OrderConstraint
-from onepeak.kernels.analytic import GapTerms, penalty_terms
+from onepeak.kernels.terms import PenaltyTerms
 
 
 def quadratic_penalty(gaps: Gaps, slack: float) -> Gaps:
@@ -63,9 +63,9 @@ class QuadraticPenalty(OrderConstraint):
         """`quadratic_penalty`, weighted."""
         return self.weight * quadratic_penalty(gaps, self.slack)
 
-    def gap_terms(self) -> GapTerms:
+    def gap_terms(self) -> PenaltyTerms:
         """`quadratic_penalty`, weighted, as a value and a slope."""
-        return penalty_terms(self.weight, self.slack)
+        return PenaltyTerms(self.weight, self.slack)
 
     def extra_repr(self) -> str:
         """The settings, as `print` shows them."""

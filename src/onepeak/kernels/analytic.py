@@ -23,41 +23,17 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
+from onepeak.kernels.few import are_few, ordered_cross_entropy_of_few
+from onepeak.kernels.terms import GapTerms
+
 PIECE = 1 << 18
 """Numbers in one piece of rows: 1 MB of float32, small enough for a cache and large enough for several threads."""
 
 LARGEST_TABLE = 512
 """Up to this many classes the sides of every label are kept as a table (1 MB)."""
 
-GapTerms: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, float]]
-"""A cost f of the gaps. Takes (r, inner sides), multiplies the sides by 1 - 2 f'(r) in place, and gives values and a
-factor whose product is f(r); r may be overwritten."""
-
 PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """The same cost from scores and labels in operations that autograd follows, for derivatives of derivatives."""
-
-
-def barrier_terms(t: float) -> GapTerms:
-    """The extended log-barrier (eq. 7): with c = max(r, 1 / t^2), f = t (c - r) - log(c) / t and f' = -1 / (t c)."""
-    edge = 1 / (t * t)
-
-    def terms(r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
-        clear = r.clamp_min(edge)
-        sides.addcdiv_(sides, clear, value=2 / t)
-        return torch.sub(clear, r, out=r).sub_(clear.log_(), alpha=edge), t
-
-    return terms
-
-
-def penalty_terms(weight: float, slack: float) -> GapTerms:
-    """The quadratic penalty (eq. 3): with x = slack - r where r <= 0, f = weight x^2 and f' = -2 weight x."""
-
-    def terms(r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
-        excess = (slack - r).mul_(r <= 0)
-        sides.addcmul_(sides, excess, value=4 * weight)
-        return excess.square_(), weight
-
-    return terms
 
 
 def order_cost(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
@@ -79,8 +55,8 @@ class _OrderCost(torch.autograd.Function):
         cost, gradient = scores.new_empty(len(scores)), torch.empty_like(scores)
         one = scores.new_ones(())
         for some, their_labels, their_cost, their_gradient in _pieces(scores, labels, cost, gradient):
-            r, sides = _gaps_in_order(some, their_labels)
-            values, factor = terms(r, sides[:, 1:-1])
+            r, sides, inner = _gaps_in_order(some, their_labels)
+            values, factor = terms.of_tensors(r, inner)
             torch.sum(values, dim=-1, out=their_cost).mul_(factor)
             torch.sub(sides[:, 1:], sides[:, :-1], out=their_gradient).mul_(0.5)
             at_label = their_labels.unsqueeze(-1)
@@ -103,7 +79,9 @@ class _OrderedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
         share = 1 / max(1, len(scores))
-        if scores.numel() <= PIECE or scores.device.type != "cpu":
+        if are_few(scores):
+            (loss, gradient), share = ordered_cross_entropy_of_few(scores, labels, terms), 1.0
+        elif scores.numel() <= PIECE or not scores.is_cpu:
             loss, gradient = _cross_entropy_of_piece(scores, labels, terms, share)
         else:
             loss, gradient = scores.new_zeros(()), torch.empty_like(scores)
@@ -122,15 +100,16 @@ class _OrderedCrossEntropy(torch.autograd.Function):
         if torch.is_grad_enabled():
             loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
             return _differentiable_gradient(loss, scores, upstream), None, None, None
-        return gradient * (upstream * ctx.share), None, None, None  # type: ignore[attr-defined]
+        share: float = ctx.share  # type: ignore[attr-defined]
+        return gradient * (upstream if share == 1 else upstream * share), None, None, None
 
 
 def _cross_entropy_of_piece(
     scores: Tensor, labels: Tensor, terms: GapTerms, share: float, gradient: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The mean over samples of cross-entropy plus order cost, and the gradient of their sum, in its place if given."""
-    r, sides = _gaps_in_order(scores, labels)
-    values, factor = terms(r, sides[:, 1:-1])
+    r, sides, inner = _gaps_in_order(scores, labels)
+    values, factor = terms.of_tensors(r, inner)
     log_probs = scores.log_softmax(dim=-1)
     loss = F.nll_loss(log_probs, labels).add_(values.sum(), alpha=factor * share)
     gradient = torch.exp(log_probs, out=log_probs if gradient is None else gradient)
@@ -151,16 +130,17 @@ def _as_rows(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 def _pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """The same rows of every tensor, as many at a time as fit a CPU's cache; all at once on other devices."""
-    if tensors[0].device.type != "cpu":
+    if not tensors[0].is_cpu:
         return iter([tensors])
     rows = max(1, PIECE // tensors[0].shape[-1])
     return zip(*(tensor.split(rows) for tensor in tensors), strict=True)
 
 
-def _gaps_in_order(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """The r of every row, and the sides they were taken with."""
+def _gaps_in_order(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The r of every row, the sides of its label, and those inside, that r was taken with."""
     sides = _sides(labels, scores.shape[-1], scores.dtype)
-    return scores.diff(dim=-1).mul_(sides[:, 1:-1]), sides
+    inner = sides[:, 1:-1]
+    return scores.diff(dim=-1).mul_(inner), sides, inner
 
 
 def _sides(labels: Tensor, num_classes: int, dtype: torch.dtype) -> Tensor:

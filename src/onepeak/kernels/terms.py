@@ -1,0 +1,82 @@
+r"""The costs of a gap, each as a value and a slope in one go.
+
+All take :math:`r`, minus the gap, positive where a pair is in order, and the sides :math:`\sigma = \pm 1` it was taken
+with; :mod:`onepeak.kernels.analytic` says what they are for. Each is written twice: for tensors, and for the arrays of
+a batch so small that a call of PyTorch costs more than the arithmetic in it.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+
+class GapTerms(ABC):
+    """A cost f of the gaps."""
+
+    @abstractmethod
+    def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        """Multiplies the sides by 1 - 2 f'(r) in place; gives values and a factor whose product is f(r).
+
+        r may be overwritten.
+        """
+
+    @abstractmethod
+    def of_arrays(self, r: Floats, sides: Floats) -> float:
+        """The same for arrays, but gives the sum of f(r)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BarrierTerms(GapTerms):
+    """The extended log-barrier (eq. 7): with c = max(r, 1 / t^2), f = t (c - r) - log(c) / t and f' = -1 / (t c)."""
+
+    t: float
+
+    def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        """Values over t, and t."""
+        edge = 1 / (self.t * self.t)
+        clear = r.clamp_min(edge)
+        sides.addcdiv_(sides, clear, value=2 / self.t)
+        return torch.sub(clear, r, out=r).sub_(clear.log_(), alpha=edge), self.t
+
+    def of_arrays(self, r: Floats, sides: Floats) -> float:
+        """The sum of the barrier."""
+        clear = np.maximum(r, 1 / (self.t * self.t))
+        change = sides / clear
+        change *= 2 / self.t
+        sides += change
+        r -= clear
+        logs = np.log(clear, out=clear)
+        return float(-self.t * np.add.reduce(r, axis=None) - np.add.reduce(logs, axis=None) / self.t)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PenaltyTerms(GapTerms):
+    """The quadratic penalty (eq. 3): with x = slack - r where r <= 0, f = weight x^2 and f' = -2 weight x."""
+
+    weight: float
+    slack: float
+
+    def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        """Squares, and their weight."""
+        excess = (self.slack - r).mul_(r <= 0)
+        sides.addcmul_(sides, excess, value=4 * self.weight)
+        return excess.square_(), self.weight
+
+    def of_arrays(self, r: Floats, sides: Floats) -> float:
+        """The sum of the penalty."""
+        excess = self.slack - r
+        excess *= r <= 0
+        change = sides * excess
+        change *= 4 * self.weight
+        sides += change
+        excess *= excess
+        return float(self.weight * np.add.reduce(excess, axis=None))
