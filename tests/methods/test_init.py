@@ -3,7 +3,9 @@ import sys
 
 import pytest
 
-NAMES = ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"]
+from onepeak.methods.catalog import METHODS
+
+NAMES = [record.name for record in METHODS]
 
 BEFORE = "import onepeak; print(*[record.name for record in onepeak.methods()])"
 AFTER = "import onepeak, onepeak.methods.poisson; print(*[record.name for record in onepeak.methods()])"

@@ -4,36 +4,46 @@
 """
 
 import math
-from dataclasses import dataclass
-from decimal import Decimal, localcontext
 
 import numpy as np
 
+from reference import distance
+from reference.basics import (
+    Answers,
+    level_differences,
+    log_sigmoid,
+    log_softmax,
+    mode,
+    running_sum,
+    sigmoid,
+    softplus,
+)
 from reference.constraints import barrier, gaps, penalty
 
 
-@dataclass(frozen=True)
-class Answers:
-    """What a method says of one sample: a loss for the label, a posterior, a predicted label."""
-
-    loss: float
-    log_probs: np.ndarray
-    predicted: int
-
-
-def answers(name, outputs, label, *, variant="corrected", rate_weight=None, rate_bias=0.0):
+def answers(name, outputs, label, *, variant="corrected", parameters=None):
     """The answers of a method at its default settings; `name` may carry a constraint, as in "mv+elb".
 
-    `rate_weight` and `rate_bias` are the linear layer of PO.
+    `parameters` are the method's own by name, as lists.
     """
     base, _, constraint = name.partition("+")
     outputs = np.asarray(outputs, dtype=np.float64)
-    rate = None if rate_weight is None else softplus(float(np.dot(rate_weight, outputs)) + rate_bias)
+    if base not in METHODS:
+        own = OTHERS[base](outputs, label, parameters or {})
+        cost = COSTS[constraint](outputs, label) if constraint else 0.0
+        return Answers(own.loss + cost, own.log_probs, own.predicted)
+    rate = rate_of(outputs, parameters) if base == "po" else None
     own = METHODS[base](outputs, label, variant == "as_published", rate)
     if not constraint:
         return own
     cost = COSTS[constraint](class_scores(base, outputs, variant == "as_published", rate), label)
     return Answers(own.loss + cost, own.log_probs, own.predicted)
+
+
+def rate_of(outputs, parameters):
+    """The rate of PO, through the linear layer of its own."""
+    weight, bias = parameters["rate_layer.weight"][0], parameters["rate_layer.bias"][0]
+    return softplus(float(np.dot(weight, outputs)) + bias)
 
 
 def cross_entropy(scores, label, published=False, rate=None):
@@ -111,6 +121,10 @@ METHODS = {
     "elb": barred,
     "slopes": slopes,
 }
+"""The methods of Belharbi et al. 2019, and our own: (outputs, label, published, rate)."""
+
+OTHERS = {**distance.METHODS}
+"""All others: (outputs, label, parameters)."""
 
 
 def class_scores(base, outputs, published, rate):
@@ -142,56 +156,3 @@ def gaussian_target(label, num_classes, *, variance=1.0, published=False):
 def poisson_scores(rate, num_classes, published=False):
     scores = np.array([k * math.log(rate) - rate - math.lgamma(k + 1) for k in range(num_classes)])
     return -scores if published else scores
-
-
-def level_differences(logits, smallest_step=1e-12):
-    """P(k) = level k - level k + 1, for levels made to fall, with 60 digits: float64 has none left at a logit of 40.
-
-    Equal levels leave nothing to the class between them; their logits are taken `smallest_step` apart.
-    """
-    with localcontext() as context:
-        context.prec = 60 + int(max(abs(logit) for logit in logits))
-        lowest, falling = Decimal("Infinity"), []
-        for logit in logits:
-            lowest = min(lowest, Decimal(float(logit)))
-            falling.append(lowest)
-        masses = []
-        for upper, lower in zip([Decimal("Infinity"), *falling], [*falling, Decimal("-Infinity")], strict=True):
-            apart = lower - Decimal(smallest_step) if upper == lower else lower
-            masses.append(_exact_sigmoid(upper) - _exact_sigmoid(apart))
-        return np.array([float((mass / sum(masses)).ln()) for mass in masses])
-
-
-def _exact_sigmoid(logit):
-    if logit.is_infinite():
-        return Decimal(1 if logit > 0 else 0)
-    return 1 / (1 + (-logit).exp())
-
-
-def running_sum(slopes):
-    scores = [0.0]
-    for slope in slopes:
-        scores.append(scores[-1] + slope)
-    return np.array(scores)
-
-
-def log_softmax(scores):
-    greatest = max(scores)
-    total = math.log(sum(math.exp(score - greatest) for score in scores))
-    return np.array([score - greatest - total for score in scores])
-
-
-def mode(log_probs):
-    return max(range(len(log_probs)), key=lambda k: (log_probs[k], -k))
-
-
-def softplus(x):
-    return math.log1p(math.exp(x)) if x < 0 else x + math.log1p(math.exp(-x))
-
-
-def sigmoid(x):
-    return math.exp(log_sigmoid(x))
-
-
-def log_sigmoid(x):
-    return -softplus(-x)

@@ -3,9 +3,10 @@
 import sys
 from types import ModuleType
 
-from onepeak.methods.catalog import MethodRecord, method, methods
+from onepeak.methods.catalog import method, methods
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 __all__ = ["Constrained", "Method", "MethodRecord", "method", "methods"]
 

@@ -1,0 +1,66 @@
+"""RPS: the ranked probability score as a loss, which is the squared earth mover's distance (Hou et al. 2016)."""
+
+from typing import final
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_number
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.softmax import SoftmaxMethod
+
+
+@final
+class RankedProbability(SoftmaxMethod):
+    r"""The squared distance between the cumulative posterior and the step at the label.
+
+    .. math:: \ell = w \sum_{k=0}^{c-2} \big( P(Y \le k) - [y \le k] \big)^2 - v \log p_y
+
+    with P from the softmax of the outputs. The sum is over the c - 1 levels and divided by nothing, as in the metric
+    `rps`. A proper score that knows distances: mass costs more the farther from the label it lies. Prediction: the
+    median, which is best for this score's kin, the absolute error. Not one-peaked by construction.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: w, which matters only beside another term: `"rps+elb"` with `weight=0.3` is 0.3 RPS + log-barrier, and
+            with `cross_entropy_weight=1` too it is 0.3 RPS + the paper's ELB.
+        cross_entropy_weight: v, the weight of cross-entropy beside the score; the score alone is the published loss.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> rps = RankedProbability(num_classes=3)
+        >>> rps.loss(torch.zeros(1, 3), torch.tensor([0]))
+        tensor(0.5556)
+
+    Reference: Epstein, "A scoring system for probability forecasts of ranked categories", JAM 1969; Hou, Yu, Samaras,
+    "Squared earth mover's distance-based loss for training deep neural networks", 2016.
+    """
+
+    decision = "median"
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        weight: float = 1.0,
+        cross_entropy_weight: float = 0.0,
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.weight = check_number("weight", weight, above=0)
+        self.cross_entropy_weight = check_number("cross_entropy_weight", cross_entropy_weight, minimum=0)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The squared differences of the levels, summed, and what cross-entropy was asked for."""
+        score = self.weight * ranked_probability(outputs.softmax(dim=-1), labels)
+        if self.cross_entropy_weight == 0:
+            return score
+        return score + self.cross_entropy_weight * cross_entropy(outputs, labels)
+
+
+def ranked_probability(probs: Tensor, labels: Labels) -> PerSample:
+    """The ranked probability score of each sample."""
+    below = probs.cumsum(dim=-1)[..., :-1]
+    reached = torch.arange(below.shape[-1], device=labels.device) >= labels.unsqueeze(-1)
+    return (below - reached.to(probs.dtype)).square().sum(dim=-1)

@@ -1,0 +1,99 @@
+"""The kinds of method that the laws go over, and what the laws must know of each: firm outputs, mirrored outputs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+
+import onepeak
+from onepeak.methods.catalog import METHODS
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A method by name and settings, before the number of classes is known."""
+
+    name: str
+    variant: str = "corrected"
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def base(self):
+        return METHODS[self.name.partition("+")[0]]
+
+    def build(self, num_classes, **more):
+        with torch.random.fork_rng():
+            torch.manual_seed(0)  # PO begins with random weights
+            return onepeak.method(self.name, num_classes=num_classes, variant=self.variant, **self.settings, **more)
+
+    def __str__(self):
+        settings = [f"{key}={value}" for key, value in self.settings.items()]
+        return " ".join([self.name, *([self.variant] if self.variant != "corrected" else []), *settings])
+
+
+def identified(kinds):
+    return [pytest.param(kind, id=str(kind)) for kind in kinds]
+
+
+CATALOG = [Kind(record.name) for record in METHODS]
+PUBLISHED = [Kind(record.name, "as_published") for record in METHODS if record.as_published == "differs"]
+READINGS = [Kind("ren", settings={"posterior": "slopes"}), Kind("slopes", settings={"levels": "logistic"})]
+UNDER_CONSTRAINT = [  # of every family one; all others are put under each constraint in one law of their own
+    Kind(f"{name}+{constraint}", settings={"posterior": "slopes"} if name == "ren" else {})
+    for constraint in ("elb", "pn")
+    for name in ("ren", "ld", "mv", "po", "slopes", "rps")
+]
+KINDS = identified([*CATALOG, *PUBLISHED, *READINGS, *UNDER_CONSTRAINT])
+CORRECTED = identified([*CATALOG, *READINGS, *UNDER_CONSTRAINT])
+UNIMODAL = identified(kind for kind in [*CATALOG, *UNDER_CONSTRAINT] if kind.base.unimodal)
+
+
+def own_parameters(method):
+    """The parameters of a method by name, as lists."""
+    return {name: parameter.tolist() for name, parameter in method.named_parameters()}
+
+
+def firm_outputs(kind, method, label):
+    """Outputs that say one label firmly and in order; the method's own parameters are set to let them."""
+    num_classes = method.num_classes
+    own = method.base if "+" in kind.name else method
+    slopes = torch.where(torch.arange(num_classes - 1) < label, 9.0, -9.0).double()
+    match kind.base.name:
+        case "ren":
+            return torch.cat([torch.tensor([9.0], dtype=torch.float64), slopes])
+        case "slopes":
+            return slopes
+        case "po":  # rate label + 1/2, whose mode is the label
+            own.rate_layer.weight.data.fill_(1 / num_classes)
+            own.rate_layer.bias.data.zero_()
+            return torch.full((num_classes,), label + 0.5, dtype=torch.float64).expm1().log()
+        case _:
+            return -4.0 * (torch.arange(num_classes) - label).abs().double()
+
+
+def flipped(outputs):
+    return outputs.flip(-1)
+
+
+def flipped_and_negated(outputs):
+    return -outputs.flip(-1)
+
+
+MIRRORS = {
+    "slopes": flipped_and_negated,
+    "po": None,  # counts up from zero
+    "ren": None,  # the first of its questions is no question
+}
+"""How the outputs of a method look when the scale is reversed; flipped where nothing is said, None where the method is
+not the same from both ends."""
+
+MIRRORED = identified(
+    kind
+    for kind in [*CATALOG, *PUBLISHED, *READINGS, *UNDER_CONSTRAINT]
+    if MIRRORS.get(kind.base.name, flipped) is not None
+)
+
+
+def mirror(kind, outputs):
+    return MIRRORS.get(kind.base.name, flipped)(outputs)

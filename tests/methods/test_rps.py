@@ -1,0 +1,58 @@
+import math
+
+import pytest
+import torch
+
+import onepeak
+from onepeak.errors import InputError
+from onepeak.methods.rps import RankedProbability
+from onepeak.metrics.functional import ranked_probability_score
+
+SCORES = torch.randn(9, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+LABELS = torch.arange(9) % 5
+
+
+def test_the_loss_is_the_value_worked_by_hand():
+    probs = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64)
+    # levels .2, .7 against steps 0 0, 0 1, 1 1 for the labels 2, 1, 0
+    for label, expected in ((2, 0.2**2 + 0.7**2), (1, 0.2**2 + 0.3**2), (0, 0.8**2 + 0.3**2)):
+        got = RankedProbability(num_classes=3).loss(probs.log(), torch.tensor([label]))
+        assert got.item() == pytest.approx(expected)
+
+
+def test_the_loss_is_the_metric_of_the_same_name():
+    rps = RankedProbability(num_classes=5)
+    expected = ranked_probability_score(rps.log_probs(SCORES), LABELS)
+    torch.testing.assert_close(rps.loss(SCORES, LABELS, reduction="none"), expected)
+
+
+def test_the_loss_is_the_squared_earth_movers_distance_of_dlordinal():
+    from dlordinal.losses import EMDLoss
+
+    expected = EMDLoss(num_classes=5)(SCORES, LABELS)
+    torch.testing.assert_close(RankedProbability(num_classes=5).loss(SCORES, LABELS), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_two_classes_give_the_brier_score_of_one():
+    loss = RankedProbability(num_classes=2).loss(torch.tensor([[0.0, math.log(3)]]), torch.tensor([1]))
+    assert loss.item() == pytest.approx(0.25**2)
+
+
+def test_weights_set_the_shares_of_score_and_cross_entropy():
+    rps, ce = onepeak.method("rps", num_classes=5), onepeak.method("ce", num_classes=5)
+    both = RankedProbability(num_classes=5, weight=0.3, cross_entropy_weight=1.0)
+    torch.testing.assert_close(both.loss(SCORES, LABELS), 0.3 * rps.loss(SCORES, LABELS) + ce.loss(SCORES, LABELS))
+
+
+def test_three_tenths_of_the_score_and_the_papers_loss_go_together():
+    together = onepeak.method("rps+elb", num_classes=5, weight=0.3, cross_entropy_weight=1.0, t=2.0)
+    rps, elb = onepeak.method("rps", num_classes=5), onepeak.method("elb", num_classes=5, t=2.0)
+    torch.testing.assert_close(together.loss(SCORES, LABELS), 0.3 * rps.loss(SCORES, LABELS) + elb.loss(SCORES, LABELS))
+
+
+@pytest.mark.bad_input
+def test_weights_out_of_range_are_refused():
+    with pytest.raises(InputError, match=r"`weight` must be a finite number > 0, got 0\.0\."):
+        RankedProbability(num_classes=3, weight=0.0)
+    with pytest.raises(InputError, match=r"`cross_entropy_weight` must be a finite number >= 0, got -1\.0\."):
+        RankedProbability(num_classes=3, cross_entropy_weight=-1.0)
