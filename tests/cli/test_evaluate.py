@@ -22,7 +22,7 @@ def run():
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         assert result.exit_code == 0, result.output
-        return result.stdout
+        return result.stdout if "--json" in arguments else result.output
 
     return call
 
@@ -53,31 +53,50 @@ def test_json_has_every_metric_the_chance_level_and_the_counts(run, listed):
 
 def test_the_table_shows_every_metric_with_the_way_that_is_better(run, listed):
     output = run(picture_run().folder, listed, "--label", "grade")
-    lines = {line.split("│")[1].strip(): line for line in output.splitlines() if line.count("│") == 6}
+    lines = {line.split("\t")[0]: line for line in output.splitlines() if line.count("\t") == 4}
     for record in METRICS:
         assert ("higher" if record.higher_is_better else "lower") in lines[record.name]
     assert "0.6250" in lines["soi_predicted"]
     assert f"{picture_run().result['metrics']['test']['mae']:.4f}" in lines["mae"]
     assert "scans: 15 items, 8 classes; method elb" in output
+    assert "Warning" not in output  # of items that were trained on
 
 
 def test_pictures_left_out_are_shown(run, listed):
     (listed.parent / "0.png").write_bytes(b"")
-    output = run(picture_run().folder, listed, "--label", "grade")
+    with pytest.raises(InputError, match=r"1 of 15 pictures cannot be read:\n .*0\.png: the file is empty"):
+        run(picture_run().folder, listed, "--label", "grade")
+    output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
     assert f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)" in output
     assert "14 items" in output
 
 
 def test_a_table_is_measured(run):
     path = table_run().folder.parent / "grades.csv"
-    record = json.loads(run(table_run().folder, path, "--label", "grade", "--json"))
+    record = json.loads(run(table_run().folder, path, "--json"))  # the model remembers the column of labels
     assert record["classes"] == {"low": 30, "middle": 30, "high": 30}
+    trained = len(table_run().split.train)
+    assert trained <= record["trained_on"] < 90
+    output = run(table_run().folder, path)
+    assert f"Warning: the model was trained on {record['trained_on']} of these 90 items: the figures are no" in output
     assert record["metrics"]["mae"] < 1
 
 
 @pytest.mark.bad_input
+def test_the_wrong_kind_of_data_is_told_first(run, listed):
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+        run(table_run().folder, listed)
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+        run(table_run().folder, "biopsies")
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+        run(table_run().folder, listed.parent)
+    with pytest.raises(InputError, match="must be pictures, as the model was trained on, got rows of a table"):
+        run(picture_run().folder, table_run().folder.parent / "grades.csv")
+
+
+@pytest.mark.bad_input
 def test_other_classes_end_with_one_sentence_that_shows_both(run, listed):
-    with pytest.raises(InputError, match=r"the model has low < middle < high, the data g8 < g7"):
-        run(table_run().folder, listed, "--label", "grade", "--order", "g8,g7,g6,g5,g4,g3,g2,g1")
+    with pytest.raises(InputError, match=r"the model has g1 < g2 .* < g8, the data g8 < g7"):
+        run(picture_run().folder, listed, "--label", "grade", "--order", "g8,g7,g6,g5,g4,g3,g2,g1")
     with pytest.raises(InputError, match=r"There is no file or folder 'biopsie'\. .*Did you mean 'biopsies'"):
         run(picture_run().folder, "biopsie")

@@ -47,12 +47,27 @@ def shared_fgnet():
 
 def test_sizes_are_shown_by_part_and_class_with_groups(run, faces):
     output = run(faces, "--protocol", "holdout", "--splits", 1)
-    assert "faces: 24 items, 3 classes; protocol holdout, seed 0, 1 runs" in output
-    assert "Items (and groups) of each part" in output
-    [row] = [line for line in output.splitlines() if "split0-fold0" in line and "│" in line]
-    groups = [int(cell.split("(")[1].rstrip(") ")) for cell in row.split("│")[2:5]]
+    assert "faces: 24 items, 3 classes; protocol holdout, seed 0, 1 run" in output
+    [row] = [line for line in output.splitlines() if line.startswith("split0-fold0\t")]
+    groups = [int(cell.split("(")[1].rstrip(")")) for cell in row.split("\t")[1:4]]
     assert sum(groups) == 6
     assert "Exact copies with different labels: images/00.png (0), images/01.png (1)" in output
+
+
+def test_a_program_reads_two_tables_of_tabs_with_every_run(run, faces):
+    output = run(faces, "--protocol", "kfold", "--splits", 5)
+    lines = output.splitlines()
+    assert "run\ttrain\tvalid\ttest\tleaks" in lines
+    assert sum(line.startswith("split") for line in lines) == 25  # a terminal would show twenty
+    assert "0\t8" in {line[:3] for line in lines[lines.index("class\titems\ttrain\tvalid\ttest") :]}
+
+
+def test_a_terminal_gets_tables_with_titles(run, faces, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    output = run(faces, "--protocol", "holdout", "--splits", 1)
+    assert "Items (and groups) of each part" in output
+    assert "│ split0-fold0" in output
 
 
 def test_json_has_every_run(run, faces):

@@ -19,7 +19,7 @@ from onepeak.cli import main
 CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
 """What every reader of `result.json` may rely on."""
 
-FILES = {"result.json", "history.csv", "predictions.parquet", "model.safetensors", "onepeak.json"}
+FILES = {"result.json", "history.csv", "predictions.parquet", "model.safetensors", "onepeak.json", "trained_items.txt"}
 
 LONG = 60
 """Epochs that take about a second: time enough to be killed among them."""

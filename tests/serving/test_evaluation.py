@@ -9,7 +9,7 @@ from onepeak.data.open import open_data
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS
 from onepeak.serving import evaluate, load
-from onepeak.serving.evaluation import open_for
+from onepeak.serving.opening import open_for
 from trained_models import TABLE_CLASSES, picture_run, table_run
 
 
@@ -63,10 +63,27 @@ def test_a_folder_needs_no_order_for_the_model_has_it(model, folder):
     assert found.prediction.source_name == "path"
 
 
+def test_items_that_were_trained_on_are_counted(model, table_model):
+    for known, run in ((model, picture_run()), (table_model, table_run())):
+        for part in (run.split.train, run.split.valid, run.split.test):
+            digests = [run.prepared.digests[item] for item in part]
+            trained = {run.prepared.digests[item] for item in run.split.train}
+            expected = sum(digest in trained for digest in digests)  # rows of a table may be alike by chance
+            assert evaluate(known, run.manifest.take(part)).num_trained_on == expected
+    assert expected < len(part)
+
+
+def test_a_model_that_does_not_know_its_items_counts_none(model):
+    model.trained_items = frozenset()
+    assert evaluate(model, picture_run().manifest).num_trained_on == 0
+
+
 def test_pictures_that_cannot_be_read_are_left_out_and_named(model, folder):
     whole = evaluate(model, open_for(model, folder))
     (folder / "g1" / "bad.png").write_bytes(b"")
-    found = evaluate(model, open_for(model, folder))
+    with pytest.raises(InputError, match=r"1 of 16 pictures cannot be read:\n .*bad\.png: the file is empty"):
+        evaluate(model, open_for(model, folder))
+    found = evaluate(model, open_for(model, folder), skip_bad=True)
     assert [row.source for row in found.failed] == [str(folder / "g1" / "bad.png")]
     assert len(found.labels) == len(found.prediction) == len(whole.labels)
     assert math.isclose(found.metrics["mae"], whole.metrics["mae"])
@@ -139,5 +156,5 @@ def test_data_without_one_good_picture_is_refused(model, tmp_path):
     for name in ("g1/a.png", "g2/b.png"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"")
-    with pytest.raises(InputError, match=r"No picture of the data can be read; the first, .*a.png: the file is empty"):
-        evaluate(model, open_for(model, tmp_path))
+    with pytest.raises(InputError, match=r"2 of 2 pictures cannot be read:\n .*a.png: the file is empty"):
+        evaluate(model, open_for(model, tmp_path), skip_bad=True)

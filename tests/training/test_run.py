@@ -54,6 +54,7 @@ def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
         "predictions.parquet",
         "model.safetensors",
         "onepeak.json",
+        "trained_items.txt",
     }
     assert json.loads((folder / "result.json").read_text()) == result
     assert result.keys() >= KEYS

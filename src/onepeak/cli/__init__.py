@@ -20,7 +20,8 @@ def main() -> None:
     except OnepeakError as error:
         if debug:
             raise
-        print(f"onepeak: {error}", file=sys.stderr)  # noqa: T201
+        message = str(error).replace("skip_bad=True", "--skip-bad")  # who types a command has a flag, no argument
+        print(f"onepeak: {message}", file=sys.stderr)  # noqa: T201
         sys.exit(2 if isinstance(error, InputError) else 1)
     except KeyboardInterrupt:
         print("onepeak: stopped; what was finished is kept.", file=sys.stderr)  # noqa: T201

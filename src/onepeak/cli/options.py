@@ -7,24 +7,48 @@ import typer
 
 from onepeak.errors import InputError
 
-Root = Annotated[str | None, typer.Option("--root", help="Folder of a known data set.")]
-Order = Annotated[str | None, typer.Option("--order", help="The classes, lowest first: a,b,c or 0..69 or a file.")]
-Label = Annotated[str | None, typer.Option("--label", help="Column of the label in a table.")]
-Group = Annotated[str | None, typer.Option("--group", help="Column that says who or what an item belongs to.")]
+
+def _with_commas(order: str | None) -> str | None:
+    """Refuses one name alone at once: after a space the shell ends the list, and the rest would be blamed instead."""
+    if order is not None and not any(sign in order for sign in (",", "..", ".txt")):
+        raise InputError(
+            f"`--order` must name at least 2 classes with commas between them, lowest first, got {order!r}: "
+            "write --order low,middle,high, in quotes where a name has spaces."
+        )
+    return order
+
+
+Root = Annotated[str | None, typer.Option("--root", help="Where the known data set, or the CSV's pictures, lie.")]
+Order = Annotated[
+    str | None,
+    typer.Option("--order", callback=_with_commas, help="The classes, lowest first: a,b,c or 0..69 or a .txt file."),
+]
+Label = Annotated[str | None, typer.Option("--label", help="The column of labels in a table.")]
+Group = Annotated[str | None, typer.Option("--group", help="The column of groups: person, patient, slide.")]
 Protocol = Annotated[str, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")]
 Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda (or gpu), cuda:1 or mps.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def settings_of(pairs: list[str]) -> dict[str, object]:
-    """Turns `name=value` flags into settings: numbers, true and false are read as such, all else is text."""
+def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
+    """Turns `name=value` flags into settings: numbers, true and false are read as such, all else is text.
+
+    Args:
+        pairs: What the user typed.
+        flag: Behind which flag, for messages.
+
+    Example:
+        >>> settings_of(["t=1.5", "hidden=64,32", "kind=log"])
+        {'t': 1.5, 'hidden': (64, 32), 'kind': 'log'}
+    """
     found: dict[str, object] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"`--set` must be name=value, got {pair!r}.")
+            raise InputError(f"`{flag}` must be name=value, got {pair!r}.")
         try:
             found[name] = {"true": True, "false": False}[text] if text in ("true", "false") else ast.literal_eval(text)
         except (ValueError, SyntaxError):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from onepeak.cli import options
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
@@ -36,7 +37,7 @@ def predict(
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")] = "auto",
+    device: options.Device = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no notes.")] = False,
 ) -> None:
     """Predicts the class of each picture or row, with its posterior and whether that has one peak.

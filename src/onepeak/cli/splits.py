@@ -1,11 +1,15 @@
 """`onepeak splits`: who is trained on and who is tested on, by a protocol, with what leaks."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from onepeak.cli import options
+from onepeak.cli.tables import print_note, print_table
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.data.manifest import Manifest
@@ -17,10 +21,10 @@ _MOST_CONFLICTS = 5
 
 def splits(
     data: Annotated[str, typer.Argument(help="A known data set, a folder with a folder per class, or a CSV.")],
-    root: Annotated[Path | None, typer.Option(help="Where the known data set, or the CSV's pictures, lie.")] = None,
-    order: Annotated[str | None, typer.Option(help="The classes, lowest first: a,b,c or 0..69.")] = None,
-    label: Annotated[str | None, typer.Option(help="The column of labels.")] = None,
-    group: Annotated[str | None, typer.Option(help="The column of groups: person, patient, slide.")] = None,
+    root: options.Root = None,
+    order: options.Order = None,
+    label: options.Label = None,
+    group: options.Group = None,
     protocol: Annotated[
         str,
         typer.Option(
@@ -63,7 +67,7 @@ def splits(
     else:
         _show(manifest, runs, leaks, conflicts)
         if out is not None:
-            typer.echo(f"Saved to {out}.")
+            print_note(f"Saved to {out}.")
 
 
 def _record(
@@ -99,48 +103,47 @@ def _record(
 def _show(
     manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]", conflicts: "Sequence[Conflict]"
 ) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
+    from onepeak.data.listing import counted
     from onepeak.data.splits import PARTS, class_counts, group_counts, split_notes
 
-    console = Console(highlight=False)
     grouped = manifest.groups is not None
-    console.print(
-        f"{manifest.name}: {len(manifest):,} items, {manifest.num_classes} classes; "
-        f"protocol {runs[0].protocol}, seed {runs[0].seed}, {len(runs)} runs",
-        markup=False,
+    print_note(
+        f"{manifest.name}: {counted(len(manifest), 'item')}, {manifest.num_classes} classes; "
+        f"protocol {runs[0].protocol}, seed {runs[0].seed}, {counted(len(runs), 'run')}"
     )
-    table = Table("run", *PARTS, "leaks", title=f"Items{' (and groups)' if grouped else ''} of each part")
-    for run, found in list(zip(runs, leaks, strict=True))[:_MOST_ROWS]:
+    rows = []
+    for run, found in zip(runs, leaks, strict=True):
         groups = group_counts(manifest, run)
         sizes = [f"{size:,}" + (f" ({groups[part]:,})" if groups else "") for part, size in run.sizes.items()]
         kinds = sorted({f"same {leak.kind}" for leak in found if leak.harmful})
-        table.add_row(run.name, *sizes, ", ".join(kinds) or "none")
-    console.print(table)
-    if len(runs) > _MOST_ROWS:
-        console.print(f"... and {len(runs) - _MOST_ROWS} more runs (--json shows all).")
+        rows.append((run.name, *sizes, ", ".join(kinds) or "none"))
+    most = _MOST_ROWS if sys.stdout.isatty() else len(rows)
+    title = f"Items{' (and groups)' if grouped else ''} of each part"
+    print_table(("run", *PARTS, "leaks"), rows[:most], title=title)
+    if len(rows) > most:
+        print_note(f"... and {len(rows) - most} more runs (--json shows all).")
 
-    table = Table("class", "items", *PARTS, title="Items of each class, over the runs")
+    rows = []
     counts = [class_counts(manifest, run) for run in runs]
     for label, name in enumerate(manifest.classes):
         ranges = [
             (min(count[part][label] for count in counts), max(count[part][label] for count in counts)) for part in PARTS
         ]
         held = int((manifest.labels == label).sum())
-        table.add_row(name, f"{held:,}", *(f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high in ranges))
-    console.print(table)
+        rows.append((name, f"{held:,}", *(f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high in ranges)))
+    typer.echo()
+    print_table(("class", "items", *PARTS), rows, title="Items of each class, over the runs")
 
     for note in [*manifest.notes, *split_notes(manifest, runs)]:
-        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+        print_note(f"Note: {note}")
     for conflict in conflicts[:_MOST_CONFLICTS]:
-        console.print(f"Exact copies with different labels: {conflict}", markup=False, soft_wrap=True)
+        print_note(f"Exact copies with different labels: {conflict}")
     if len(conflicts) > _MOST_CONFLICTS:
-        console.print(f"... and {len(conflicts) - _MOST_CONFLICTS} more such copies (--json shows all).")
+        print_note(f"... and {len(conflicts) - _MOST_CONFLICTS} more such copies (--json shows all).")
     first = next((index for index, found in enumerate(leaks) if found), None)
     if first is not None:
         for leak in leaks[first]:
             word = "Leak" if leak.harmful else "Note"
-            console.print(f"{word} in {runs[first].name}: {leak}", markup=False, soft_wrap=True)
+            print_note(f"{word} in {runs[first].name}: {leak}")
     if any(leak.harmful for found in leaks for leak in found):
-        console.print("Training on a leaking split is refused unless --allow-leak is given.")
+        print_note("Training on a leaking split is refused unless --allow-leak is given.")

@@ -80,6 +80,8 @@ def from_frame(
         labels=ordered.labels,
         classes=ordered.classes,
         groups=groups,
+        label_column=label,
+        group_column=group,
         notes=(*ordered.notes, *notes, *grouped),
     )
 

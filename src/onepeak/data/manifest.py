@@ -89,6 +89,10 @@ class Manifest:
     """Person, patient or slide of each item: never on two sides of a split."""
     strata: tuple[str, ...] | None = None
     """What else every part should hold its share of, such as the gender of each item."""
+    label_column: str | None = None
+    """The column of a table or list that the labels come from."""
+    group_column: str | None = None
+    """The column that the groups come from."""
     true_log_probs: npt.NDArray[np.float64] | None = None
     """The true posterior of each item (items x classes), known only for generated data."""
     notes: tuple[str, ...] = ()

@@ -2,22 +2,23 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from onepeak.data.declared_order import Order
-from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
-from onepeak.data.open import open_data
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
 from onepeak.data.order import shown_order
+from onepeak.data.splits.digests import item_digests
+from onepeak.data.store.failures import BadPicture, UnreadablePicturesError
 from onepeak.errors import InputError
 from onepeak.serving.model import PICTURES_A_BATCH, Model
+from onepeak.serving.opening import check_kind
 from onepeak.serving.pictures import Picture
 from onepeak.serving.prediction import Prediction, Row
 from onepeak.serving.stream import stream
 from onepeak.serving.table_rows import recoded
 from onepeak.training.evaluate import Predictions, measure
+from onepeak.training.trained_items import short
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,28 +33,36 @@ class Evaluation:
     """What the model says of them."""
     labels: torch.Tensor
     """Their true labels."""
+    num_trained_on: int = 0
+    """How many of them the model was trained on, byte for byte (of a table: rows with the same features)."""
     failed: tuple[Row, ...] = ()
-    """The pictures that could not be read, with their errors."""
+    """The pictures that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf, to be shown."""
 
 
-def evaluate(model: Model, data: Manifest, *, batch_size: int | None = None) -> Evaluation:
+def evaluate(model: Model, data: Manifest, *, batch_size: int | None = None, skip_bad: bool = False) -> Evaluation:
     """Measures a model on a data set, all of it.
 
     Args:
         model: The model.
         data: Its classes must be the model's; classes without an item may be left out.
         batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
+        skip_bad: Whether to leave out pictures that cannot be read.
+
+    Raises:
+        UnreadablePicturesError: Some pictures cannot be read; the message lists them.
     """
+    check_kind(model, pictures=not isinstance(data.items, FeatureRows))
     data, notes = with_classes_of(model, data)
     labels = torch.from_numpy(data.labels.copy())
     failed: tuple[Row, ...] = ()
+    items: Items
     if isinstance(data.items, FeatureRows):
-        prediction = _predict_rows(model, data.items, batch_size)
+        items, prediction = _predict_rows(model, data.items, batch_size)
     else:
-        prediction, good, failed = _predict_pictures(model, data.items, batch_size)
-        labels = labels[good]
+        prediction, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
+        items, labels = data.items.take(good), labels[good]
     predictions = Predictions(
         indices=np.arange(len(labels)), labels=labels, predicted=prediction.labels, log_probs=prediction.log_probs
     )
@@ -62,41 +71,10 @@ def evaluate(model: Model, data: Manifest, *, batch_size: int | None = None) -> 
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,
         labels=labels,
+        num_trained_on=_num_trained_on(model, items),
         failed=failed,
         notes=(*data.notes, *notes, *prediction.notes),
     )
-
-
-def open_for(
-    model: Model,
-    data: str | Path,
-    *,
-    root: str | Path | None = None,
-    order: Order | None = None,
-    label: str | None = None,
-    group: str | None = None,
-) -> Manifest:
-    """Opens data as `onepeak.data.open_data` does; where it states no order of its own, the model's is taken.
-
-    Args:
-        model: The model to be measured.
-        data: See `open_data`, as for the others.
-        root: Where a known set, or the pictures of a list, lie.
-        order: The classes, lowest first.
-        label: The column of labels.
-        group: The column of groups.
-    """
-    try:
-        return open_data(data, root=root, order=order, label=label, group=group)
-    except InputError as error:
-        if order is not None:
-            raise
-        try:  # most often the order is what is missing: text has none
-            return open_data(data, root=root, order=model.classes, label=label, group=group)
-        except InputError as other:
-            if str(other) == str(error):
-                raise error from None
-            raise InputError(f"No order was given, so the model's was taken: {other}") from other
 
 
 def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, ...]]:
@@ -115,26 +93,32 @@ def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, 
     return replace(data, labels=labels, classes=model.classes, true_log_probs=None), (note,)
 
 
-def _predict_rows(model: Model, items: FeatureRows, batch_size: int | None) -> Prediction:
+def _num_trained_on(model: Model, items: Items) -> int:
+    if not model.trained_items:  # the pictures need not be read once more
+        return 0
+    return sum(short(digest) in model.trained_items for digest in item_digests(items))
+
+
+def _predict_rows(model: Model, items: FeatureRows, batch_size: int | None) -> tuple[FeatureRows, Prediction]:
+    """The rows as the model reads them, and what it says of them."""
     if model.description.table is None:
-        raise InputError("The data must be pictures, as the model was trained on, got rows of a table.")
+        raise TypeError("rows for a model of pictures")
     rows, notes = recoded(items, model.description.table)
-    return model.predict_rows(rows, notes=notes, batch_size=batch_size)
+    return rows, model.predict_rows(rows, notes=notes, batch_size=batch_size)
 
 
 def _predict_pictures(
-    model: Model, items: ImageFiles | ImageArrays, batch_size: int | None
+    model: Model, items: ImageFiles | ImageArrays, batch_size: int | None, *, skip_bad: bool
 ) -> tuple[Prediction, list[int], tuple[Row, ...]]:
     """What the model says of the pictures that can be read, their positions, and the rows of the others."""
-    if model.reads_tables:
-        raise InputError("The data must be rows of a table, as the model was trained on, got pictures.")
     pictures: Iterable[Picture]
     pictures = items.pixels if isinstance(items, ImageArrays) else (items.root / path for path in items.paths)
     rows = list(stream(model, pictures, batch_size=PICTURES_A_BATCH if batch_size is None else batch_size))
     good = [place for place, row in enumerate(rows) if row.error is None]
     failed = tuple(row for row in rows if row.error is not None)
-    if not good:
-        raise InputError(f"No picture of the data can be read; the first, {failed[0].source}: {failed[0].error}.")
+    if failed and not (good and skip_bad):
+        bad = [BadPicture(place, str(row.source), row.error) for place, row in enumerate(rows) if row.error is not None]
+        raise UnreadablePicturesError(bad, len(rows))
     prediction = Prediction(
         classes=model.classes,
         labels=torch.tensor([rows[place].label for place in good]),

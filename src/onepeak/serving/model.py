@@ -21,6 +21,7 @@ from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import find_device, same_bits
 from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network
+from onepeak.training.trained_items import load_trained_items
 
 PICTURES_A_BATCH = 32
 ROWS_A_BATCH = 4096
@@ -68,7 +69,8 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
-    return Model(description, load_network(folder, description), place)
+    network = load_network(folder, description)
+    return Model(description, network, place, trained_items=load_trained_items(folder))
 
 
 @final
@@ -79,9 +81,18 @@ class Model:
         description: What the weights mean.
         network: The network with its weights.
         device: Where it answers.
+        trained_items: Short hashes of what it was trained on; none where that is not known.
     """
 
-    def __init__(self, description: ModelDescription, network: Network, device: torch.device) -> None:
+    def __init__(
+        self,
+        description: ModelDescription,
+        network: Network,
+        device: torch.device,
+        *,
+        trained_items: frozenset[str] = frozenset(),
+    ) -> None:
+        self.trained_items = trained_items
         self.description = description
         self.network = network.to(device).eval()
         self.device = device

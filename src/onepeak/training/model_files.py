@@ -43,6 +43,10 @@ class ModelDescription:
     """Of the validation and test parts, when the model was made."""
     data: str = ""
     """The name of the data it was trained on."""
+    label: str | None = None
+    """The column of labels there, if that was a table or a list."""
+    group: str | None = None
+    """The column of groups there."""
     versions: dict[str, str] = field(default_factory=dict)
     format: int = FORMAT
 

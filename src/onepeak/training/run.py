@@ -24,6 +24,7 @@ from onepeak.training.loop import Loop, Row, Watch
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
 from onepeak.training.recipe import Recipe
+from onepeak.training.trained_items import save_trained_items
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -131,6 +132,8 @@ def train_run(
         table=encoder,
         metrics=metrics,
         data=manifest.name,
+        label=manifest.label_column,
+        group=manifest.group_column,
         versions=versions(),
     )
     result = {
@@ -157,6 +160,7 @@ def train_run(
     if fabric.is_global_zero:
         write_history(trained.history, folder / "history.csv")
         write_predictions(parts, prepared, folder / "predictions.parquet")
+        save_trained_items(folder, [prepared.digests[item] for item in split.train])
         save_model(folder, description, network.state_dict())
         text = json_text(result)
         write_in_one_step(folder / RESULT, lambda part: part.write_text(text, encoding="utf-8"))

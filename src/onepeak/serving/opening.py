@@ -1,0 +1,70 @@
+"""Data to measure a model on: opened with the columns and the order that the model was trained with."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from onepeak.data.datasets import DATASETS
+from onepeak.data.declared_order import Order
+from onepeak.data.frame import PATH
+from onepeak.data.manifest import Manifest
+from onepeak.data.open import open_data
+from onepeak.data.table_file import read_table
+from onepeak.errors import InputError
+from onepeak.serving.model import Model
+
+
+def open_for(
+    model: Model,
+    data: str | Path,
+    *,
+    root: str | Path | None = None,
+    order: Order | None = None,
+    label: str | None = None,
+    group: str | None = None,
+) -> Manifest:
+    """Opens data as `onepeak.data.open_data` does; what is not said is taken from the model, where it fits.
+
+    Args:
+        model: The model to be measured.
+        data: See `open_data`, as for the others.
+        root: Where a known set, or the pictures of a list, lie.
+        order: The classes, lowest first; the model's where the data states none of its own.
+        label: The column of labels; the one that the model was trained with, where the table has it.
+        group: The column of groups; likewise.
+    """
+    columns = _columns(data)
+    if columns is not None:
+        label = label or _known(model.description.label, columns)
+        group = group or _known(model.description.group, columns)
+    if columns is not None or data in DATASETS or Path(data).expanduser().is_dir():
+        check_kind(model, pictures=columns is None or PATH in columns)
+    try:
+        return open_data(data, root=root, order=order, label=label, group=group)
+    except InputError as error:
+        if order is not None:
+            raise
+        try:  # most often the order is what is missing: text has none
+            return open_data(data, root=root, order=model.classes, label=label, group=group)
+        except InputError as other:
+            if str(other) == str(error):
+                raise error from None
+            raise InputError(f"No order was given, so the model's was taken: {other}") from other
+
+
+def check_kind(model: Model, *, pictures: bool) -> None:
+    """Refuses pictures for a model of a table, and the other way round."""
+    if pictures == model.reads_tables:
+        kinds = ("pictures", "rows of a table") if pictures else ("rows of a table", "pictures")
+        raise InputError(f"The data must be {kinds[1]}, as the model was trained on, got {kinds[0]}.")
+
+
+def _columns(data: str | Path) -> Collection[str] | None:
+    """The columns, if the data is a table."""
+    path = Path(data).expanduser()
+    if data in DATASETS or not path.is_file():
+        return None
+    return [str(name) for name in read_table(path).frame.columns]
+
+
+def _known(name: str | None, columns: Collection[str]) -> str | None:
+    return name if name in columns else None

@@ -1,0 +1,41 @@
+"""Which items a model was trained on, as short hashes beside it: so that nobody takes them for new data."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from onepeak.errors import InputError
+from onepeak.training.checkpoint import write_in_one_step
+
+TRAINED_ITEMS = "trained_items.txt"
+
+_LENGTH = 16
+"""Hexadecimal digits kept of a hash: among a million items two would share them once in thirty million sets."""
+
+
+def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
+    """Writes one short hash a line, sorted, each once.
+
+    Args:
+        folder: The model's folder.
+        digests: The hash of every item of the training part (`onepeak.data.splits.digests.item_digests`).
+    """
+    text = "".join(f"{digest}\n" for digest in sorted({short(digest) for digest in digests}))
+    write_in_one_step(folder / TRAINED_ITEMS, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def load_trained_items(folder: Path) -> frozenset[str]:
+    """The short hashes; none where the folder does not say."""
+    path = folder / TRAINED_ITEMS
+    if not path.exists():
+        return frozenset()
+    try:
+        return frozenset(path.read_text(encoding="utf-8").split())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path} must be the list that onepeak wrote, got a file that cannot be read: {error}."
+        ) from error
+
+
+def short(digest: str) -> str:
+    """A hash as the list holds it."""
+    return digest[:_LENGTH]
