@@ -69,7 +69,8 @@ def write_diagram(comparison: RankComparison, path: Path, *, title: str = "") ->
         title: What was ranked.
     """
     figure = critical_difference_diagram(comparison, title=title)
+    undated = {"CreationDate": None}
     png, pdf = path.with_name(f"{path.name}.png"), path.with_name(f"{path.name}.pdf")
-    write_in_one_step(png, lambda part: figure.savefig(part, format="png", dpi=200))
-    write_in_one_step(pdf, lambda part: figure.savefig(part, format="pdf", metadata={"CreationDate": None}))
+    write_in_one_step(png, lambda part: figure.savefig(part, format="png", dpi=200, bbox_inches="tight"))
+    write_in_one_step(pdf, lambda part: figure.savefig(part, format="pdf", bbox_inches="tight", metadata=undated))
     return png, pdf
