@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     PerSample: TypeAlias = Tensor
     PerSampleBool: TypeAlias = Tensor
     PerClass: TypeAlias = Tensor
+    Intervals: TypeAlias = Tensor
     Scalar: TypeAlias = Tensor
 else:
     try:
         from jaxtyping import Bool, Float, Integer
     except ImportError:
-        Outputs = Scores = LogProbs = Labels = Gaps = PerSample = PerSampleBool = PerClass = Scalar = Tensor
+        Outputs = Scores = LogProbs = Labels = Gaps = PerSample = PerSampleBool = PerClass = Intervals = Scalar = Tensor
     else:
         Outputs = Float[Tensor, "*batch outputs"]  # what the network gives, read only by its method
         Scores = Float[Tensor, "*batch classes"]  # one number a class, any scale
@@ -31,4 +32,5 @@ else:
         PerSample = Float[Tensor, "*batch"]
         PerSampleBool = Bool[Tensor, "*batch"]
         PerClass = Float[Tensor, "classes"]
+        Intervals = Integer[Tensor, "*batch 2"]  # the lowest and the highest label within
         Scalar = Float[Tensor, ""]

@@ -3,7 +3,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.posterior import DECISIONS, mean, median, mode
+from onepeak.errors import InputError
+from onepeak.posterior import DECISIONS, mean, median, minimum_cost, mode
 from onepeak.posterior.decide import expected_label, floor_of_mean
 
 
@@ -59,3 +60,66 @@ def test_many_classes_do_not_carry_the_mean_outside(dtype):
     log_probs[-1] = 0
     assert mean(log_probs.to(dtype)) == 9_999
     assert expected_label(log_probs) == 9_999
+
+
+def distances(num_classes):
+    labels = torch.arange(num_classes)
+    return (labels[:, None] - labels).abs()
+
+
+@given(st.integers(0, 2**31), st.integers(2, 15))
+def test_the_least_cost_is_that_of_every_label_tried(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    generator = torch.Generator().manual_seed(seed)
+    costs = torch.rand(num_classes, num_classes, dtype=torch.float64, generator=generator)
+    for row, decided in zip(log_probs.exp().tolist(), minimum_cost(log_probs, costs).tolist(), strict=True):
+        expected = [
+            sum(row[truth] * costs[truth, label].item() for truth in range(num_classes)) for label in range(num_classes)
+        ]
+        assert expected[decided] == pytest.approx(min(expected), rel=1e-12)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 15))
+def test_tables_of_costs_have_the_named_decisions_as_special_cases(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    far = distances(num_classes)
+    assert torch.equal(minimum_cost(log_probs, far), median(log_probs))
+    assert torch.equal(minimum_cost(log_probs, far**2), mean(log_probs))
+    assert torch.equal(minimum_cost(log_probs, (far > 0).double()), mode(log_probs))
+
+
+def test_a_tumour_that_must_not_be_missed_is_called_earlier():
+    log_probs = torch.tensor([[0.8, 0.2], [0.95, 0.05]]).log()
+    assert minimum_cost(log_probs, torch.tensor([[0.0, 1.0], [10.0, 0.0]])).tolist() == [1, 0]
+    assert minimum_cost(log_probs, torch.tensor([[0.0, 1.0], [1.0, 0.0]])).tolist() == [0, 0]
+
+
+def test_equal_costs_go_to_the_lowest_label():
+    assert minimum_cost(torch.tensor([0.5, 0.0, 0.5]).log(), distances(3)) == 0
+
+
+def test_autocast_does_not_round_expected_costs():
+    log_probs = posteriors(0, 70, rows=500).float()
+    expected = minimum_cost(log_probs, distances(70))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(minimum_cost(log_probs, distances(70)), expected)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        (torch.zeros(3, 2), r"`cost_matrix` must be a tensor of shape \(3, 3\), a row a true label .*, got \(3, 2\)\."),
+        ([[0, 1, 2]] * 3, r"`cost_matrix` must be a tensor of shape \(3, 3\), .*, got list\."),
+        (torch.full((3, 3), torch.nan), r"`cost_matrix` must be finite, got 9 NaN or infinite values\."),
+    ],
+)
+def test_a_table_of_costs_that_does_not_fit_is_refused(costs, message):
+    with pytest.raises(InputError, match=message):
+        minimum_cost(torch.zeros(2, 3).log_softmax(-1), costs)
+
+
+@pytest.mark.bad_input
+def test_costs_need_a_posterior():
+    with pytest.raises(InputError, match="`log_probs` must be log-probabilities, whose exponentials sum to 1"):
+        minimum_cost(torch.zeros(2, 3), torch.zeros(3, 3))

@@ -1,7 +1,31 @@
-"""What to do with a posterior: decide on a label, see whether it has one peak, flag what makes no sense."""
+"""What to do with a posterior: decide on a label, calibrate it, give an interval, see whether it makes sense."""
 
-from onepeak.posterior.decide import DECISIONS, mean, median, mode
+from onepeak.posterior.calibrate import fit_temperature, temper
+from onepeak.posterior.conformal import ContiguousSets
+from onepeak.posterior.decide import DECISIONS, mean, median, minimum_cost, mode
+from onepeak.posterior.interval import covers, price_of_contiguity, sizes
 from onepeak.posterior.paradox import is_paradoxical, runner_up_distance
+from onepeak.posterior.project import project
+from onepeak.posterior.reliability import Reliability, ReliabilityBin, reliability
 from onepeak.posterior.shape import is_unimodal
 
-__all__ = ["DECISIONS", "is_paradoxical", "is_unimodal", "mean", "median", "mode", "runner_up_distance"]
+__all__ = [
+    "DECISIONS",
+    "ContiguousSets",
+    "Reliability",
+    "ReliabilityBin",
+    "covers",
+    "fit_temperature",
+    "is_paradoxical",
+    "is_unimodal",
+    "mean",
+    "median",
+    "minimum_cost",
+    "mode",
+    "price_of_contiguity",
+    "project",
+    "reliability",
+    "runner_up_distance",
+    "sizes",
+    "temper",
+]

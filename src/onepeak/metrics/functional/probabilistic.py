@@ -7,6 +7,7 @@ from onepeak._check import check_integer, check_labels
 from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
 from onepeak.metrics.functional.confusion import as_weights
 from onepeak.posterior._check import check_log_probs, wide
+from onepeak.posterior.reliability import bin_sums
 
 
 def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:
@@ -101,12 +102,7 @@ def calibration_bins(
     weights = as_weights(sample_weight, labels)
     log_confidence, mode = log_probs.double().max(dim=-1)
     confidence = log_confidence.exp().clamp(max=1)
-    # without a place for NaN there would be no bin for it, and the index would be anything; in the sums it stays NaN
-    bins = (confidence * num_bins).nan_to_num(0).long().clamp(max=num_bins - 1)
-    rows = torch.stack([torch.ones_like(weights), confidence, (mode == labels).double()], dim=-1)
-    rows = torch.where(weights.unsqueeze(-1) > 0, rows * weights.unsqueeze(-1), 0.0)
-    table = torch.zeros(num_bins, 3, dtype=torch.float64, device=labels.device)
-    return table.index_add(0, bins.flatten(), rows.reshape(-1, 3))
+    return bin_sums(confidence, mode == labels, weights, num_bins=num_bins)
 
 
 def calibration_error(bins: Tensor) -> Scalar:

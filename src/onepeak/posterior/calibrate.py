@@ -1,0 +1,109 @@
+"""Posteriors that are as sure as they are right: one temperature, which cannot change the order of the labels."""
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_labels, check_number, check_weights
+from onepeak._shapes import Labels, LogProbs, PerSample
+from onepeak.errors import InputError
+from onepeak.posterior._check import check_class_scores, check_log_probs, wide
+
+COLDEST, HOTTEST = 0.05, 1000.0
+"""The temperatures between which the best one is looked for."""
+_HALVINGS = 60
+"""Of the logarithm of that range: more digits than float64 has."""
+
+
+def fit_temperature(log_probs: LogProbs, labels: Labels, *, sample_weight: PerSample | None = None) -> float:
+    r"""The temperature at which posteriors are most likely to have given these labels.
+
+    .. math:: \hat T = \arg\min_T \; - \sum_i w_i \log \mathrm{softmax}(\log p_i / T)_{y_i}
+
+    The sum is convex in :math:`1 / T`, so its slope has one zero, found by halving between `COLDEST` and `HOTTEST`. A
+    temperature above 1 says that the posteriors are too sure of themselves. Where the most probable label is right in
+    every sample, colder is always better, and the answer is `COLDEST`; where chance does better than the posteriors,
+    it is `HOTTEST`. Fit it on samples that were not trained on.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        labels: True labels, each of which was given some probability, however small.
+        sample_weight: How often each sample counts; once, where it is not given.
+
+    Example:
+        >>> sure = torch.tensor([[0.99, 0.01], [0.99, 0.01], [0.99, 0.01]]).log()
+        >>> temperature = fit_temperature(sure, torch.tensor([0, 0, 1]))
+        >>> round(temperature, 2), temper(sure, temperature)[0].exp()
+        (6.63, tensor([0.6667, 0.3333]))
+
+    Reference: Guo et al. 2017, On calibration of modern neural networks, section 4.2.
+    """
+    check_log_probs(log_probs)
+    check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
+    if not labels.numel():
+        raise InputError("`labels` must hold at least one sample, got none.")
+    if sample_weight is not None:
+        check_weights(sample_weight, labels.shape, name="sample_weight")
+    place = torch.device("cpu") if log_probs.device.type == "mps" else log_probs.device  # MPS has no float64
+    scores = log_probs.detach().to(place, torch.float64)
+    weights = torch.ones_like(scores[..., 0]) if sample_weight is None else sample_weight.to(scores)
+    at_label = scores.gather(-1, labels.to(place).long().unsqueeze(-1)).squeeze(-1)
+    impossible = int((at_label.isneginf() & (weights > 0)).sum())
+    if impossible:
+        raise InputError(
+            f"`log_probs` must give every true label some probability, got {impossible} samples with none: no "
+            "temperature mends a zero."
+        )
+    return 1 / _best_sharpness(scores, at_label.nan_to_num(neginf=0.0), weights).item()
+
+
+def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
+    r"""Posteriors at another temperature: :math:`\log \mathrm{softmax}(\log p / T)`.
+
+    Above 1 they become flatter, below 1 sharper; at 1 they stay as they are, bit for bit. The order of the labels stays
+    too, exactly: what was higher is higher and what was equal is equal, so the mode, the side order index and whether
+    there is one peak cannot change. Where rounding would make two different probabilities equal, as it does for tails
+    at high temperatures, the upper one is moved up by one unit in its last place.
+
+    Args:
+        log_probs: Log-probabilities or scores.
+        temperature: Above 0.
+
+    Returns:
+        Log-probabilities; float32 for half precision.
+
+    Example:
+        >>> temper(torch.tensor([0.1, 0.8, 0.1]).log(), 2.0).exp()
+        tensor([0.2071, 0.5858, 0.2071])
+    """
+    check_class_scores(log_probs, name="log_probs")
+    check_number("temperature", temperature, above=0)
+    if temperature == 1:
+        return log_probs
+    tempered = (log_probs.to(wide(log_probs)) / temperature).log_softmax(dim=-1)
+    kept = _ordered_as(log_probs, tempered.detach())
+    return torch.where(kept > tempered, kept, tempered)  # so that gradients pass where nothing had to be moved
+
+
+def _best_sharpness(scores: Tensor, at_label: Tensor, weights: Tensor) -> Tensor:
+    """The root of the slope in 1 / T; all on the device, no step waits for the one before to be read."""
+    known = scores.masked_fill(scores.isneginf(), 0.0)  # what has no probability at any temperature adds nothing
+    low, high = scores.new_tensor(1 / HOTTEST), scores.new_tensor(1 / COLDEST)
+    for _ in range(_HALVINGS):
+        middle = (low * high).sqrt()
+        expected = ((middle * scores).softmax(dim=-1) * known).sum(dim=-1)
+        too_sharp = (weights * (expected - at_label)).sum() > 0
+        low, high = torch.where(too_sharp, low, middle), torch.where(too_sharp, middle, high)
+    return (low * high).sqrt()
+
+
+def _ordered_as(scores: Tensor, log_probs: Tensor) -> Tensor:
+    """The log-probabilities, raised by the least that makes them differ wherever the scores do."""
+    order = scores.argsort(dim=-1)
+    ranks = (scores.gather(-1, order).diff(dim=-1) > 0).cumsum(dim=-1)
+    ranks = torch.cat([torch.zeros_like(order[..., :1]), ranks], dim=-1)
+    # The bits of floats of one sign, read as integers, count the floats in their order: the next one is one more.
+    integers = torch.int64 if log_probs.dtype == torch.float64 else torch.int32
+    counts = -log_probs.gather(-1, order).clamp(max=0).abs().view(integers).long()
+    counts = (counts - ranks).cummax(dim=-1).values + ranks
+    raised = -(-counts).to(integers).view(log_probs.dtype)
+    return torch.empty_like(log_probs).scatter(-1, order, raised)

@@ -1,0 +1,71 @@
+"""Intervals of labels that grow from the mode: each label's place in that growth, and the labels up to a place."""
+
+import torch
+from torch import Tensor
+
+from onepeak._shapes import Intervals, LogProbs, Scores
+from onepeak.posterior._check import check_log_probs
+
+
+def nested_scores(log_probs: LogProbs) -> Scores:
+    r"""How late each label joins an interval that grows from the mode.
+
+    The interval always takes in its more probable neighbour next; of two equals, neither counts as before the other.
+    The score of a label is how much of the probability lies inside before it joins, written as
+
+    .. math:: s_k = - \log \big( 1 - P(\text{interval before } k) \big)
+
+    so that a posterior that is far too sure of itself, whose every interval holds 1 - 1e-20, still has different scores
+    for different labels. The mode has 0, a label without probability infinity, and the scores rise away from the mode:
+    labels up to a score are an interval, for any posterior. Of one with one peak it is the highest-density set.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+
+    Returns:
+        A score a class, in float64.
+
+    Example:
+        >>> nested_scores(torch.tensor([0.1, 0.6, 0.25, 0.05]).log().double()).neg().exp()
+        tensor([0.1500, 1.0000, 0.4000, 0.0500], dtype=torch.float64)
+    """
+    check_log_probs(log_probs)
+    # MPS has no float64; without its digits the sums of small tails would not tell labels apart
+    place = torch.device("cpu") if log_probs.device.type == "mps" else log_probs.device
+    scores = log_probs.detach().to(place, torch.float64).log_softmax(dim=-1)
+    mode = scores.argmax(dim=-1, keepdim=True)
+    labels = torch.arange(scores.shape[-1], device=place)
+    # A label joins right after the lowest label on the way to it from the mode; the height of that one is its level.
+    # Before it joins, the interval holds all of its own side up to it and, of the other side, what has a higher level.
+    rising = scores.masked_fill(labels > mode, torch.inf).flip(-1).cummin(dim=-1).values.flip(-1)
+    falling = scores.masked_fill(labels < mode, torch.inf).cummin(dim=-1).values
+    levels = torch.minimum(rising, falling)
+    higher_left = torch.searchsorted(rising.contiguous(), levels, right=True).minimum(mode)
+    higher_right = scores.shape[-1] - torch.searchsorted(falling.flip(-1).contiguous(), levels, right=True)
+    first = torch.where(labels < mode, labels + 1, higher_left)
+    after_last = torch.where(labels > mode, labels, higher_right.maximum(mode + 1))
+    nothing = torch.full_like(scores[..., :1], -torch.inf)
+    below = torch.cat([nothing, scores.logcumsumexp(dim=-1)], dim=-1).gather(-1, first)
+    above = torch.cat([scores.flip(-1).logcumsumexp(dim=-1).flip(-1), nothing], dim=-1).gather(-1, after_last)
+    outside = torch.logaddexp(below, above).clamp(max=0)
+    return 0 - outside.masked_fill(labels == mode, 0.0)
+
+
+def intervals_within(log_probs: LogProbs, thresholds: float | Tensor) -> Intervals:
+    """The labels whose score is within a threshold, as [lower, upper]; the mode is always one of them.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        thresholds: One for all classes or one a class. With different ones the labels may have gaps, which the interval
+            covers.
+
+    Example:
+        >>> intervals_within(torch.tensor([0.1, 0.6, 0.25, 0.05]).log(), 1.0)
+        tensor([1, 2])
+    """
+    scores = nested_scores(log_probs)
+    labels = torch.arange(scores.shape[-1], device=scores.device)
+    left_out = scores > torch.as_tensor(thresholds, dtype=scores.dtype, device=scores.device).clamp(min=0)
+    lower = labels.masked_fill(left_out, scores.shape[-1]).amin(dim=-1)
+    upper = labels.masked_fill(left_out, -1).amax(dim=-1)
+    return torch.stack([lower, upper], dim=-1).to(log_probs.device)

@@ -1,0 +1,114 @@
+"""Does what was said to be probable happen as often? The points of a reliability diagram."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_integer, check_labels
+from onepeak._shapes import Labels, LogProbs
+from onepeak.posterior._check import check_log_probs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityBin:
+    """The statements whose probability lies between two bounds."""
+
+    low: float
+    high: float
+    count: int
+    stated: float
+    """Their mean probability."""
+    happened: float
+    """The share of them that came true."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reliability:
+    """Bins of probability, lowest first, without those that are empty."""
+
+    confidence: tuple[ReliabilityBin, ...]
+    """Of the statement "it is the most probable label", one a sample."""
+    cumulative: tuple[ReliabilityBin, ...]
+    """Of the statements "it is label k or below", one for every sample and every k but the last."""
+
+    @property
+    def confidence_error(self) -> float:
+        """Mean gap between stated and happened for the most probable label: the expected calibration error."""
+        return _mean_gap(self.confidence)
+
+    @property
+    def cumulative_error(self) -> float:
+        """The same for the cumulative probabilities, where the order of the labels counts."""
+        return _mean_gap(self.cumulative)
+
+
+def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> Reliability:
+    r"""Compares stated probabilities with how often they came true, in bins of equal width.
+
+    Once for the probability of the mode, as for any classifier, and once for :math:`P(y \le k)`, which is what ordered
+    labels are read by: "at most 40 years old", "no worse than grade 2".
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        labels: True labels.
+        num_bins: The number of bins between 0 and 1.
+
+    Example:
+        >>> found = reliability(torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log(), torch.tensor([0, 0]), num_bins=2)
+        >>> [(each.low, each.high, each.count, round(each.stated, 3), each.happened) for each in found.confidence]
+        [(0.5, 1.0, 2, 0.75, 0.5)]
+        >>> [(round(each.stated, 3), each.happened) for each in found.cumulative], round(found.cumulative_error, 3)
+        ([(0.25, 1.0), (0.75, 1.0)], 0.5)
+    """
+    check_log_probs(log_probs)
+    check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
+    check_integer("num_bins", num_bins, minimum=1)
+    probs = log_probs.detach().cpu().double().exp()
+    labels = labels.cpu()
+    confidence, mode = probs.max(dim=-1)
+    below = probs.cumsum(dim=-1)[..., :-1]
+    thresholds = torch.arange(below.shape[-1])
+    return Reliability(
+        confidence=_bins(confidence, mode == labels, num_bins),
+        cumulative=_bins(below, labels.unsqueeze(-1) <= thresholds, num_bins),
+    )
+
+
+def bin_sums(stated: Tensor, happened: Tensor, weights: Tensor, *, num_bins: int) -> Tensor:
+    """For every bin: the weight of its statements, of their probabilities, and of those that came true (bins x 3).
+
+    Args:
+        stated: Probabilities.
+        happened: Whether each came true.
+        weights: How often each counts.
+        num_bins: The number of bins between 0 and 1.
+    """
+    # without a place for NaN there would be no bin for it, and the index would be anything; in the sums it stays NaN
+    bins = (stated * num_bins).nan_to_num(0).long().clamp(max=num_bins - 1)
+    rows = torch.stack([torch.ones_like(stated), stated, happened.to(stated)], dim=-1)
+    rows = torch.where(weights.unsqueeze(-1) > 0, rows * weights.unsqueeze(-1), 0.0)
+    table = torch.zeros(num_bins, 3, dtype=stated.dtype, device=stated.device)
+    return table.index_add(0, bins.flatten(), rows.reshape(-1, 3))
+
+
+def _bins(stated: Tensor, happened: Tensor, num_bins: int) -> tuple[ReliabilityBin, ...]:
+    stated = stated.clamp(max=1)
+    sums = bin_sums(stated, happened, torch.ones_like(stated), num_bins=num_bins).tolist()
+    return tuple(
+        ReliabilityBin(
+            low=place / num_bins,
+            high=(place + 1) / num_bins,
+            count=round(count),
+            stated=total / count,
+            happened=true / count,
+        )
+        for place, (count, total, true) in enumerate(sums)
+        if count
+    )
+
+
+def _mean_gap(bins: tuple[ReliabilityBin, ...]) -> float:
+    total = sum(each.count for each in bins)
+    return sum(each.count * abs(each.stated - each.happened) for each in bins) / total if total else math.nan

@@ -1,0 +1,219 @@
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import betabinom
+
+from onepeak.data.biopsies import grade_log_probs
+from onepeak.errors import InputError
+from onepeak.posterior import ContiguousSets, covers, sizes, temper
+from onepeak.posterior.conformal import conformal_threshold, samples_needed, scores_at
+
+DISTORTIONS = {
+    "true": lambda log_probs, _: log_probs,
+    "far too sharp": lambda log_probs, _: temper(log_probs, 0.05),
+    "far too flat": lambda log_probs, _: temper(log_probs, 5.0),
+    "two peaks": lambda log_probs, noise: (log_probs + 2 * noise).log_softmax(-1),
+    "no idea": lambda _, noise: noise.log_softmax(-1),
+    "upside down": lambda log_probs, _: log_probs.flip(-1),
+}
+
+
+def graded(seed, count):
+    """The true posteriors of `biopsies`, without the pictures, and grades drawn from them."""
+    rng = np.random.default_rng(seed)
+    log_probs = torch.from_numpy(grade_log_probs(rng.uniform(0, 8, count)))
+    chance = torch.from_numpy(rng.uniform(size=(count, 1)))
+    labels = (log_probs.exp().cumsum(-1) < chance).sum(-1).clamp(max=7)
+    return log_probs, labels, torch.from_numpy(rng.standard_normal(log_probs.shape))
+
+
+@pytest.mark.parametrize("distortion", DISTORTIONS)
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
+def test_coverage_is_within_what_chance_allows_whatever_the_posterior(distortion, alpha):
+    """Of n samples to learn from and m new ones, the number within is beta-binomial where no two scores are equal.
+
+    Equal scores (a mode that is met has score 0) only ever widen, so the lower end holds for every posterior, and the
+    upper end for those without ties at the threshold. Each end fails by chance once in 100,000 draws; seeds are fixed.
+    """
+    n, m = 500, 4000
+    log_probs, labels, noise = graded(7, n + m)
+    log_probs = DISTORTIONS[distortion](log_probs, noise)
+    sets = ContiguousSets(alpha=alpha).calibrate(log_probs[:n], labels[:n])
+    within = covers(sets.predict(log_probs[n:]), labels[n:]).sum().item()
+    rank = math.ceil((n + 1) * (1 - alpha) - 1e-9)
+    law = betabinom(m, rank, n + 1 - rank)
+    assert within >= law.ppf(1e-5)
+    if sets.thresholds[0] > 0:
+        assert within <= law.ppf(1 - 1e-5)
+
+
+def test_coverage_on_average_over_many_draws_is_what_was_promised():
+    """Over 200 draws of 99 samples to learn from and 100 new ones, within four standard errors."""
+    alpha, n, m, draws = 0.1, 99, 100, 200
+    log_probs, labels, _ = graded(11, draws * (n + m))
+    shares = []
+    for part_probs, part_labels in zip(log_probs.split(n + m), labels.split(n + m), strict=True):
+        sets = ContiguousSets(alpha=alpha).calibrate(part_probs[:n], part_labels[:n])
+        shares.append(covers(sets.predict(part_probs[n:]), part_labels[n:]).double().mean().item())
+    error = np.std(shares) / math.sqrt(draws)
+    assert 1 - alpha - 4 * error < np.mean(shares) < 1 - alpha + 1 / (n + 1) + 4 * error
+
+
+def test_per_class_the_promise_holds_for_every_class():
+    """Posteriors that never believe in the outer grades fail there when all classes share a threshold."""
+    alpha, n, m = 0.1, 4000, 16_000
+    log_probs, labels, _ = graded(3, n + m)
+    blind = (log_probs - torch.tensor([9.0, 0, 0, 0, 0, 0, 0, 9.0])).log_softmax(-1)
+    shared, own = (
+        ContiguousSets(alpha=alpha, per_class=per_class).calibrate(blind[:n], labels[:n]) for per_class in (False, True)
+    )
+    shares = {
+        sets.per_class: torch.stack(
+            [covers(sets.predict(blind[n:]), labels[n:])[labels[n:] == label].double().mean() for label in range(8)]
+        )
+        for sets in (shared, own)
+    }
+    assert shares[False].min() < 0.7
+    for label in range(8):
+        learnt, new = int((labels[:n] == label).sum()), int((labels[n:] == label).sum())
+        rank = math.ceil((learnt + 1) * (1 - alpha) - 1e-9)
+        assert shares[True][label] * new >= betabinom(new, rank, learnt + 1 - rank).ppf(1e-5)
+
+
+def test_the_price_of_contiguity_is_small_beside_mapie():
+    """MAPIE's sets may have gaps and count a label's own probability: as many hits, and no fewer labels than ours."""
+    from mapie.classification import SplitConformalClassifier
+    from mapie.metrics.classification import classification_coverage_score, classification_mean_width_score
+
+    n = 1000
+    log_probs, labels, _ = graded(5, 5 * n)
+
+    class Posterior:
+        """The posteriors as a scikit-learn classifier whose features are the probabilities."""
+
+        classes_ = np.arange(8)
+        __sklearn_is_fitted__ = staticmethod(lambda: True)
+        fit = None
+
+        def predict_proba(self, probs):
+            return probs
+
+        def predict(self, probs):
+            return probs.argmax(-1)
+
+    probs, truth = log_probs.exp().numpy(), labels.numpy()
+    theirs = {}
+    for score in ("lac", "aps"):
+        peer = SplitConformalClassifier(Posterior(), confidence_level=0.9, conformity_score=score)
+        _, found = peer.conformalize(probs[:n], truth[:n]).predict_set(probs[n:])
+        theirs[score] = (
+            classification_coverage_score(truth[n:], found)[0],
+            classification_mean_width_score(found)[0],
+        )
+    ours = ContiguousSets(alpha=0.1).calibrate(log_probs[:n], labels[:n]).predict(log_probs[n:])
+    coverage, width = covers(ours, labels[n:]).double().mean().item(), sizes(ours).double().mean().item()
+    assert coverage == pytest.approx(theirs["lac"][0], abs=0.02)
+    assert width < theirs["aps"][1]
+    assert width == pytest.approx(theirs["lac"][1], rel=0.03)  # the smallest there can be, were the threshold known
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=60), st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5, 0.9]))
+def test_the_threshold_is_the_quantile_that_numpy_gives(scores, alpha):
+    n = len(scores)
+    level = math.ceil(round((n + 1) * (1 - alpha), 9)) / n
+    found = conformal_threshold(torch.tensor(scores, dtype=torch.float64), alpha)
+    assert found == (math.inf if level > 1 else np.quantile(scores, level, method="inverted_cdf"))
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.15, 0.25, 0.3, 0.5, 0.7])
+def test_one_sample_fewer_than_needed_is_too_few(alpha):
+    enough = samples_needed(alpha)
+    assert conformal_threshold(torch.zeros(enough), alpha) == 0
+    assert enough == 0 or conformal_threshold(torch.zeros(enough - 1), alpha) == math.inf
+
+
+def test_a_round_alpha_is_not_moved_by_its_last_binary_digit():
+    """(9 + 1) * (1 - 0.1) is 9, and 100 * (1 - 0.07) is 93, which floats make 92.99999 or 93.00001."""
+    for count, alpha, rank in ((9, 0.1, 9), (99, 0.07, 93), (99, 0.01, 99), (999, 0.001, 999)):
+        assert conformal_threshold(torch.arange(1.0, count + 1), alpha) == rank
+
+
+def test_a_class_with_too_few_samples_is_in_every_interval():
+    log_probs, labels, _ = graded(1, 600)
+    some = (labels != 7) | (torch.arange(600) < 40)
+    log_probs, labels = log_probs[some], labels[some]
+    assert 0 < (labels == 7).sum() < 9
+    sets = ContiguousSets(alpha=0.1, per_class=True).calibrate(log_probs, labels)
+    assert sets.uncertain_classes == (7,)
+    assert (sets.predict(log_probs)[:, 1] == 7).all()
+    assert ContiguousSets(alpha=0.1).calibrate(log_probs, labels).uncertain_classes == ()
+
+
+def test_the_mode_is_always_within_though_every_threshold_is_low():
+    log_probs, labels, _ = graded(2, 500)
+    sure = temper(log_probs, 0.05)
+    found = ContiguousSets(alpha=0.9).calibrate(sure, labels).predict(sure)
+    assert torch.equal(found, sure.argmax(-1, keepdim=True).expand(-1, 2))
+
+
+def test_calibrating_again_forgets_what_was_before():
+    log_probs, labels, _ = graded(2, 400)
+    once = ContiguousSets().calibrate(log_probs[200:], labels[200:])
+    twice = ContiguousSets().calibrate(log_probs[:200], labels[:200]).calibrate(log_probs[200:], labels[200:])
+    assert torch.equal(once.thresholds, twice.thresholds)
+
+
+def test_the_scores_are_those_at_the_labels():
+    log_probs = torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]).log().double()
+    assert scores_at(log_probs, torch.tensor([0, 0])).neg().exp().tolist() == pytest.approx([0.1, 1.0])
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, 2, math.nan, "0.1"])
+def test_alpha_must_lie_between_zero_and_one(alpha):
+    with pytest.raises(InputError, match=re.escape(f"`alpha` must be a finite number > 0 and < 1, got {alpha!r}.")):
+        ContiguousSets(alpha=alpha)
+
+
+@pytest.mark.bad_input
+def test_too_few_samples_for_alpha_are_refused_with_what_would_do():
+    log_probs, labels, _ = graded(0, 8)
+    message = r"at least 9 samples for `alpha` 0\.1, got 8: calibrate on more, or take `alpha` >= 0\.112\."
+    with pytest.raises(InputError, match=message):
+        ContiguousSets(alpha=0.1).calibrate(log_probs, labels)
+    ContiguousSets(alpha=0.112).calibrate(log_probs, labels)
+    with pytest.raises(
+        InputError, match=r"at least 9 samples of one class for `alpha` 0\.1, got \d: calibrate on more"
+    ):
+        ContiguousSets(alpha=0.1, per_class=True).calibrate(log_probs, labels)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("log_probs", "labels", "message"),
+    [
+        (torch.zeros(2, 3), torch.tensor([0, 1]), "`log_probs` must be log-probabilities, whose exponentials sum to 1"),
+        (torch.full((2, 3), torch.nan), torch.tensor([0, 1]), "`log_probs` must not be NaN, got NaN in 2 samples"),
+        (torch.zeros(2, 1), torch.tensor([0, 0]), r"`log_probs` must have 2 numbers on its last axis, got shape"),
+        (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0, -1]), "`labels` must be integers from 0 to 2, got -1"),
+        (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0]), r"`labels` must have shape \(2,\), one a sample"),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused(log_probs, labels, message):
+    with pytest.raises(InputError, match=message):
+        ContiguousSets().calibrate(log_probs, labels)
+
+
+@pytest.mark.bad_input
+def test_predicting_comes_after_calibrating_and_with_as_many_classes():
+    log_probs, labels, _ = graded(0, 50)
+    with pytest.raises(InputError, match="`calibrate` must be called first"):
+        ContiguousSets().predict(log_probs)
+    sets = ContiguousSets().calibrate(log_probs, labels)
+    with pytest.raises(InputError, match=r"`log_probs` must have 8 numbers on its last axis, got shape \(2, 3\)"):
+        sets.predict(torch.zeros(2, 3).log_softmax(-1))
