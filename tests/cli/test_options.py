@@ -1,5 +1,8 @@
+import sys
+
 import pytest
 
+from onepeak.cli import main
 from onepeak.cli.options import settings_of
 from onepeak.errors import InputError
 
@@ -28,3 +31,17 @@ def test_no_flags_are_no_settings():
 def test_a_pair_that_is_none_is_shown(pair):
     with pytest.raises(InputError, match=rf"`--set` must be name=value, got {pair!r}"):
         settings_of(["t=1", pair])
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    "command", [("splits", "photos"), ("evaluate", "model", "photos"), ("train", "photos", "--method=ce", "--out=run")]
+)
+def test_an_order_with_spaces_is_answered_with_commas(command, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["onepeak", *command, "--order", "mild", "moderate", "severe"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    errors = capsys.readouterr().err
+    assert "`--order` must name at least 2 classes with commas between them, lowest first, got 'mild'" in errors
+    assert "--order low,middle,high" in errors

@@ -41,6 +41,7 @@ def test_the_file_beside_the_data_is_found(write, tmp_path):
 @pytest.mark.parametrize(
     ("order", "message"),
     [
+        ("low mid high", "lowest first, got low mid high: write low,mid,high"),
         ("one", "`order` must name at least 2 classes, lowest first, got one"),
         ([], "`order` must name at least 2 classes, lowest first, got none"),
         ("a,,b", "`order` must not have an empty name, got 'a', '', 'b'"),

@@ -64,7 +64,12 @@ def test_the_index_of_the_frame_changes_nothing():
         (
             pd.DataFrame({"a": [1], "Label": [1]}),
             {},
-            r"Unknown column 'label'. Did you mean 'Label'\? Known: a, Label. Name the column with `label` \(--label\)",
+            r"must be said with `label` \(--label COLUMN\), as none is called 'label': a, Label\.",
+        ),
+        (
+            pd.DataFrame({"a": [1], "grade": [1]}),
+            {"label": "grad"},
+            r"Unknown column 'grad'. Did you mean 'grade'\? Known: a, grade. Name the column with `label` \(--label\)",
         ),
         (pd.DataFrame({"a": [1], "label": [1]}), {"group": "g"}, r"Unknown column 'g'.* with `group` \(--group\)"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a more than once"),

@@ -117,7 +117,10 @@ def test_settings_without_use_for_a_known_set_are_refused(setting):
     [
         ("path,label\na.jpg,1\nb.jpg,2\n", r"1 of 2 pictures does not exist in .*: b.jpg \(row 3\)"),
         ("path,label\na.jpg,1\na.jpg,2\n", r"stands there more often: a.jpg \(rows 2, 3\)"),
-        ("path,grade\na.jpg,1\n", "Unknown column 'label'. Known: path, grade. Name the column with `label`"),
+        (
+            "path,grade\na.jpg,1\n",
+            "holds the labels must be said with `label` .--label COLUMN., as none is .*: path, grade",
+        ),
         ("x,label\n1,1\n2,\n3,2\n4, \n", "2 items of 4 have none: rows 3, 5"),
         ("x,label\n1,2\n2,2\n", "There must be at least 2 classes"),
         ("x,label\n1,low\n2,high\n", "The order of the labels is not known and is never guessed"),

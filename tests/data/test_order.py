@@ -115,8 +115,9 @@ def test_names_without_an_order_are_never_guessed():
         ([1, None, 2, float("nan"), " "], None, "3 items of 5 have none: rows 1, 3, 4. Fill them in"),
         (["01", "1", "2"], None, "same integer must be written alike, got '01' and '1'"),
         (["a"], "01,1", "`order` must name each class once, got 1 more than once"),
-        (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 item; did you mean 'insitu'\?\)"),
-        (["bening", "insitu"], "benign,insitu", r"it lacks 'bening' \(1 item; did you mean 'benign'\?\)"),
+        (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 item; is 'insitu' meant for it\?\)"),
+        (["bening", "insitu"], "benign,insitu", r"it lacks 'bening' \(1 item; is 'benign' meant for it\?\)"),
+        (["low", "lower"], "low,high", r"it lacks 'lower' \(1 item\)\."),  # 'low' is taken
         (["x", "x", "a"], "a,b", r"`order` must name every label of the data, it lacks 'x' \(2 items\). It names a, b"),
         ([1, 2, 70], "0..69", r"it lacks '70' \(1 item\)"),
     ],

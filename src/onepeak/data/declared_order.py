@@ -44,7 +44,11 @@ def declared_order(order: Order, *, argument: str = "order") -> tuple[str, ...]:
     if "" in names:
         raise InputError(f"`{argument}` must not have an empty name, got {', '.join(map(repr, names))}.")
     if len(names) < 2:
-        raise InputError(f"`{argument}` must name at least 2 classes, lowest first, got {', '.join(names) or 'none'}.")
+        words = " ".join(names).split()
+        commas = f": write {','.join(words)}" if len(words) > 1 else ""
+        raise InputError(
+            f"`{argument}` must name at least 2 classes, lowest first, got {' '.join(names) or 'none'}{commas}."
+        )
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise InputError(f"`{argument}` must name each class once, got {listed(twice)} more than once.")

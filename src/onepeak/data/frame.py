@@ -96,9 +96,15 @@ def _check_columns(frame: Frame) -> None:
 
 
 def _column(frame: Frame, argument: str, column: str) -> None:
-    if column not in frame.columns:
-        error = unknown_name("column", column, list(frame.columns))
-        raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
+    if column in frame.columns:
+        return
+    if argument == "label" and column == LABEL:  # nobody named it: most tables call it something else
+        raise InputError(
+            "Which column holds the labels must be said with `label` (--label COLUMN), as none is called 'label': "
+            f"{listed(frame.columns)}."
+        )
+    error = unknown_name("column", column, list(frame.columns))
+    raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
 
 
 def _groups(frame: Frame, group: str) -> tuple[str, ...]:

@@ -187,16 +187,18 @@ def _refuse_unnamed(counts: Counter[str], keys: dict[str, Key], classes: Sequenc
         raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
     unnamed = sorted(text for text in counts if keys[text] not in known)
     if unnamed:
-        shown = listed(f"{text!r} ({counted(counts[text], 'item')}{_near(text, classes)})" for text in unnamed)
+        spare = [name for name in classes if _key(name) not in keys.values()]
+        shown = listed(f"{text!r} ({counted(counts[text], 'item')}{_misspelt(text, spare)})" for text in unnamed)
         raise InputError(f"{given} must name every label of the data, it lacks {shown}. It names {listed(classes)}.")
 
 
-def _near(text: str, classes: Sequence[str]) -> str:
+def _misspelt(text: str, classes: Sequence[str]) -> str:
+    """A question, if among the classes without an item there is one that looks like this label."""
     if isinstance(_key(text), int):
         return ""  # 7 is no misspelling of 70
     plain = {_plain(name): name for name in reversed(classes)}
     near = plain.get(_plain(text)) or next(iter(difflib.get_close_matches(text, classes, n=1)), None)
-    return f"; did you mean {near!r}?" if near else ""
+    return f"; is {near!r} meant for it?" if near else ""
 
 
 def _plain(name: str) -> str:
