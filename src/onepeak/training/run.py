@@ -141,6 +141,7 @@ def train_run(
         "variant": settings.variant,
         "method_settings": settings.method_settings,
         "dataset": manifest.name,
+        "num_classes": manifest.num_classes,
         "protocol": split.protocol,
         "split": split.split,
         "fold": split.fold,
