@@ -4,6 +4,10 @@ import importlib.util
 import os
 
 import pytest
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is first imported: kernels then run on a CPU, slowly
 
 if importlib.util.find_spec("beartype") and importlib.util.find_spec("jaxtyping"):
     from jaxtyping import config, install_import_hook

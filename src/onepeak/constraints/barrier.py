@@ -10,6 +10,7 @@ from onepeak._check import check_number, readable
 from onepeak._shapes import Gaps
 from onepeak.constraints.order import OrderConstraint
 from onepeak.errors import InputError
+from onepeak.kernels.fused import FusedTerms
 from onepeak.kernels.terms import BarrierTerms
 
 
@@ -90,6 +91,10 @@ class LogBarrier(OrderConstraint):
     def gap_terms(self) -> BarrierTerms:
         """`log_barrier` at the present t, as a value and a slope."""
         return BarrierTerms(self._host_t())
+
+    def fused_terms(self) -> FusedTerms:
+        """`log_barrier` with its t on the device."""
+        return FusedTerms(t=self.t)
 
     def _host_t(self) -> float:
         """T as a number, read from its device only when it was written to: a read at every step would stall a GPU."""

@@ -9,7 +9,7 @@ from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.order import OrderConstraint
-from onepeak.kernels import analytic
+from onepeak.kernels import analytic, fused
 
 
 def ordered_cross_entropy(
@@ -27,11 +27,14 @@ def ordered_cross_entropy(
     The mean divides by the total weight of the samples. A class weight weighs the whole loss of a sample, constraint
     included, so that a class weighted 2 counts as if each of its samples were seen twice.
     """
+    weighted = class_weight is not None or sample_weight is not None
+    plain_mean = reduction == "mean" and not weighted and label_smoothing == 0
+    if plain_mean and fused.takes(scores) and (terms := constraint.fused_terms()) is not None:
+        return fused.ordered_cross_entropy(scores, labels, terms, constraint.plain_cost)
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
-    weighted = class_weight is not None or sample_weight is not None
-    if reduction == "mean" and not weighted and label_smoothing == 0 and launches_freely(scores):
+    if plain_mean and launches_freely(scores):
         return analytic.ordered_cross_entropy(scores, labels, constraint.gap_terms(), constraint.plain_cost)
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
     cost = constraint.cost(scores, labels)

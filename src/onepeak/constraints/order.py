@@ -9,6 +9,7 @@ from onepeak._precision import full_precision
 from onepeak._shapes import Gaps, Labels, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.kernels.analytic import order_cost
+from onepeak.kernels.fused import FusedTerms
 from onepeak.kernels.terms import GapTerms
 
 
@@ -32,6 +33,10 @@ class OrderConstraint(nn.Module, ABC):
     @abstractmethod
     def gap_terms(self) -> GapTerms:
         """The same cost as a value and a slope, for the one-pass form."""
+
+    def fused_terms(self) -> FusedTerms | None:
+        """The same cost for the kernels of a GPU, where they know it."""
+        return None
 
     def tighten(self) -> None:
         """Moves the constraint's schedule on by one epoch."""

@@ -7,6 +7,7 @@ import torch
 from onepeak._check import check_number
 from onepeak._shapes import Gaps
 from onepeak.constraints.order import OrderConstraint
+from onepeak.kernels.fused import FusedTerms
 from onepeak.kernels.terms import PenaltyTerms
 
 
@@ -66,6 +67,10 @@ class QuadraticPenalty(OrderConstraint):
     def gap_terms(self) -> PenaltyTerms:
         """`quadratic_penalty`, weighted, as a value and a slope."""
         return PenaltyTerms(self.weight, self.slack)
+
+    def fused_terms(self) -> FusedTerms:
+        """`quadratic_penalty`, weighted."""
+        return FusedTerms(weight=self.weight, slack=self.slack)
 
     def extra_repr(self) -> str:
         """The settings, as `print` shows them."""

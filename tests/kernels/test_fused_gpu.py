@@ -1,0 +1,86 @@
+"""On a GPU: every size of the kernels against double precision, and how they take part in autograd."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
+from onepeak.kernels import fused
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device"),
+]
+
+CONSTRAINTS = {"barrier": lambda c: LogBarrier(c, t=1.7), "penalty": lambda c: QuadraticPenalty(c, 0.3, 0.2)}
+SIZES = [
+    (1, 2), (7, 3), (8, 70), (64, 58), (4096, 1000), (33, 4097), (5, 10_000), (3, 16_384), (3, 16_385), (17, 100_000),
+    (2, 999_983), (1, 1_000_000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+@pytest.mark.parametrize(("batch", "num_classes"), SIZES)
+def test_value_and_gradient_are_those_of_double_precision(name, batch, num_classes):
+    constraint = CONSTRAINTS[name](num_classes).cuda()
+    scores = 3 * torch.randn(batch, num_classes, device="cuda")
+    labels = torch.randint(num_classes, (batch,), device="cuda")
+    assert fused.takes(scores)
+    loss, gradient = fused.loss_and_gradient(scores, labels, constraint.fused_terms())
+    leaf = scores.double().requires_grad_()
+    expected = F.cross_entropy(leaf, labels) + constraint.plain_cost(leaf, labels).mean()
+    torch.testing.assert_close(loss.double(), expected.detach(), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(gradient.double(), torch.autograd.grad(expected, leaf)[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_backward_twice_and_a_scaled_loss_give_what_they_should(monkeypatch, large):
+    monkeypatch.setattr(fused, "LARGE", 0 if large else 1 << 30)
+    scores = torch.randn(8, 70, device="cuda", requires_grad=True)
+    labels = torch.randint(70, (8,), device="cuda")
+    loss = ELBLoss(70).cuda()(scores, labels)
+    (once,) = torch.autograd.grad(loss, scores, retain_graph=True)
+    (again,) = torch.autograd.grad(loss, scores, retain_graph=True)
+    assert torch.equal(once, again)
+    (scaled,) = torch.autograd.grad(3 * loss, scores, retain_graph=True)
+    torch.testing.assert_close(scaled, 3 * once)
+    (after,) = torch.autograd.grad(loss, scores)
+    assert torch.equal(once, after)
+
+
+def test_derivatives_of_derivatives_fall_back_to_autograd():
+    scores = torch.randn(4, 9, device="cuda", requires_grad=True)
+    labels = torch.randint(9, (4,), device="cuda")
+    constraint = LogBarrier(9).cuda()
+
+    def curvature(loss):
+        (slope,) = torch.autograd.grad(loss, scores, create_graph=True)
+        return torch.autograd.grad(slope.square().sum(), scores)[0]
+
+    found = curvature(fused.ordered_cross_entropy(scores, labels, constraint.fused_terms(), constraint.plain_cost))
+    expected = curvature(F.cross_entropy(scores, labels) + constraint.plain_cost(scores, labels).mean())
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [ELBLoss, PenaltyLoss])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_scores_get_a_gradient_of_their_own_dtype(kind, dtype):
+    scores = torch.randn(8, 70, device="cuda", dtype=dtype, requires_grad=True)
+    labels = torch.randint(70, (8,), device="cuda")
+    kind(70).cuda()(scores, labels).backward()
+    full = scores.detach().float().requires_grad_()
+    kind(70).cuda()(full, labels).backward()
+    assert scores.grad.dtype == dtype
+    torch.testing.assert_close(scores.grad.float(), full.grad, rtol=2e-2, atol=1e-4)
+
+
+def test_memory_is_the_gradient_and_little_more():
+    scores = torch.randn(4096, 10_000, device="cuda", requires_grad=True)
+    labels = torch.randint(10_000, (4096,), device="cuda")
+    loss = ELBLoss(10_000).cuda()
+    loss(scores, labels).backward()
+    scores.grad = None
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    loss(scores, labels).backward()
+    assert torch.cuda.max_memory_allocated() - before < 1.01 * scores.nbytes
