@@ -44,6 +44,13 @@ UNDER_CONSTRAINT = [  # of every family one; all others are put under each const
     for constraint in ("elb", "pn")
     for name in ("ren", "ld", "mv", "po", "slopes", "rps")
 ]
+CONSTRAINABLE = [
+    Kind("ren", settings={"posterior": "slopes"}) if kind.name == "ren" else kind
+    for kind in CATALOG
+    if kind.base.family != "constraint"
+]
+BATCHWISE = {"wk"}
+"""Their loss is one of a batch: the reference of one sample does not know it."""
 KINDS = identified([*CATALOG, *PUBLISHED, *READINGS, *UNDER_CONSTRAINT])
 CORRECTED = identified([*CATALOG, *READINGS, *UNDER_CONSTRAINT])
 UNIMODAL = identified(kind for kind in [*CATALOG, *UNDER_CONSTRAINT] if kind.base.unimodal)
@@ -64,6 +71,8 @@ def firm_outputs(kind, method, label):
             return torch.cat([torch.tensor([9.0], dtype=torch.float64), slopes])
         case "slopes":
             return slopes
+        case "regression":
+            return torch.tensor([2 * label / (num_classes - 1) - 1], dtype=torch.float64)
         case "po":  # rate label + 1/2, whose mode is the label
             own.rate_layer.weight.data.fill_(1 / num_classes)
             own.rate_layer.bias.data.zero_()
@@ -76,12 +85,17 @@ def flipped(outputs):
     return outputs.flip(-1)
 
 
+def negated(outputs):
+    return -outputs
+
+
 def flipped_and_negated(outputs):
     return -outputs.flip(-1)
 
 
 MIRRORS = {
     "slopes": flipped_and_negated,
+    "regression": negated,
     "po": None,  # counts up from zero
     "ren": None,  # the first of its questions is no question
 }

@@ -45,26 +45,28 @@ def test_records_tell_title_reference_and_settings_and_cannot_be_changed():
             record.name = "another"
 
 
+ANOTHER = {
+    "t": 2.5,
+    "growth": 1.5,
+    "t_max": 4.0,
+    "posterior": "slopes",
+    "levels": "logistic",
+    "penalty": "linear",
+}
+"""A value of each setting that is not its default; a number where nothing is said."""
+
+
 @pytest.mark.parametrize("record", methods(), ids=lambda record: record.name)
 def test_every_setting_of_a_record_reaches_the_method(record):
-    values = {
-        "t": 2.5,
-        "growth": 1.5,
-        "t_max": 4.0,
-        "weight": 0.7,
-        "cross_entropy_weight": 0.9,
-        "slack": 0.4,
-        "mean_weight": 0.6,
-        "variance_weight": 0.5,
-        "variance": 3.0,
-        "temperature": 2.0,
-        "posterior": "slopes",
-        "levels": "logistic",
-    }
     for setting in record.settings:
-        built = method(record.name, num_classes=5, **{setting: values[setting]})
-        owners = [module for module in built.modules() if hasattr(module, setting)]
-        assert [getattr(owner, setting) for owner in owners] == [values[setting]]
+        value = ANOTHER.get(setting, 0.37)
+        plain, changed = method(record.name, num_classes=5), method(record.name, num_classes=5, **{setting: value})
+        owners = [module for module in changed.modules() if hasattr(module, setting)]
+        if owners:
+            assert [getattr(owner, setting) for owner in owners] == [value]
+        else:  # it shaped the targets, and is not kept
+            outputs = OUTPUTS[:, : plain.num_outputs]
+            assert not torch.equal(changed.loss(outputs, LABELS), plain.loss(outputs, LABELS))
 
 
 @pytest.mark.parametrize("constraint", ["elb", "pn"])

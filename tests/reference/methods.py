@@ -21,7 +21,7 @@ from reference.basics import (
 from reference.constraints import barrier, gaps, penalty
 
 
-def answers(name, outputs, label, *, variant="corrected", parameters=None):
+def answers(name, outputs, label, *, num_classes, variant="corrected", parameters=None):
     """The answers of a method at its default settings; `name` may carry a constraint, as in "mv+elb".
 
     `parameters` are the method's own by name, as lists.
@@ -29,7 +29,8 @@ def answers(name, outputs, label, *, variant="corrected", parameters=None):
     base, _, constraint = name.partition("+")
     outputs = np.asarray(outputs, dtype=np.float64)
     if base not in METHODS:
-        own = OTHERS[base](outputs, label, parameters or {})
+        size = {"num_classes": num_classes} if len(outputs) < num_classes else {}
+        own = OTHERS[base](outputs, label, parameters or {}, **size)
         cost = COSTS[constraint](outputs, label) if constraint else 0.0
         return Answers(own.loss + cost, own.log_probs, own.predicted)
     rate = rate_of(outputs, parameters) if base == "po" else None

@@ -51,6 +51,7 @@ class Constrained(Method):
         self.base = base
         self.constraint = constraint
         self.decision = base.decision
+        self.batchwise = base.batchwise
 
     @property
     def num_outputs(self) -> int:
@@ -61,6 +62,11 @@ class Constrained(Method):
         """The base method's loss plus the constraint's cost."""
         cost = self.constraint.cost(self.base.class_scores(outputs), labels)
         return self.base.sample_losses(outputs, labels) + cost
+
+    def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
+        """The same, weighted."""
+        cost = self.constraint.cost(self.base.class_scores(outputs), labels)
+        return self.base.weighted_losses(outputs, labels, weights) + (cost if weights is None else cost * weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """Cross-entropy and constraint in one pass where the base is cross-entropy."""

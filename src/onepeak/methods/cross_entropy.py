@@ -2,13 +2,13 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Method
+from onepeak.methods.softmax import SoftmaxMethod
 
 
 @final
-class CrossEntropy(Method):
+class CrossEntropy(SoftmaxMethod):
     r"""Softmax and cross-entropy.
 
     .. math:: \ell = -\log \mathrm{softmax}(s)_y
@@ -22,19 +22,6 @@ class CrossEntropy(Method):
         tensor(0.6931)
     """
 
-    @property
-    def num_outputs(self) -> int:
-        """One score a class."""
-        return self.num_classes
-
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy."""
         return cross_entropy(outputs, labels)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Log-softmax."""
-        return outputs.log_softmax(dim=-1)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The outputs themselves."""
-        return outputs

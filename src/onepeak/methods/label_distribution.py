@@ -7,12 +7,13 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
-from onepeak.methods.method import Method, Variant
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak.methods.method import Variant
+from onepeak.methods.softmax import SoftmaxMethod
 
 
 @final
-class LabelDistribution(Method):
+class LabelDistribution(SoftmaxMethod):
     r"""Learns a Gaussian around the label rather than the label alone.
 
     .. math:: \ell = \mathrm{KL}(q_y \,\|\, \mathrm{softmax}(s)), \qquad q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}
@@ -48,11 +49,6 @@ class LabelDistribution(Method):
         self.variance = check_number("variance", variance, above=0)
         self.variant = check_choice("variant", variant, get_args(Variant))
 
-    @property
-    def num_outputs(self) -> int:
-        """One score a class."""
-        return self.num_classes
-
     def log_targets(self, labels: Labels, dtype: torch.dtype) -> Tensor:
         """The distribution to be learnt for each label, in log space."""
         distances = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
@@ -65,11 +61,3 @@ class LabelDistribution(Method):
         """The Kullback-Leibler divergence from the target."""
         log_targets = self.log_targets(labels, outputs.dtype)
         return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Log-softmax."""
-        return outputs.log_softmax(dim=-1)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The outputs themselves."""
-        return outputs

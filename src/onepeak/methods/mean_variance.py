@@ -5,14 +5,15 @@ from typing import final, get_args
 import torch
 
 from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Method, Variant
+from onepeak.methods.method import Variant
+from onepeak.methods.softmax import SoftmaxMethod
 from onepeak.posterior.decide import expected_label
 
 
 @final
-class MeanVariance(Method):
+class MeanVariance(SoftmaxMethod):
     r"""Cross-entropy, a mean near the label, and a small variance.
 
     .. math:: \ell = -\log p_y + \frac{\lambda_1}2 (m - y)^2 + \lambda_2 \sum_k p_k (k - m)^2,
@@ -51,11 +52,6 @@ class MeanVariance(Method):
         self.variant = check_choice("variant", variant, get_args(Variant))
         self.decision = "mean" if variant == "corrected" else "floor_of_mean"
 
-    @property
-    def num_outputs(self) -> int:
-        """One score a class."""
-        return self.num_classes
-
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy plus the mean's and the variance's terms."""
         average = expected_label(outputs)
@@ -63,11 +59,3 @@ class MeanVariance(Method):
         variance = (outputs.softmax(dim=-1) * distances.square()).sum(dim=-1)
         mean_term = 0.5 * (average - labels).square()
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Log-softmax."""
-        return outputs.log_softmax(dim=-1)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The outputs themselves."""
-        return outputs

@@ -30,6 +30,9 @@ class Method(nn.Module, ABC):
     decision: str = "mode"
     """How `predict` reads the posterior: a name in `onepeak.posterior.DECISIONS`."""
 
+    batchwise: bool = False
+    """Whether a sample's loss depends on the others of its batch (weighted kappa), and means little without them."""
+
     class_weight: Tensor | None
 
     def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
@@ -74,9 +77,13 @@ class Method(nn.Module, ABC):
         weights = weights_of_samples(labels, self.class_weight, sample_weight)
         if weights is None and reduction == "mean":
             return finite_loss(self.mean_loss(outputs, labels), outputs, name="outputs")
-        losses = self.sample_losses(outputs, labels)
-        loss = reduce(losses if weights is None else losses * weights, weights, reduction)
+        loss = reduce(self.weighted_losses(outputs, labels, weights), weights, reduction)
         return finite_loss(loss, outputs, name="outputs")
+
+    def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
+        """Each sample's loss times its weight; a method that looks at the whole batch weighs what it sees there too."""
+        losses = self.sample_losses(outputs, labels)
+        return losses if weights is None else losses * weights
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples; a method with a faster form of it than through every sample's loss has its own."""

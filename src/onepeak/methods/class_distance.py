@@ -1,0 +1,61 @@
+"""CDW-CE and OLL: each class is pushed down by its distance from the label (Polat et al., Castagnos et al. 2022)."""
+
+from typing import final
+
+import torch
+
+from onepeak._check import check_number
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.methods.softmax import SoftmaxMethod
+
+
+@final
+class ClassDistance(SoftmaxMethod):
+    r"""Minus the log-probability of *not* choosing each class, weighed by a power of its distance from the label.
+
+    .. math:: \ell = -\sum_{k=0}^{c-1} |k - y|^\alpha \log (1 - p_k), \qquad p = \mathrm{softmax}(o)
+
+    The label's own probability is in it only through the others'. Class distance weighted cross-entropy and the
+    ordinal log loss are this same formula at different powers. The sum over classes is divided by nothing, so at a
+    high power many classes give very large losses: lower the power or the learning rate. Prediction: the mode. Not
+    one-peaked by construction.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        power: :math:`\alpha`.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> cdw = ClassDistance(num_classes=3, power=1.0)
+        >>> cdw.loss(torch.zeros(1, 3), torch.tensor([0]))  # -(1 + 2) log(2/3)
+        tensor(1.2164)
+
+    Reference: Polat et al., "Class distance weighted cross-entropy loss for ulcerative colitis severity estimation",
+    MIUA 2022; Castagnos, Mihelich, Dognin, "A simple log-based loss function for ordinal text classification",
+    COLING 2022.
+    """
+
+    def __init__(self, num_classes: int, *, power: float = 5.0, class_weight: PerClass | None = None) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.power = check_number("power", power, above=0)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The log-probabilities of the rest, weighed and summed."""
+        distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
+        return -(distances.to(outputs.dtype) ** self.power * log_of_the_rest(outputs)).sum(dim=-1)
+
+
+def ordinal_log_loss(num_classes: int, *, power: float = 1.5, class_weight: PerClass | None = None) -> ClassDistance:
+    """The ordinal log loss: `ClassDistance` at the power that its authors recommend."""
+    return ClassDistance(num_classes, power=power, class_weight=class_weight)
+
+
+def log_of_the_rest(scores: Scores) -> LogProbs:
+    """Log (1 - p) of every class.
+
+    The most probable class has a p so near to 1 that 1 - p would be 0: for it the others are summed in log space.
+    """
+    highest = torch.arange(scores.shape[-1], device=scores.device) == scores.argmax(dim=-1, keepdim=True)
+    rest_of_highest = scores.masked_fill(highest, -torch.inf).logsumexp(dim=-1) - scores.logsumexp(dim=-1)
+    others = scores.softmax(dim=-1).masked_fill(highest, 0)
+    return torch.where(highest, rest_of_highest.unsqueeze(-1), torch.log1p(-others))

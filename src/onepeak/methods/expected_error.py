@@ -1,0 +1,33 @@
+"""SE: the squared error of the softmax's mean (Beckham & Pal 2016)."""
+
+from typing import final
+
+from onepeak._shapes import Labels, Outputs, PerSample
+from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.posterior.decide import expected_label
+
+
+@final
+class ExpectedError(SoftmaxMethod):
+    r"""The squared distance between the posterior's mean and the label.
+
+    .. math:: \ell = (m - y)^2, \qquad m = \sum_{k=0}^{c-1} k \, \mathrm{softmax}(o)_k
+
+    Regression with a posterior: any distribution with the right mean is as good as any other, so nothing makes it
+    narrow or one-peaked. Prediction: the mean, rounded. This is the paper's form with the classes' numbers as fixed
+    weights; it also has one that learns them.
+
+    Example:
+        >>> import torch
+        >>> se = ExpectedError(num_classes=3)
+        >>> se.loss(torch.zeros(1, 3), torch.tensor([2]))
+        tensor(1.)
+
+    Reference: Beckham, Pal, "A simple squared-error reformulation for ordinal classification", 2016.
+    """
+
+    decision = "mean"
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The squared error of the mean."""
+        return (expected_label(outputs) - labels).square()

@@ -1,0 +1,78 @@
+"""WK: the weighted kappa of a batch as its loss (de la Torre et al. 2018; Vargas et al. 2020)."""
+
+from typing import Literal, TypeAlias, final, get_args
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from onepeak._check import check_choice
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak.methods.softmax import SoftmaxMethod
+
+KappaPenalty: TypeAlias = Literal["linear", "quadratic"]
+
+_NO_DISAGREEMENT = 1e-10
+"""Added to the disagreement expected by chance, which is 0 in a batch of one label that is always predicted."""
+
+
+@final
+class WeightedKappa(SoftmaxMethod):
+    r"""One minus Cohen's weighted kappa, with probabilities in place of decisions.
+
+    .. math:: \ell = \frac{\sum_i \sum_k \omega_{k, y_i} p_{ik}}
+              {\frac1N \sum_k \sum_l \omega_{kl} \sum_i p_{ik} \sum_i [y_i = l]}, \qquad
+              \omega_{kl} = \Big( \frac{|k - l|}{c - 1} \Big)^{1 \text{ or } 2}
+
+    the disagreement there is over the one expected by chance, from 0 (perfect) over 1 (chance) to 2. It is a property
+    of a **batch**: the loss of a sample is its disagreement over the batch's mean chance disagreement, so that the mean
+    is the formula above, and a batch of one sample is always 1. Weights weigh the batch's shares too. Small batches
+    make it noisy. Prediction: the mode. Not one-peaked by construction.
+
+    De la Torre et al. minimise the logarithm of this; the form without it, which is bounded, is that of Vargas et al.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        penalty: "quadratic" or "linear" in the distance.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> wk = WeightedKappa(num_classes=2)
+        >>> wk.loss(torch.zeros(2, 2), torch.tensor([0, 1]))  # no better than chance
+        tensor(1.)
+
+    Reference: de la Torre, Puig, Valls, "Weighted kappa loss function for multi-class classification of ordinal data
+    in deep learning", PRL 2018; Vargas, Gutiérrez, Hervás-Martínez, "Cumulative link models for deep ordinal
+    classification", Neurocomputing 2020.
+    """
+
+    batchwise = True
+
+    def __init__(
+        self, num_classes: int, *, penalty: KappaPenalty = "quadratic", class_weight: PerClass | None = None
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.penalty = check_choice("penalty", penalty, get_args(KappaPenalty))
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Each sample's disagreement over the batch's disagreement by chance."""
+        return self.weighted_losses(outputs, labels, None)
+
+    def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
+        """The same, of a batch in which a sample of weight 2 is there twice."""
+        probs = outputs.softmax(dim=-1).reshape(-1, self.num_classes)
+        given = F.one_hot(labels, self.num_classes).to(probs.dtype).reshape(-1, self.num_classes)
+        weight = probs.new_ones(len(probs)) if weights is None else weights.reshape(-1).to(probs.dtype)
+        shares = weight.unsqueeze(-1) / weight.sum().clamp(min=torch.finfo(weight.dtype).tiny)
+        predicted_shares, given_shares = (shares * probs).sum(dim=0), (shares * given).sum(dim=0)
+        # no matrix products, which autocast would round to half precision
+        costs = self.costs(probs)
+        by_chance = (costs * predicted_shares.unsqueeze(-1) * given_shares).sum()
+        disagreement = (probs * costs[labels.reshape(-1)]).sum(dim=-1)
+        return (weight * disagreement / (by_chance + _NO_DISAGREEMENT)).reshape(labels.shape)
+
+    def costs(self, like: Tensor) -> Tensor:
+        """The cost of predicting one class for another, from 0 to 1."""
+        classes = torch.arange(self.num_classes, device=like.device, dtype=like.dtype)
+        distances = (classes.unsqueeze(-1) - classes).abs() / (self.num_classes - 1)
+        return distances if self.penalty == "linear" else distances.square()

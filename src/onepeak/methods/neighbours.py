@@ -1,0 +1,82 @@
+"""CO2 and HO2: neighbouring probabilities fall away from the label by a margin (Albuquerque et al. 2021)."""
+
+from typing import Literal, TypeAlias, final, get_args
+
+from torch import Tensor
+
+from onepeak._check import check_choice, check_number
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.constraints.gaps import signed_gaps
+from onepeak.methods.softmax import SoftmaxMethod
+
+NeighboursBase: TypeAlias = Literal["cross_entropy", "entropy"]
+
+
+@final
+class Neighbours(SoftmaxMethod):
+    r"""Cross-entropy (CO2) or the posterior's own entropy (HO2), and a hinge on each pair of neighbours.
+
+    .. math:: \ell = \ell_{base} + \lambda \sum_{k=0}^{c-2} \max(0, \delta + \Delta_k), \qquad
+              \ell_{base} = -\log p_y \text{ or } -\sum_k p_k \log p_k
+
+    with :math:`\Delta_k` the signed difference of the neighbouring *probabilities*, negative where they fall away from
+    the label. The sum is over the c - 1 pairs. A margin on probabilities, which are small where there are many
+    classes, can never be kept far from the label: take it well below 1/c. Prediction: the mode. Not one-peaked by
+    construction. Without a margin the two are the CO and HO of the paper.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        base: "cross_entropy" for CO2, "entropy" for HO2.
+        weight: :math:`\lambda`.
+        margin: :math:`\delta`, in probability.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> import torch
+        >>> co2 = Neighbours(num_classes=2, weight=1.0, margin=0.05)
+        >>> co2.loss(torch.zeros(1, 2), torch.tensor([0]))  # log 2 + 0.05
+        tensor(0.7431)
+
+    Reference: Albuquerque, Cruz, Cardoso, "Ordinal losses for classification of cervical cancer risk", PeerJ Computer
+    Science 2021.
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        base: NeighboursBase = "cross_entropy",
+        weight: float = 1.0,
+        margin: float = 0.05,
+        class_weight: PerClass | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.base = check_choice("base", base, get_args(NeighboursBase))
+        self.weight = check_number("weight", weight, minimum=0)
+        self.margin = check_number("margin", margin, minimum=0)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The base and the hinges, summed."""
+        hinges = (self.margin + signed_gaps(outputs.softmax(dim=-1), labels)).relu().sum(dim=-1)
+        base = cross_entropy(outputs, labels) if self.base == "cross_entropy" else entropy(outputs)
+        return base + self.weight * hinges
+
+
+def ho2(
+    num_classes: int, *, weight: float = 1.0, margin: float = 0.05, class_weight: PerClass | None = None
+) -> Neighbours:
+    """HO2: the hinges beside the posterior's entropy, so that they alone say where the peak is."""
+    return Neighbours(num_classes, base="entropy", weight=weight, margin=margin, class_weight=class_weight)
+
+
+def co2(
+    num_classes: int, *, weight: float = 1.0, margin: float = 0.05, class_weight: PerClass | None = None
+) -> Neighbours:
+    """CO2: the hinges beside cross-entropy."""
+    return Neighbours(num_classes, base="cross_entropy", weight=weight, margin=margin, class_weight=class_weight)
+
+
+def entropy(scores: Tensor) -> PerSample:
+    """The entropy of the softmax of the scores."""
+    return -(scores.softmax(dim=-1) * scores.log_softmax(dim=-1)).sum(dim=-1)

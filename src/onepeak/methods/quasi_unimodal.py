@@ -1,0 +1,53 @@
+"""QUL: only the label's neighbourhood must be in order (Albuquerque et al. 2022)."""
+
+from typing import final
+
+import torch
+
+from onepeak._check import check_number
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.softmax import SoftmaxMethod
+
+
+@final
+class QuasiUnimodal(SoftmaxMethod):
+    r"""Cross-entropy, the label above both its neighbours, and each neighbour above all that lies behind it.
+
+    .. math:: \ell = -\log p_y + \lambda \sum_{k \ne y} \max(0, \delta + p_k - p_{r(k)}), \qquad
+              r(k) = \begin{cases} y & |k - y| = 1 \\ y + \mathrm{sign}(k - y) & |k - y| > 1 \end{cases}
+
+    Far classes may stand in any order as long as none rises above the neighbour on its side. The sum is over the c - 1
+    other classes. Prediction: the mode. Not one-peaked by construction, and not meant to be.
+
+    Written from the paper's description; its published code compares far classes on the upper side with the label
+    itself rather than with the neighbour.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: :math:`\lambda`.
+        margin: :math:`\delta`, in probability.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> qul = QuasiUnimodal(num_classes=3, weight=1.0, margin=0.0)
+        >>> qul.loss(torch.tensor([[0.2, 0.3, 0.5]]).log(), torch.tensor([0]))  # -log .2 + (.3 - .2) + (.5 - .3)
+        tensor(1.9094)
+
+    Reference: Albuquerque, Cruz, Cardoso, "Quasi-unimodal distributions for ordinal classification", Mathematics 2022.
+    """
+
+    def __init__(
+        self, num_classes: int, *, weight: float = 1.0, margin: float = 0.05, class_weight: PerClass | None = None
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.weight = check_number("weight", weight, minimum=0)
+        self.margin = check_number("margin", margin, minimum=0)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Cross-entropy and the hinges, summed."""
+        probs = outputs.softmax(dim=-1)
+        offsets = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
+        above = labels.unsqueeze(-1) + offsets.sign() * (offsets.abs() > 1)
+        hinges = (self.margin + probs - probs.gather(-1, above)).relu() * (offsets != 0)
+        return cross_entropy(outputs, labels) + self.weight * hinges.sum(dim=-1)

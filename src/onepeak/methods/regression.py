@@ -1,0 +1,56 @@
+"""Regression: one number, rounded to a class."""
+
+from typing import final
+
+from onepeak._check import check_number
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.methods.gaussian_scores import gaussian_scores, place_on_scale
+from onepeak.methods.method import Method
+
+
+@final
+class Regression(Method):
+    r"""The network gives one number, from -1 for the first class to 1 for the last, and is trained by squared error.
+
+    .. math:: \ell = \Big( o - \Big( \frac{2 y}{c - 1} - 1 \Big) \Big)^2, \qquad
+              p_k \propto e^{-(k - m)^2 / 2 \sigma^2}, \qquad m = (o + 1) \frac{c - 1}2
+
+    The baseline that takes the classes to be equally far apart. The loss is in units of half the scale, whatever the
+    number of classes. It says nothing of certainty: the posterior is a Gaussian of a width that is set, not learnt,
+    around the predicted place. It is one-peaked by construction (two neighbours tie midway between them). Prediction:
+    its mode, which is the number rounded to the nearest class and held to the scale.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        deviation: :math:`\sigma` of the posterior, in classes; the loss does not use it.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> import torch
+        >>> regression = Regression(num_classes=5)
+        >>> regression.predict(torch.tensor([[-7.0], [0.4], [1.0]]))
+        tensor([0, 3, 4])
+    """
+
+    def __init__(self, num_classes: int, *, deviation: float = 1.0, class_weight: PerClass | None = None) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.deviation = check_number("deviation", deviation, above=0)
+
+    @property
+    def num_outputs(self) -> int:
+        """One place on the scale."""
+        return 1
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The squared error, on a scale from -1 to 1."""
+        targets = 2 * labels.to(outputs.dtype) / (self.num_classes - 1) - 1
+        return (outputs.squeeze(-1) - targets).square()
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """A Gaussian around the place."""
+        return self.class_scores(outputs).log_softmax(dim=-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The Gaussian's log-densities at the classes."""
+        place = place_on_scale(outputs.squeeze(-1), self.num_classes)
+        return gaussian_scores(place, self.deviation, self.num_classes)

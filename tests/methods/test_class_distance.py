@@ -1,0 +1,50 @@
+import math
+
+import pytest
+import torch
+
+from onepeak.errors import InputError
+from onepeak.methods.class_distance import ClassDistance, log_of_the_rest, ordinal_log_loss
+
+SCORES = torch.randn(9, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+LABELS = torch.arange(9) % 5
+
+
+def test_the_loss_is_the_value_worked_by_hand():
+    scores = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()
+    got = ClassDistance(num_classes=3, power=2.0).loss(scores, torch.tensor([0]))
+    assert got.item() == pytest.approx(-math.log(0.5) - 4 * math.log(0.7))
+
+
+@pytest.mark.parametrize("power", [0.5, 1.5, 5.0])
+def test_the_loss_is_that_of_dlordinal(power):
+    from dlordinal.losses import CDWCELoss
+
+    got = ClassDistance(num_classes=5, power=power).loss(SCORES, LABELS)
+    torch.testing.assert_close(got, CDWCELoss(num_classes=5, alpha=power)(SCORES, LABELS), rtol=1e-5, atol=1e-5)
+
+
+def test_it_is_right_where_dlordinal_is_not_a_number():
+    from dlordinal.losses import CDWCELoss
+
+    scores, labels = torch.tensor([[100.0, 0.0, 0.0]]), torch.tensor([2])
+    assert CDWCELoss(num_classes=3, alpha=1.0)(scores, labels).isnan()
+    got = ClassDistance(num_classes=3, power=1.0).loss(scores, labels)
+    assert got.item() == pytest.approx(2 * (100 - math.log(2)))  # 1 - p of the first is 2 e^-100
+
+
+def test_the_ordinal_log_loss_is_the_same_at_another_power():
+    got = ordinal_log_loss(5).loss(SCORES, LABELS)
+    torch.testing.assert_close(got, ClassDistance(num_classes=5, power=1.5).loss(SCORES, LABELS))
+
+
+def test_the_rest_of_a_sure_class_keeps_its_digits():
+    rest = log_of_the_rest(torch.tensor([50.0, 0.0, -1.0]))
+    assert rest[0].item() == pytest.approx(math.log(1 + math.exp(-1)) - 50)
+    assert rest[1].item() == pytest.approx(-math.exp(-50))
+
+
+@pytest.mark.bad_input
+def test_a_power_of_zero_is_refused():
+    with pytest.raises(InputError, match=r"`power` must be a finite number > 0, got 0\.0\."):
+        ClassDistance(num_classes=3, power=0.0)

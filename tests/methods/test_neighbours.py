@@ -1,0 +1,39 @@
+import math
+
+import pytest
+import torch
+
+import onepeak
+from onepeak.errors import InputError
+from onepeak.methods.neighbours import Neighbours, co2, entropy, ho2
+
+PROBS = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64)
+
+
+def test_the_losses_are_the_values_worked_by_hand():
+    # label 0 wants .2 above .5 above .3: only the first pair is out of order, by .3
+    hinges = 2.0 * (0.1 + 0.3)
+    got = co2(3, weight=2.0, margin=0.1).loss(PROBS.log(), torch.tensor([0]))
+    assert got.item() == pytest.approx(-math.log(0.2) + hinges)
+    own = -(0.2 * math.log(0.2) + 0.5 * math.log(0.5) + 0.3 * math.log(0.3))
+    got = ho2(3, weight=2.0, margin=0.1).loss(PROBS.log(), torch.tensor([0]))
+    assert got.item() == pytest.approx(own + hinges)
+
+
+def test_without_hinges_co2_is_cross_entropy():
+    scores, labels = torch.randn(6, 4, generator=torch.Generator().manual_seed(0)), torch.arange(6) % 4
+    ce = onepeak.method("ce", num_classes=4)
+    torch.testing.assert_close(co2(4, weight=0.0).loss(scores, labels), ce.loss(scores, labels))
+
+
+def test_entropy_is_greatest_when_all_are_alike():
+    assert entropy(torch.zeros(4)).item() == pytest.approx(math.log(4))
+    assert entropy(torch.tensor([1e4, 0.0, 0.0, 0.0])).item() == 0
+
+
+@pytest.mark.bad_input
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(InputError, match=r"`margin` must be a finite number >= 0, got -0\.1\."):
+        co2(3, margin=-0.1)
+    with pytest.raises(InputError, match=r"Unknown `base` 'entrop'. Did you mean 'entropy'\?"):
+        Neighbours(3, base="entrop")

@@ -1,0 +1,37 @@
+import math
+
+import pytest
+import torch
+
+from onepeak.errors import InputError
+from onepeak.methods.unimodal_concentrated import UnimodalConcentrated
+
+
+def test_the_loss_is_the_value_worked_by_hand():
+    scores = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()
+    mean, variance = 1.1, 0.2 * 1.21 + 0.5 * 0.01 + 0.3 * 0.81 + 1 / 12
+    expected = 0.5 * math.log(variance) + mean**2 / (2 * variance) + 7 * (0.5 - 0.2)  # label 0
+    got = UnimodalConcentrated(num_classes=3, weight=7.0).loss(scores, torch.tensor([0]))
+    assert got.item() == pytest.approx(expected)
+
+
+def test_a_sure_and_right_posterior_costs_least_and_that_is_finite():
+    uc = UnimodalConcentrated(num_classes=4)
+    sure = torch.tensor([[0.0, 1e4, 0.0, 0.0]])
+    assert uc.loss(sure, torch.tensor([1])).item() == pytest.approx(0.5 * math.log(1 / 12))
+    scores = torch.randn(200, 4, generator=torch.Generator().manual_seed(0))
+    assert (uc.loss(scores, torch.ones(200).long(), reduction="none") > 0.5 * math.log(1 / 12)).all()
+
+
+def test_the_best_width_is_that_of_the_error():
+    """With the mean two classes off, a variance of 4 is best."""
+    spreads = torch.linspace(0.5, 40, 80)
+    centred = -((torch.arange(41.0) - 22) ** 2) / (2 * spreads.unsqueeze(-1))
+    losses = UnimodalConcentrated(num_classes=41, weight=0.0).loss(centred, torch.full((80,), 20), reduction="none")
+    assert spreads[losses.argmin()].item() == pytest.approx(4, abs=0.5)
+
+
+@pytest.mark.bad_input
+def test_a_negative_weight_is_refused():
+    with pytest.raises(InputError, match=r"`weight` must be a finite number >= 0, got -1\.0\."):
+        UnimodalConcentrated(num_classes=3, weight=-1.0)
