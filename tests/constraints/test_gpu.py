@@ -26,6 +26,7 @@ def test_value_and_gradient_are_those_of_the_cpu(kind, size, reduction):
     torch.testing.assert_close(there.grad.cpu(), here.grad, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype:UserWarning")
 def test_no_step_waits_for_the_device():
     scores = torch.randn(8, 70, device="cuda", requires_grad=True)
     labels = torch.randint(70, (8,), device="cuda")
