@@ -5,9 +5,10 @@ import pytest
 from onepeak.data.augment import Augment
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError
-from onepeak.training.presets import PAPER
+from onepeak.training.presets import PAPER, TABLE
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import changed, recipe_from_file
+from onepeak.training.recipe_file import changed, read_recipe, recipe_for
+from training.planted import planted_table
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def read(tmp_path):
     def write_and_read(text, base=None):
         path = tmp_path / "mine.toml"
         path.write_text(text)
-        return recipe_from_file(path, base or Recipe())
+        return changed(base or Recipe(), read_recipe(str(path)), source=str(path))
 
     return write_and_read
 
@@ -57,6 +58,25 @@ def test_what_is_given_is_not_changed():
     base, content = Recipe(), {"epochs": 3, "augment": {"crop": 8}}
     assert changed(base, content, source="flags").augment.crop == 8
     assert (base, content) == (Recipe(), {"epochs": 3, "augment": {"crop": 8}})
+
+
+def test_a_file_may_name_the_preset_it_starts_from(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('base = "paper"\nepochs = 3')
+    table = planted_table()
+    assert recipe_for(table, read_recipe(str(path)), source="mine.toml") == replace(PAPER, epochs=3)
+    assert recipe_for(table, {"epochs": 3}, source="mine.toml") == replace(TABLE, epochs=3)
+    assert recipe_for(table, read_recipe("paper"), source="flags") == PAPER
+
+
+def test_of_the_file_of_an_experiment_the_recipe_is_read(read):
+    assert read('name = "mine"\ndata = "biopsies"\n[recipe]\nepochs = 4') == replace(Recipe(), epochs=4)
+
+
+@pytest.mark.bad_input
+def test_an_unknown_preset_is_refused_with_its_key():
+    with pytest.raises(InputError, match=r"mine\.toml: recipe\.base: Unknown `recipe` 'papr'\. Did you mean 'paper'"):
+        recipe_for(planted_table(), {"base": "papr"}, source="mine.toml", prefix="recipe.")
 
 
 @pytest.mark.bad_input
@@ -107,8 +127,8 @@ def test_a_file_that_is_not_toml_or_not_there_is_named(read, tmp_path):
         read("epochs: 3")
     (tmp_path / "picture.toml").write_bytes(b"\x89PNG\xff\xfe")
     with pytest.raises(InputError, match=r"picture\.toml must be TOML"):
-        recipe_from_file(tmp_path / "picture.toml", Recipe())
+        read_recipe(str(tmp_path / "picture.toml"))
     with pytest.raises(InputError, match=r"`--recipe` must be auto, paper or a TOML file, got .*gone\.toml: No such"):
-        recipe_from_file(tmp_path / "gone.toml", Recipe())
+        read_recipe(str(tmp_path / "gone.toml"))
     with pytest.raises(InputError, match=r"`--recipe` must be auto, paper or a TOML file, got "):
-        recipe_from_file(tmp_path, Recipe())
+        read_recipe(str(tmp_path))

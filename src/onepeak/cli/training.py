@@ -1,25 +1,24 @@
 """What `onepeak train` does, once its flags are read."""
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
 from onepeak.errors import InputError, OnepeakError
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
-from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import make_fabric
 from onepeak.training.loop import Watch
 from onepeak.training.prepare import Prepared, prepare
-from onepeak.training.presets import PRESETS, preset
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import changed, recipe_from_file
+from onepeak.training.recipe_file import changed, read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
 
 
@@ -71,7 +70,7 @@ def train_one(request: TrainRequest) -> None:
     if not request.quiet:
         for note in manifest.notes:
             typer.echo(f"note: {note}", err=True)
-    recipe = choose_recipe(request, preset("auto" if request.recipe not in PRESETS else request.recipe, manifest))
+    recipe = choose_recipe(request, manifest)
     prepared = prepare(manifest, recipe, cache_dir=request.cache, skip_bad=request.skip_bad, quiet=request.quiet)
     split = choose_split(request, prepared)
     leaks = refuse_leaks(prepared.manifest, [split], digests=prepared.digests, allow=request.allow_leak)
@@ -80,7 +79,7 @@ def train_one(request: TrainRequest) -> None:
         method=request.method,
         variant=request.variant,  # type: ignore[arg-type]
         method_settings=request.settings,
-        network=choose_network(request, prepared),
+        network=prepared.network(given({"backbone": request.backbone, "pooling": request.pooling})),
         weights=request.weights,
         recipe=recipe,
         seed=request.seed,
@@ -125,11 +124,18 @@ def check_folder(out: Path, *, resume: bool) -> None:
         )
 
 
-def choose_recipe(request: TrainRequest, base: Recipe) -> Recipe:
+def choose_recipe(request: TrainRequest, manifest: Manifest) -> Recipe:
     """The preset or the file, with what the flags say instead."""
-    recipe = base if request.recipe in PRESETS else recipe_from_file(Path(request.recipe), base)
-    given = {name: value for name, value in request.changes.items() if value is not None}
-    return changed(recipe, given, source="flags")
+    return changed(
+        recipe_for(manifest, read_recipe(request.recipe), source=request.recipe),
+        given(request.changes),
+        source="flags",
+    )
+
+
+def given(flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags that were given."""
+    return {name: value for name, value in flags.items() if value is not None}
 
 
 def choose_split(request: TrainRequest, prepared: Prepared) -> Split:
@@ -140,16 +146,6 @@ def choose_split(request: TrainRequest, prepared: Prepared) -> Split:
             return found
     folds = sorted({found.fold for found in splits})
     raise InputError(f"`--fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {request.fold}.")
-
-
-def choose_network(request: TrainRequest, prepared: Prepared) -> NetworkSettings:
-    """What suits the data, with what the flags say instead."""
-    table = prepared.store is None
-    if request.backbone is not None and (request.backbone == "mlp") != table:
-        fit = "mlp for a table" if table else "small or a timm name for pictures"
-        raise InputError(f"`--backbone` must be {fit}, got {request.backbone!r}.")
-    given: dict[str, Any] = {"backbone": request.backbone, "pooling": request.pooling}
-    return replace(prepared.suits(), **{name: value for name, value in given.items() if value is not None})
 
 
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:

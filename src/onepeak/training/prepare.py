@@ -1,7 +1,9 @@
 """Makes data ready to train on, once for all runs over it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -9,6 +11,7 @@ from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store import ImageStore, build_store
+from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.feed import Feed, PictureFeed, RowFeed
 from onepeak.training.presets import LARGEST_SMALL
@@ -45,6 +48,15 @@ class Prepared:
             raise TypeError("pictures without a store")
         small = int(self.store.sizes.max()) <= LARGEST_SMALL
         return NetworkSettings(backbone="small" if small else "resnet18")
+
+    def network(self, given: Mapping[str, Any]) -> NetworkSettings:
+        """What suits the data, with the settings given instead."""
+        table = self.store is None
+        backbone = given.get("backbone")
+        if backbone is not None and (backbone == "mlp") != table:
+            fit = "mlp for a table" if table else "small or a timm name for pictures"
+            raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")
+        return replace(self.suits(), **given)
 
 
 def prepare(

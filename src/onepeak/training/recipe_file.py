@@ -1,21 +1,27 @@
 """A recipe from a TOML file or from flags: all that is wrong is said at once, with the file and the key."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from onepeak._registry import unknown_name
+from onepeak.data.manifest import Manifest
 from onepeak.errors import InputError
+from onepeak.training.presets import PRESETS, preset
 from onepeak.training.recipe import Recipe
+from onepeak.training.toml_file import read_toml
+
+BASE = "base"
+"""The key by which a file names the preset that it starts from."""
 
 
-def recipe_from_file(path: Path, base: Recipe) -> Recipe:
-    """The recipe of a file; what it does not say is taken from `base`.
+def read_recipe(name: str) -> dict[str, Any]:
+    """What `--recipe` names, as settings: a preset or a file.
 
-    A file looks like this::
+    A file looks like this, and may leave out anything::
 
+        base = "paper"
         epochs = 40
         lr = 3e-4
         [resize]
@@ -23,23 +29,44 @@ def recipe_from_file(path: Path, base: Recipe) -> Recipe:
         [augment]
         crop = 224
         vertical_flip = true
+
+    Of the file of an experiment it is the table `recipe`.
+
+    Example:
+        >>> read_recipe("paper")
+        {'base': 'paper'}
+    """
+    if name in PRESETS:
+        return {BASE: name}
+    content = read_toml(Path(name), wanted="`--recipe` must be auto, paper or a TOML file")
+    table = content.get("recipe")
+    return table if isinstance(table, dict) else content
+
+
+def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
+    """The recipe that settings make for some data: their preset (what suits the data, if they name none), changed.
+
+    Args:
+        manifest: The data.
+        settings: As `read_recipe` gives them.
+        source: Where they come from, for messages.
+        prefix: What stands before the keys there.
     """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"`--recipe` must be auto, paper or a TOML file, got {path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} must be TOML: {error}.") from error
-    return changed(base, content, source=str(path))
+        base = preset(settings.get(BASE, "auto"), manifest)
+    except InputError as error:
+        raise InputError(f"{source}: {prefix}{BASE}: {error}") from error
+    return changed(base, {name: settings[name] for name in settings if name != BASE}, source=source, prefix=prefix)
 
 
-def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str) -> Recipe:
+def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
     """A recipe with some settings replaced.
 
     Args:
         recipe: Where to start.
         content: Settings by name; `resize` and `augment` hold settings of their own.
         source: Where they come from, for messages.
+        prefix: What stands before the keys there.
 
     Example:
         >>> changed(Recipe(), {"epoch": 3, "lr": -1.0}, source="my.toml")
@@ -48,13 +75,14 @@ def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str) -> Recip
         my.toml: lr: `lr` must be a finite number > 0, got -1.0.
     """
     problems: list[str] = []
-    result: Recipe = _changed(recipe, content, "", problems)
+    result: Recipe = replaced(recipe, content, prefix, problems)
     if problems:
         raise InputError("\n".join(f"{source}: {problem}" for problem in problems))
     return result
 
 
-def _changed(record: Any, content: Mapping[str, Any], prefix: str, problems: list[str]) -> Any:
+def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: list[str]) -> Any:
+    """A frozen record with some of its values replaced; what is wrong with them is added to `problems`."""
     names = [each.name for each in fields(record)]
     values: dict[str, Any] = {}
     for name, value in content.items():
@@ -64,7 +92,7 @@ def _changed(record: Any, content: Mapping[str, Any], prefix: str, problems: lis
         elif not is_dataclass(before):
             values[name] = tuple(value) if isinstance(value, list) else value
         elif isinstance(value, Mapping):
-            values[name] = _changed(before, value, f"{prefix}{name}.", problems)
+            values[name] = replaced(before, value, f"{prefix}{name}.", problems)
         else:
             problems.append(f"{prefix}{name}: must be a table of settings, got {value!r}.")
     try:

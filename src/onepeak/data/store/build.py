@@ -75,7 +75,7 @@ def build_store(
     if not len(items):
         raise InputError("`items` must hold at least one picture, got none.")
     check_integer("max_pixels", max_pixels, minimum=1)
-    workers = _num_cores() if workers is None else check_integer("workers", workers, minimum=1)
+    workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
     resize = Resize() if resize is None else resize
     cache_dir = _made(default_cache_dir() if cache_dir is None else cache_dir)
     write: Callable[[Path], StoreIndex]
@@ -151,6 +151,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _num_cores() -> int:
+def num_cores() -> int:
+    """How many cores this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1

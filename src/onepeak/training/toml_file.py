@@ -1,0 +1,84 @@
+"""TOML files: read with an error that names the file, written so that tomllib reads the same content back."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from onepeak.errors import InputError
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def read_toml(path: Path, *, wanted: str) -> dict[str, Any]:
+    """The content of a TOML file.
+
+    Args:
+        path: The file.
+        wanted: What was to be given, for the message where there is no such file: "`--recipe` must be a TOML file".
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{wanted}, got {path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} must be TOML: {error}.") from error
+
+
+def toml_text(content: Mapping[str, Any]) -> str:
+    """The text of a TOML file; what is None is left out, as TOML has no word for it.
+
+    Tables become sections, and tables inside of lists are written in one line.
+
+    Example:
+        >>> print(toml_text({"seed": 0, "root": None, "recipe": {"lr": 0.001, "augment": {"crop": 256}}}))
+        seed = 0
+        <BLANKLINE>
+        [recipe]
+        lr = 0.001
+        <BLANKLINE>
+        [recipe.augment]
+        crop = 256
+        <BLANKLINE>
+    """
+    return _section(content, ())
+
+
+def _section(content: Mapping[str, Any], path: tuple[str, ...]) -> str:
+    plain = {name: value for name, value in content.items() if value is not None and not isinstance(value, Mapping)}
+    tables = {name: value for name, value in content.items() if isinstance(value, Mapping)}
+    head = f"[{'.'.join(_key(name) for name in path)}]\n" if path and (plain or not tables) else ""
+    lines = "".join(f"{_key(name)} = {_value(value)}\n" for name, value in plain.items())
+    parts = [head + lines, *(_section(table, (*path, name)) for name, table in tables.items())]
+    return "\n".join(part for part in parts if part)
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case Mapping():
+            inside = ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items() if each is not None)
+            return f"{{ {inside} }}" if inside else "{}"
+        case list() | tuple():
+            items = [_value(each) for each in value]
+            if any(isinstance(each, Mapping) for each in value):
+                return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
+            return f"[{', '.join(items)}]"
+        case str() | Path():
+            return _quoted(str(value))
+        case _:
+            raise TypeError(f"TOML has no {type(value).__name__}")
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """TOML's strings are JSON's, which lets one control character stand as it is."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
