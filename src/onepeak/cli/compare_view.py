@@ -1,0 +1,150 @@
+"""What `onepeak compare` shows while it works: a live table on a terminal, lines elsewhere."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from onepeak.experiment.events import Event, Failed, Finished, Report
+from onepeak.experiment.tally import MethodTally, Tally
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+
+_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+
+@contextlib.contextmanager
+def watching(tally: Tally, *, quiet: bool, console: "Console | None" = None) -> Iterator[Report]:
+    """Shows how far a comparison is, on standard error.
+
+    Args:
+        tally: What is shown; it is told of every event.
+        quiet: To show nothing.
+        console: Where to show it.
+
+    Yields:
+        What is to be told of every event.
+    """
+    from rich.console import Console
+
+    console = console or Console(stderr=True, highlight=False)
+    if quiet:
+        yield tally.note
+    elif console.is_terminal:
+        with _live(tally, console) as report:
+            yield report
+    else:
+        lines = Lines(tally)
+        yield lines.tell
+
+
+@contextlib.contextmanager
+def _live(tally: Tally, console: "Console") -> Iterator[Report]:
+    from rich.live import Live
+
+    start = time.monotonic()
+
+    def drawn() -> "Group":
+        return live_table(tally, elapsed=time.monotonic() - start)
+
+    with Live(console=console, refresh_per_second=2, get_renderable=drawn) as live:
+
+        def tell(event: Event) -> None:
+            tally.note(event)
+            if isinstance(event, Failed):
+                live.console.print(f"{event.run.name} failed: {event.message}", style="red", markup=False)
+
+        yield tell
+
+
+def live_table(tally: Tally, *, elapsed: float) -> "Group":
+    """A row a method: how far its runs are, and what they have found so far."""
+    from rich.console import Group
+    from rich.table import Table
+
+    table = Table("method", "done", "failed", "at work", "mean MAE", "mean SOI")
+    for method in tally.methods.values():
+        done = f"{method.finished}/{method.total}"
+        table.add_row(method.label, done, str(method.failed or ""), _at_work(method), *_figures(method))
+    left = tally.seconds_left()
+    foot = f"{tally.count('finished')} of {tally.count('total')} runs done, {duration(elapsed)} so far"
+    return Group(table, foot if left is None else f"{foot}, about {duration(left)} left")
+
+
+class Lines:
+    """A line for every run that ends, and one now and then on all of them.
+
+    Args:
+        tally: What is told.
+        say: How a line is printed; on standard error by default.
+        clock: What says the time, in seconds.
+    """
+
+    def __init__(
+        self, tally: Tally, say: Callable[[str], object] | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.tally = tally
+        self.say = say or (lambda line: typer.echo(line, err=True))
+        self.clock = clock
+        self.spoke = clock()
+
+    def tell(self, event: Event) -> None:
+        """Notes an event, and says what is worth a line."""
+        self.tally.note(event)
+        match event:
+            case Finished(run=run, result=result):
+                test = result["metrics"]["test"]
+                self._say(f"{run.name}: MAE {test['mae']:.3f}, SOI {test['soi_predicted']:.1%} ({self._count()})")
+            case Failed(run=run, message=message):
+                self._say(f"{run.name} failed: {message} ({self._count()})")
+            case _ if self.clock() - self.spoke >= _EVERY:
+                at_work = [each for method in self.tally.methods.values() for each in _names_at_work(method)]
+                left = self.tally.seconds_left()
+                rest = "" if left is None else f"; about {duration(left)} left"
+                self._say(f"{', '.join(at_work) or 'waiting for another process'} ({self._count()}{rest})")
+
+    def _say(self, line: str) -> None:
+        self.say(line)
+        self.spoke = self.clock()
+
+    def _count(self) -> str:
+        return f"{self.tally.count('finished')} of {self.tally.count('total')} runs done"
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    Example:
+        >>> [duration(seconds) for seconds in (7.2, 125, 7380, 190000)]
+        ['7 s', '2 min 5 s', '2 h 3 min', '52 h 47 min']
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _at_work(method: MethodTally) -> str:
+    words = [*_names_at_work(method, label=False), *(f"{_short(name)} elsewhere" for name in sorted(method.elsewhere))]
+    return ", ".join(words)
+
+
+def _names_at_work(method: MethodTally, *, label: bool = True) -> list[str]:
+    return [
+        f"{name if label else _short(name)} epoch {epoch}/{method.epochs}" for name, epoch in method.running.items()
+    ]
+
+
+def _short(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _figures(method: MethodTally) -> tuple[str, str]:
+    mae, soi = method.mean("mae"), method.mean("soi_predicted")
+    return "" if mae is None else f"{mae:.3f}", "" if soi is None else f"{soi:.1%}"

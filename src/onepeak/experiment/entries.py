@@ -1,0 +1,114 @@
+"""The methods of an experiment: each with its variant, settings and the name of its row."""
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from onepeak.errors import InputError
+from onepeak.methods.catalog import method
+from onepeak.methods.method import Variant
+from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_file import replaced
+
+PAPER_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
+"""The rows of the tables in Belharbi et al. 2019."""
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._=-]{0,99}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodEntry:
+    """One row of the table that is to be made; checked when it is made, before any data is read.
+
+    Example:
+        >>> MethodEntry(name="ld", variant="as_published").label
+        'ld-as_published'
+        >>> MethodEntry(name="ren", settings={"posterior": "slopes"}).label
+        'ren-posterior-slopes'
+    """
+
+    name: str
+    """As `onepeak.method` takes it: "elb", "mv+elb"."""
+    variant: Variant = "corrected"
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The method's own settings, such as t."""
+    recipe: dict[str, Any] = field(default_factory=dict)
+    """What of the recipe is different for this method, such as its epochs; pictures are the same for all."""
+    label: str = ""
+    """The name of its row and of its folder; by default the method's, with variant and settings."""
+
+    def __post_init__(self) -> None:
+        for name in ("settings", "recipe"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InputError(f"`{name}` must be a table, got {getattr(self, name)!r}.")
+        method(str(self.name), num_classes=2, variant=self.variant, **self.settings)
+        for name in self.recipe:
+            if name in ("resize", "augment"):
+                raise InputError(f"`recipe.{name}` must be the same for all methods: give it to the experiment.")
+        problems: list[str] = []
+        replaced(Recipe(optimizer="sgd"), self.recipe, "recipe.", problems)
+        if problems:
+            raise InputError(" ".join(problems))
+        object.__setattr__(self, "label", self.label or self._default_label())
+        if not isinstance(self.label, str) or not _LABEL.fullmatch(self.label):
+            raise InputError(
+                "`label` must be a name for a folder (letters, digits and + . _ = -, at most 100, the first a letter "
+                f"or digit), got {self.label!r}."
+            )
+
+    def _default_label(self) -> str:
+        words = [self.name] if self.variant == "corrected" else [self.name, self.variant]
+        for name, value in self.settings.items():
+            words += [name, str(value)]
+        return re.sub(r"[^A-Za-z0-9+._=-]+", "_", "-".join(words))
+
+
+def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[MethodEntry, ...]:
+    """Reads `--methods`: names with commas between them; a variant and settings follow a name after colons.
+
+    Args:
+        text: As in "ce,elb:t=2:growth=1.01,ld:as_published"; "paper" stands for the seven methods of the paper.
+        known: Entries that may be meant by their label, and from which entries with other settings start.
+
+    Example:
+        >>> [entry.label for entry in entries_from_text("ce,ld:as_published,elb:t=2")]
+        ['ce', 'ld-as_published', 'elb-t-2']
+    """
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise InputError(f"`--methods` must be names with commas between them, as in ce,elb, got {text!r}.")
+    by_label = {entry.label: entry for entry in known}
+    texts = [each for word in words for each in (PAPER_METHODS if word == "paper" else (word,))]
+    return tuple(by_label[each] if each in by_label else entry_from_text(each, by_label) for each in texts)
+
+
+def entry_from_text(text: str, by_label: Mapping[str, MethodEntry] | None = None) -> MethodEntry:
+    """Reads one entry, such as "ld:as_published" or "ren:posterior=slopes"."""
+    name, *parts = text.split(":")
+    base = (by_label or {}).get(name) or MethodEntry(name=name)
+    variant, settings = base.variant, dict(base.settings)
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if equals and key:
+            settings[key] = setting_value(value)
+        else:
+            variant = part  # type: ignore[assignment]  # checked with all else
+    return replace(base, variant=variant, settings=settings, label="")
+
+
+def setting_value(text: str) -> object:
+    """A value as one writes it in a flag: numbers, true and false are read as such, all else is text.
+
+    Example:
+        >>> [setting_value(text) for text in ("1.5", "true", "slopes")]
+        [1.5, True, 'slopes']
+    """
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        value: object = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return value

@@ -1,0 +1,130 @@
+"""What the runs of an experiment will cost, told before any starts."""
+
+import math
+import tempfile
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.splits import Split, refuse_leaks
+from onepeak.data.splits.split import Indices
+from onepeak.data.store.failures import UnreadablePicturesWarning
+from onepeak.experiment.grid import Run, Work, grid, work_of
+from onepeak.experiment.opened import Opened, open_manifest, recipe_of, splits_of
+from onepeak.experiment.plan import Experiment
+from onepeak.experiment.records import read_history
+from onepeak.experiment.run_folder import read_failure, read_result
+from onepeak.training.prepare import prepare
+from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_file import recipe_for
+from onepeak.training.run import train_run
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+State: TypeAlias = Literal["open", "failed", "finished"]
+
+_BATCHES = 4
+"""Of a probe on pictures."""
+_FORWARD = 1 / 3
+"""What a sample costs that is only evaluated: its gradient is twice the work of its outputs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRun:
+    """A run with what is known of its cost."""
+
+    run: Run
+    work: Work
+    state: State
+    """A run that failed is tried again."""
+    seconds: float
+    """Estimated, on one worker; of a finished run those it took."""
+
+
+def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tuple[PlannedRun, ...]:
+    """Every run of an experiment, with its work and its estimated time; nothing is written.
+
+    The time is that of finished runs in the folder where there are some, of the same method if possible; otherwise a
+    few steps are made on a few samples to measure it.
+
+    Args:
+        experiment: The plan.
+        folder: The experiment's folder, which need not be there.
+        fabric: Where the runs would be trained.
+
+    Raises:
+        LeakError: The splits leak and the experiment does not allow it.
+    """
+    manifest = open_manifest(experiment)
+    recipe = recipe_for(manifest, experiment.recipe, source=experiment.name, prefix="recipe.")
+    splits = splits_of(experiment, manifest)
+    refuse_leaks(manifest, splits, allow=experiment.allow_leak)
+    runs = grid(experiment.methods, splits)
+    by_number = {(split.split, split.fold): split for split in splits}
+    results = [read_result(run.folder(folder)) for run in runs]
+    paces: dict[str, list[float]] = {}
+    for run, result in zip(runs, results, strict=True):
+        if result is not None:
+            paces.setdefault(run.entry.label, []).append(result["seconds"] / result["epochs"])
+    pace = math.nan if paces else probe(experiment, manifest, splits[0], recipe, fabric=fabric)
+    planned = []
+    for run, result in zip(runs, results, strict=True):
+        state: State = "finished"
+        work = work_of(by_number[run.split, run.fold], recipe_of(run.entry, recipe))
+        if result is None:
+            state = "open" if read_failure(run.folder(folder)) is None else "failed"
+            known = paces.get(run.entry.label) or [each for label in paces.values() for each in label]
+            seconds = work.epochs * fmean(known) if known else pace * (work.trained + _FORWARD * work.evaluated)
+        else:
+            seconds = result["seconds"]
+        planned.append(PlannedRun(run=run, work=work, state=state, seconds=seconds))
+    return tuple(planned)
+
+
+def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric") -> float:
+    """Seconds that a sample takes to be trained on, measured in two epochs of the first method on a few samples.
+
+    Args:
+        experiment: The plan.
+        manifest: Its data.
+        split: Where the samples come from; of a table, all are taken.
+        recipe: How all methods are trained.
+        fabric: Where to compute.
+    """
+    parts = list(split.parts.values())
+    if not isinstance(manifest.items, FeatureRows):
+        most = (_BATCHES * recipe.batch_size, recipe.batch_size, 1)
+        parts = [_spread(part, count) for part, count in zip(parts, most, strict=True)]
+    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # training will tell of them
+        sample = manifest.take(np.concatenate(parts))
+        prepared = prepare(sample, recipe, cache_dir=Path(place), skip_bad=True, quiet=True)
+        valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
+        items = np.arange(len(prepared.manifest))
+        few = Split(train=items[:valid], valid=items[valid:test], test=items[test:], protocol="probe")
+        opened = Opened(
+            experiment=experiment,
+            prepared=prepared,
+            splits=(few,),
+            recipe=replace(recipe, epochs=2, patience=None),
+            network=prepared.network(experiment.network),
+            leaks={},
+        )
+        settings = opened.settings(replace(experiment.methods[0], recipe={}))
+        train_run(settings, prepared, few, Path(place, "run"), fabric=fabric)
+        # The first epoch also waits for what is loaded once.
+        seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
+    return seconds / (len(few.train) + _FORWARD * len(few.valid))
+
+
+def _spread(items: Indices, count: int) -> Indices:
+    """That many items, evenly from the first to the last."""
+    places = np.linspace(0, len(items) - 1, min(count, len(items))).astype(np.int64)
+    chosen: Indices = items[places]
+    return chosen

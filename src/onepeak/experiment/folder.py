@@ -1,0 +1,153 @@
+"""The folder of an experiment: `config.toml` says what it holds, and another experiment is refused."""
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from onepeak.data.datasets import DATASETS
+from onepeak.data.file_lock import locked
+from onepeak.data.splits import PARTS, Split
+from onepeak.errors import InputError
+from onepeak.experiment.opened import Opened
+from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan_file import RECORD, plan_content
+from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.recipe_file import BASE
+from onepeak.training.run import versions
+from onepeak.training.toml_file import read_toml, toml_text
+
+CONFIG = "config.toml"
+_LOCK = ".lock"
+_HEAD = "# Written by `onepeak compare`; given to it, this file repeats the experiment.\n"
+
+
+def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
+    """Writes what the folder is for; where that is written already, adds new methods and splits to it.
+
+    Args:
+        folder: The experiment's folder, made where it is not there.
+        opened: The experiment with its data.
+        command: What was typed, for the record.
+
+    Raises:
+        InputError: The folder holds another experiment, or something else; the message says what differs.
+    """
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            raise InputError(f"`--out` must be a folder, got {folder} with the file {place}.")
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / _LOCK):
+        path = folder / CONFIG
+        content = config_content(opened, command=command)
+        if path.exists():
+            before = read_toml(path, wanted="`--out` must be a folder of onepeak compare")
+            if differences := list(_differences(before, content)):
+                raise InputError(
+                    f"`--out` {folder} holds another experiment: {'; '.join(differences)}. "
+                    "Give another folder, or the same settings to go on with this one."
+                )
+            content = _grown(before, content)
+            if toml_text(content) == toml_text(before):
+                return
+        elif any(not each.name.startswith(".") for each in folder.iterdir()):
+            raise InputError(f"`--out` must be a new folder or one of onepeak compare, got {folder} with other files.")
+        text = _HEAD + toml_text(content)
+        write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
+    """The experiment with nothing left open, as its file would say it, and a record of what it found."""
+    experiment, manifest = located(opened.experiment), opened.prepared.manifest
+    network = {name: value for name, value in asdict(opened.network).items() if name != "num_features"}
+    base = experiment.recipe.get(BASE, "auto")
+    weights = experiment.weights_file
+    return plan_content(experiment) | {
+        "recipe": {BASE: base, **asdict(opened.recipe)},
+        "network": network,
+        RECORD: {
+            "begun": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+            "command": command,
+            "dataset": manifest.name,
+            "classes": list(manifest.classes),
+            "items": len(manifest),
+            "data": opened.digest,
+            "weights": None if weights is None else hashlib.sha256(weights.read_bytes()).hexdigest(),
+            "versions": versions(),
+            "splits": {split.name: _split_digest(split) for split in opened.splits},
+        },
+    }
+
+
+def located(experiment: Experiment) -> Experiment:
+    """The experiment with paths that are found from everywhere."""
+
+    def whole(path: str | None) -> str | None:
+        return None if path is None else str(Path(path).expanduser().resolve())
+
+    in_file = experiment.protocol.lower().endswith((".csv", ".json"))
+    order_file = isinstance(experiment.order, str) and experiment.order.strip().endswith(".txt")
+    return replace(
+        experiment,
+        data=experiment.data if experiment.data in DATASETS else whole(experiment.data) or "",
+        root=whole(experiment.root),
+        order=whole(str(experiment.order).strip()) if order_file else experiment.order,
+        protocol=whole(experiment.protocol) or "" if in_file else experiment.protocol,
+        weights=whole(experiment.weights),
+    )
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences on what would make runs of both incomparable: not where data lie, nor how many methods there are."""
+    record_before, record_now = before.get(RECORD, {}), now[RECORD]
+    if record_before.get("data") != record_now["data"]:
+        yield f"the data differ ({record_before.get('dataset')} there, {record_now['dataset']} here)"
+    elif any(
+        record_now["splits"].get(name, digest) != digest for name, digest in record_before.get("splits", {}).items()
+    ):
+        yield "the splits differ (protocol, folds or seed)"
+    if record_before.get("weights") != record_now["weights"]:
+        yield "the weights differ"
+    for key in ("seed", "precision", "recipe", "network"):
+        yield from _different_values(key, before.get(key), now[key])
+    methods = {entry["label"]: entry for entry in before.get("methods", [])}
+    for entry in now["methods"]:
+        if entry["label"] in methods:
+            yield from _different_values(f"methods.{entry['label']}", methods[entry["label"]], entry)
+
+
+def _different_values(key: str, before: Any, now: Any) -> Iterator[str]:
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for name in dict.fromkeys([*before, *now]):
+            if (key, name) != ("recipe", BASE):
+                yield from _different_values(f"{key}.{name}", before.get(name), now.get(name))
+    elif (list(now) if isinstance(now, tuple) else now) != before:
+        yield f"{key} is {_shown(before)} there and {_shown(now)} here"
+
+
+def _shown(value: Any) -> str:
+    return "not given" if value is None else repr(list(value) if isinstance(value, tuple) else value)
+
+
+def _grown(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What was there, with the methods and splits that are new."""
+    labels = [entry["label"] for entry in before["methods"]]
+    new = [entry for entry in now["methods"] if entry["label"] not in labels]
+    splits = before[RECORD]["splits"] | now[RECORD]["splits"]
+    larger = now if len(now[RECORD]["splits"]) > len(before[RECORD]["splits"]) else before
+    return {
+        **before,
+        "methods": [*before["methods"], *new],
+        "splits": larger.get("splits"),
+        "folds": larger.get("folds"),
+        RECORD: {**before[RECORD], "splits": splits},
+    }
+
+
+def _split_digest(split: Split) -> str:
+    digest = hashlib.sha256()
+    for part in PARTS:
+        digest.update(part.encode() + split.parts[part].tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,77 @@
+"""Every run of an experiment: each method on each split and fold, and what it costs."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onepeak.data.splits import Split
+from onepeak.experiment.entries import MethodEntry
+from onepeak.experiment.records import RUNS
+from onepeak.training.recipe import Recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One training: a method on one split and fold."""
+
+    entry: MethodEntry
+    split: int
+    fold: int
+
+    @property
+    def name(self) -> str:
+        """What the run is called in lists and messages: "elb/split0-fold0"."""
+        return f"{self.entry.label}/split{self.split}-fold{self.fold}"
+
+    def folder(self, experiment: Path) -> Path:
+        """Where its files are in the folder of an experiment."""
+        return experiment / RUNS / self.name
+
+
+def grid(entries: Sequence[MethodEntry], splits: Sequence[Split]) -> tuple[Run, ...]:
+    """All runs, split by split, so that every method soon has a first figure.
+
+    Example:
+        >>> import numpy as np
+        >>> parts = {"train": np.array([0]), "valid": np.array([1]), "test": np.array([2])}
+        >>> splits = [Split(**parts, split=number, protocol="mine") for number in range(2)]
+        >>> [run.name for run in grid([MethodEntry(name="ce"), MethodEntry(name="elb")], splits)]
+        ['ce/split0-fold0', 'elb/split0-fold0', 'ce/split1-fold0', 'elb/split1-fold0']
+    """
+    return tuple(Run(entry=entry, split=split.split, fold=split.fold) for split in splits for entry in entries)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """How much a run has to do."""
+
+    epochs: int
+    steps: int
+    """Of the optimiser, over all epochs."""
+    trained: int
+    """Samples trained on, over all epochs."""
+    evaluated: int
+    """Samples evaluated, over all epochs and at the end."""
+
+
+def work_of(split: Split, recipe: Recipe) -> Work:
+    """How much a run has to do, if its patience never ends it.
+
+    Example:
+        >>> import numpy as np
+        >>> parts = {"train": np.arange(9), "valid": np.arange(9, 12), "test": np.arange(12, 16)}
+        >>> work_of(Split(**parts, protocol="mine"), Recipe(epochs=10, batch_size=4))
+        Work(epochs=10, steps=20, trained=80, evaluated=37)
+    """
+    sizes = split.sizes
+    rest = sizes["train"] % recipe.batch_size
+    # As in the loop, a last batch of one sample is left out.
+    left_out = rest if 0 < rest < min(2, recipe.batch_size) and sizes["train"] > recipe.batch_size else 0
+    trained = sizes["train"] - left_out
+    return Work(
+        epochs=recipe.epochs,
+        steps=recipe.epochs * math.ceil(trained / recipe.batch_size),
+        trained=recipe.epochs * trained,
+        evaluated=recipe.epochs * sizes["valid"] + sizes["valid"] + sizes["test"],
+    )

@@ -1,0 +1,111 @@
+"""An experiment with its data: what every process that trains its runs needs."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from onepeak.data.manifest import Manifest
+from onepeak.data.open import open_data
+from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks
+from onepeak.errors import InputError
+from onepeak.experiment.entries import MethodEntry
+from onepeak.experiment.plan import Experiment
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.prepare import Prepared, prepare
+from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_file import changed, recipe_for
+from onepeak.training.run import RunSettings
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Opened:
+    """Prepared data, splits, recipe and network. It can be sent to another process, which maps the same pictures."""
+
+    experiment: Experiment
+    prepared: Prepared
+    splits: tuple[Split, ...]
+    recipe: Recipe
+    network: NetworkSettings
+    leaks: dict[str, tuple[str, ...]]
+    """What leaks in a split, by its name, where that was allowed."""
+
+    def settings(self, entry: MethodEntry) -> RunSettings:
+        """What is trained and how, for one method."""
+        return RunSettings(
+            method=entry.name,
+            variant=entry.variant,
+            method_settings=entry.settings,
+            network=self.network,
+            weights=self.experiment.weights_file,
+            recipe=recipe_of(entry, self.recipe),
+            seed=self.experiment.seed,
+        )
+
+    @property
+    def digest(self) -> str:
+        """A hash of all items, labels and classes: data that are elsewhere, or came another way, are the same data."""
+        manifest = self.prepared.manifest
+        found = hashlib.sha256("\n".join([*manifest.classes, "", *self.prepared.digests]).encode())
+        found.update(manifest.labels.tobytes())
+        return found.hexdigest()
+
+
+def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> Opened:
+    """Opens the data, decodes pictures where that was not done before, and makes the splits.
+
+    Args:
+        experiment: The plan.
+        cache: Folder for decoded pictures, see `onepeak.data.store.build_store`.
+        quiet: Whether to show no progress of decoding.
+
+    Raises:
+        LeakError: The splits leak and the experiment does not allow it.
+    """
+    manifest = open_manifest(experiment)
+    recipe = recipe_for(manifest, experiment.recipe, source=experiment.name, prefix="recipe.")
+    prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.skip_bad, quiet=quiet)
+    splits = splits_of(experiment, prepared.manifest)
+    leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
+    by_split = {
+        split.name: tuple(str(leak) for leak in find_leaks(prepared.manifest, split, digests=prepared.digests))
+        for split in (splits if leaks else ())
+    }
+    return Opened(
+        experiment=experiment,
+        prepared=prepared,
+        splits=splits,
+        recipe=recipe,
+        network=prepared.network(experiment.network),
+        leaks={name: found for name, found in by_split.items() if found},
+    )
+
+
+def open_manifest(experiment: Experiment) -> Manifest:
+    """The data of an experiment, as they lie there."""
+    if experiment.weights_file is not None and not experiment.weights_file.is_file():
+        raise InputError(f"`weights` must be a file, got {str(experiment.weights_file)!r}, which is not one.")
+    return open_data(
+        experiment.data,
+        root=experiment.root,
+        order=experiment.order,
+        label=experiment.label,
+        group=experiment.group,
+    )
+
+
+def splits_of(experiment: Experiment, manifest: Manifest) -> tuple[Split, ...]:
+    """The splits of an experiment, fold after fold."""
+    return tuple(
+        make_splits(
+            manifest,
+            protocol=experiment.protocol,
+            splits=experiment.splits,
+            folds=experiment.folds,
+            seed=experiment.seed,
+        )
+    )
+
+
+def recipe_of(entry: MethodEntry, recipe: Recipe) -> Recipe:
+    """The recipe of one method: all methods', with what is different for it."""
+    return changed(recipe, entry.recipe, source=entry.label, prefix="recipe.")

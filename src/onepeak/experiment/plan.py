@@ -1,0 +1,119 @@
+"""What is compared on what: an experiment as one frozen record, checked before any data is read."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_args
+
+from onepeak._check import check_choice, check_integer
+from onepeak._registry import unknown_name
+from onepeak.errors import InputError
+from onepeak.experiment.entries import MethodEntry
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.devices import Precision
+from onepeak.training.presets import PAPER, PRESETS
+from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_file import BASE, replaced
+
+NETWORK_NAMES = tuple(each.name for each in fields(NetworkSettings) if each.name != "num_features")
+"""What can be said of the network; the columns of a table are counted, not given."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Data, protocol, methods and how they are trained: with the versions of the libraries it decides every figure."""
+
+    name: str
+    data: str
+    """As `onepeak.data.open.open_data` takes it, and so are root, order, label and group."""
+    root: str | None = None
+    order: str | tuple[str, ...] | tuple[int, ...] | None = None
+    label: str | None = None
+    group: str | None = None
+    methods: tuple[MethodEntry, ...]
+    protocol: str = "auto"
+    """As `onepeak.data.splits.make_splits` takes it, and so are splits and folds."""
+    splits: int | None = None
+    folds: int | None = None
+    seed: int = 0
+    """Of the splits, the first weights, the order of samples and the augmentations: the same for all methods."""
+    recipe: dict[str, Any] = field(default_factory=dict)
+    """How all methods are trained: `base` names a preset, the rest are settings of `Recipe`."""
+    network: dict[str, Any] = field(default_factory=dict)
+    """Settings of `NetworkSettings`, where not those that suit the data."""
+    weights: str | None = None
+    """A local file with the backbone's first weights."""
+    precision: Precision = "fp32"
+    skip_bad: bool = False
+    """Whether pictures that cannot be read are left out."""
+    allow_leak: bool = False
+    """Whether to train though the splits leak; what leaks is then in every record."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InputError(f"`name` must be of letters, digits and + . _ -, got {self.name!r}.")
+        for name in ("data", "root", "label", "group", "protocol", "weights"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and (value is not None or name in ("data", "protocol")):
+                raise InputError(f"`{name}` must be text, got {value!r}.")
+        if self.order is not None and not isinstance(self.order, str | tuple):
+            raise InputError(f"`order` must be the classes, lowest first: 'a,b,c' or a list, got {self.order!r}.")
+        for name in ("splits", "folds"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), minimum=1)
+        check_integer("seed", self.seed, minimum=0)
+        check_choice("precision", self.precision, get_args(Precision))
+        for name in ("skip_bad", "allow_leak"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
+        self._check_methods()
+        if problems := [*recipe_problems(self.recipe), *network_problems(self.network)]:
+            raise InputError("\n".join(problems))
+
+    def _check_methods(self) -> None:
+        if not self.methods:
+            raise InputError("`methods` must name at least one method, got none.")
+        labels = [entry.label for entry in self.methods]
+        for label in labels:
+            # Some file systems take names that differ in case only for the same.
+            if [each.lower() for each in labels].count(label.lower()) > 1:
+                raise InputError(
+                    f"`methods` must have different labels, got {label!r} twice: give one of them a `label`."
+                )
+
+    @property
+    def weights_file(self) -> Path | None:
+        """Where the backbone's first weights are."""
+        return None if self.weights is None else Path(self.weights).expanduser()
+
+
+def recipe_problems(settings: Any) -> list[str]:
+    """What is wrong with the recipe of an experiment, as far as that can be told without the data."""
+    if not isinstance(settings, Mapping):
+        return [f"recipe: must be a table of settings, got {settings!r}."]
+    problems: list[str] = []
+    base = settings.get(BASE, "auto")
+    if base not in PRESETS:
+        problems.append(f"recipe.{BASE}: {unknown_name('recipe', str(base), PRESETS)}")
+    rest = {name: value for name, value in settings.items() if name != BASE}
+    replaced(PAPER if base == "paper" else Recipe(), rest, "recipe.", problems)
+    return problems
+
+
+def network_problems(settings: Any) -> list[str]:
+    """What is wrong with the settings of the network, as far as that can be told without the data."""
+    if not isinstance(settings, Mapping):
+        return [f"network: must be a table of settings, got {settings!r}."]
+    names = [f"network.{name}" for name in NETWORK_NAMES]
+    problems = [
+        str(unknown_name("setting", f"network.{name}", names)) for name in settings if name not in NETWORK_NAMES
+    ]
+    if not problems:
+        of_a_table = "hidden" in settings or "dropout" in settings
+        table = settings.get("backbone", "mlp" if of_a_table else None) == "mlp"
+        base = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings()
+        replaced(base, settings, "network.", problems)
+    return problems
