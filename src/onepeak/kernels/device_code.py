@@ -21,9 +21,10 @@ BARRIER, PENALTY = tl.constexpr(0), tl.constexpr(1)
 def cost_and_slope(r, t, weight, slack, KIND: tl.constexpr):  # noqa: N803
     """F and f' of eq. 7 (the extended log-barrier) or eq. 3 (the quadratic penalty)."""
     if KIND == BARRIER:
-        clear = tl.maximum(r, 1.0 / (t * t))
-        cost = t * (clear - r) - tl.log(clear) / t
-        slope = -1.0 / (t * clear)
+        period = 1.0 / t
+        clear = tl.maximum(r, period * period)
+        cost = t * (clear - r) - period * tl.log(clear)
+        slope = -period / clear
     else:
         excess = tl.where(r <= 0, slack - r, 0.0)
         cost = weight * excess * excess
@@ -70,7 +71,7 @@ def whole_rows(
     loss = tl.log(total) - at_label + tl.sum(tl.where(there, cost, 0.0), axis=1, keep_dims=True)
     loss = tl.where((label >= 0) & (label < classes), loss, float("nan"))
     tl.store(losses + tl.program_id(0), tl.sum(tl.where(row < batch, loss, 0.0)) * share)
-    result = (raised / total - tl.where(is_label, 1.0, 0.0) + slope) * share
+    result = (raised * (1.0 / total) - tl.where(is_label, 1.0, 0.0) + slope) * share
     tl.store(gradient + at, result.to(gradient.dtype.element_ty), there)
 
 
@@ -136,7 +137,7 @@ def gradient_of_rows(
         after = tl.load(scores + start + column + 1, there & (column + 1 < classes), other=0.0).to(tl.float32)
         before = tl.load(scores + start + column - 1, there & (column >= 1), other=0.0).to(tl.float32)
         _, slope = order_terms(score, before, after, column, label, classes, t, weight, slack, KIND)
-        result = (tl.exp(score - top) / total - tl.where(column == label, 1.0, 0.0) + slope) * share
+        result = (tl.exp(score - top) * (1.0 / total) - tl.where(column == label, 1.0, 0.0) + slope) * share
         tl.store(gradient + start + column, result.to(gradient.dtype.element_ty), there)
 
 

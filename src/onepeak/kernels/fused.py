@@ -25,6 +25,9 @@ LONGEST_ROW = 16384
 TILE = 4096
 """Numbers that one program takes when rows are short."""
 
+COLUMNS, WARPS = 4096, 8
+"""Numbers that one program takes at a time from a longer row, and the warps it has for them."""
+
 PROGRAMS = 1056
 """Programs that keep a large GPU busy: eight for each of 132 multiprocessors."""
 
@@ -124,16 +127,16 @@ def loss_and_gradient(scores: Tensor, labels: Tensor, terms: FusedTerms) -> tupl
             )  # fmt: skip
         else:
             count = min(64, _power_of_two(_ceil(PROGRAMS, batch)), _ceil(classes, 8192))
-            part = _ceil(_ceil(classes, count), 4096) * 4096
+            part = _ceil(_ceil(classes, count), COLUMNS) * COLUMNS
             count = _ceil(classes, part)
             parts = torch.empty(batch, count, 3, dtype=torch.float32, device=scores.device)
             losses = torch.empty(batch, dtype=torch.float32, device=scores.device)
             device_code.parts_of_rows[(batch, count)](
-                scores, labels, t, parts, classes, part, weight, slack, KIND=kind, COLUMNS=4096, num_warps=8
+                scores, labels, t, parts, classes, part, weight, slack, KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS
             )
             device_code.gradient_of_rows[(batch, count)](
                 scores, labels, t, parts, losses, gradient, classes, part, count, share, weight, slack,
-                KIND=kind, COLUMNS=4096, COUNT=_power_of_two(count), num_warps=8,
+                KIND=kind, COLUMNS=COLUMNS, COUNT=_power_of_two(count), num_warps=WARPS,
             )  # fmt: skip
     return losses.squeeze(0) if len(losses) == 1 else losses.sum(), gradient
 
