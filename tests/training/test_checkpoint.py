@@ -1,6 +1,7 @@
 import json
 import pickle
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from onepeak.errors import InputError
 from onepeak.training.checkpoint import (
     CheckpointError,
+    epochs_done,
     load_checkpoint,
     save_checkpoint,
     write_in_one_step,
@@ -21,7 +23,7 @@ def test_what_was_saved_is_loaded(tmp_path):
     path = tmp_path / "checkpoint.pt"
     saved = made_checkpoint(3)
     save_checkpoint(saved, path)
-    found = load_checkpoint(path, fingerprint="mine")
+    found = load_checkpoint(path, fingerprint={"run": "mine"})
     assert found is not None
     assert torch.equal(found.network.pop("weight"), saved.network.pop("weight"))
     assert torch.equal(found.best.pop("weight"), saved.best.pop("weight"))
@@ -30,7 +32,7 @@ def test_what_was_saved_is_loaded(tmp_path):
 
 
 def test_no_checkpoint_is_not_an_error(tmp_path):
-    assert load_checkpoint(tmp_path / "checkpoint.pt", fingerprint="mine") is None
+    assert load_checkpoint(tmp_path / "checkpoint.pt", fingerprint={"run": "mine"}) is None
 
 
 def test_a_writer_killed_twenty_times_leaves_a_whole_checkpoint_every_time(tmp_path):
@@ -47,7 +49,7 @@ def test_a_full_disk_is_reported_and_the_old_checkpoint_stays(tmp_path):
     message = run_script("write_to_a_full_disk.py", path)
     assert "could not be written" in message
     assert "what was there before is kept" in message
-    found = load_checkpoint(path, fingerprint="mine")
+    found = load_checkpoint(path, fingerprint={"run": "mine"})
     assert found is not None
     assert found.epoch == 1
     assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"]
@@ -88,14 +90,38 @@ def test_a_damaged_checkpoint_is_an_error_that_says_what_to_do(tmp_path):
     for content in damaged(path.read_bytes()):
         path.write_bytes(content)
         with pytest.raises(CheckpointError, match=r"checkpoint\.pt cannot be read .*: delete it to start anew"):
-            load_checkpoint(path, fingerprint="mine")
+            load_checkpoint(path, fingerprint={"run": "mine"})
 
 
 @pytest.mark.bad_input
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     save_checkpoint(made_checkpoint(1), tmp_path / "checkpoint.pt")
-    with pytest.raises(InputError, match="belongs to a run with other settings: give the same settings"):
-        load_checkpoint(tmp_path / "checkpoint.pt", fingerprint="another")
+    with pytest.raises(InputError, match=r"other settings \(run was mine, is now another\): give the same settings"):
+        load_checkpoint(tmp_path / "checkpoint.pt", fingerprint={"run": "another"})
+
+
+@pytest.mark.bad_input
+def test_every_difference_is_named_and_of_content_only_that_it_differs(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    before = {"method": "'elb'", "recipe.lr": "0.1", "data": "hash:1", "split": "hash:1", "old": "1", "weights": "None"}
+    save_checkpoint(replace(made_checkpoint(1), fingerprint=before), path)
+    now = {"method": "'elb'", "recipe.lr": "0.5", "data": "hash:2", "split": "hash:1", "new": "2", "weights": "hash:3"}
+    message = (
+        r"\(recipe\.lr was 0\.1, is now 0\.5; other data; old was 1, is now unknown; other weights; "
+        r"new was unknown, is now 2\)"
+    )
+    with pytest.raises(InputError, match=message):
+        load_checkpoint(path, fingerprint=now)
+
+
+def test_how_far_a_run_came_is_read_without_its_settings(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    assert epochs_done(path) == 0
+    save_checkpoint(made_checkpoint(3), path)
+    assert epochs_done(path) == 3
+    path.write_bytes(b"not a checkpoint")
+    with pytest.raises(CheckpointError, match="delete it to start anew"):
+        epochs_done(path)
 
 
 class Bomb:
@@ -114,7 +140,7 @@ def test_code_in_a_checkpoint_is_refused_and_does_not_run(tmp_path, protocol):
     path, mark = tmp_path / "checkpoint.pt", tmp_path / "it-ran"
     torch.save({"epoch": Bomb(mark)}, path, pickle_protocol=protocol)
     with pytest.raises(CheckpointError, match=r"cannot be read \(UnpicklingError\)"):
-        load_checkpoint(path, fingerprint="mine")
+        load_checkpoint(path, fingerprint={"run": "mine"})
     assert not mark.exists()
     torch.load(path, weights_only=False)
     assert mark.exists()  # without care it would have run

@@ -187,8 +187,8 @@ def test_a_loop_that_runs_away_keeps_the_last_good_checkpoint(make_loop, tmp_pat
     with pytest.raises(
         DivergedError, match=r"at epoch 2, step 1\. .* The checkpoint of an epoch before, if there is one, is kept"
     ):
-        loop.run(checkpoint=path, fingerprint="mine", every_seconds=0)
-    kept = load_checkpoint(path, fingerprint="mine")
+        loop.run(checkpoint=path, fingerprint={"run": "mine"}, every_seconds=0)
+    kept = load_checkpoint(path, fingerprint={"run": "mine"})
     assert kept is not None
     assert kept.epoch == 2
     assert all(tensor.isfinite().all() for tensor in kept.network.values())

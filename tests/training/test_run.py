@@ -131,7 +131,8 @@ def test_a_run_that_stopped_goes_on_and_ends_in_the_same_bits(trained, tmp_path)
 
     with pytest.raises(KeyboardInterrupt):
         trained("stopped", epochs=6, dropout=0.2, ema=0.9, watches=(Stop(3, 2),))
-    assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"checkpoint.pt"}
+    assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"checkpoint.pt", "history.csv"}
+    assert pd.read_csv(tmp_path / "stopped" / "history.csv")["epoch"].tolist() == [0, 1, 2]
     with pytest.raises(KeyboardInterrupt):  # what is done is not done again
         trained("stopped", epochs=6, dropout=0.2, ema=0.9, watches=(Stop(0, 1), Stop(2, 1), Stop(4, 1)))
     assert bits_of(trained("stopped", epochs=6, dropout=0.2, ema=0.9)[0]) == whole
@@ -143,7 +144,7 @@ def test_going_on_with_other_settings_is_refused(trained, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         trained(folder=folder, watches=(Stop(1, 1),))
-    with pytest.raises(InputError, match="belongs to a run with other settings"):
+    with pytest.raises(InputError, match=r"with other settings \(recipe\.lr was 0\.01, is now 0\.5\)"):
         trained(folder=folder, lr=0.5)
     (folder / "checkpoint.pt").write_bytes(b"nothing of the kind")
     with pytest.raises(CheckpointError, match="cannot be read"):
@@ -167,9 +168,12 @@ def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric
         fingerprint(settings, table, split, make_fabric(device="cpu", precision="bf16")),
         fingerprint(started, table, split, fabric),
     ]
+    moved = tmp_path / "elsewhere"
+    moved.write_bytes(b"first")  # where a file lies decides nothing
+    assert fingerprint(replace(settings, weights=moved), table, split, fabric) == others[-1]
     weights.write_bytes(b"second")
     others.append(fingerprint(started, table, split, fabric))
-    assert len({one, *others}) == 10
+    assert len({tuple(each.items()) for each in (one, *others)}) == 10
 
 
 @pytest.mark.bad_input

@@ -24,7 +24,7 @@ def made_checkpoint(epoch, *, size=10):
         best_epoch=epoch - 1,
         best_value=0.5,
         history=[{"epoch": 0, "train_loss": 1.5}],
-        fingerprint="mine",
+        fingerprint={"run": "mine"},
     )
 
 
@@ -33,7 +33,7 @@ def main(folder, times):
     chance = random.Random(0)
 
     def write_for_ever():
-        found = load_checkpoint(path, fingerprint="mine")
+        found = load_checkpoint(path, fingerprint={"run": "mine"})
         epoch = 0 if found is None else found.epoch
         while True:
             epoch += 1
@@ -42,7 +42,7 @@ def main(folder, times):
     seen = []
     for _ in range(int(times)):
         status = run_in_child(write_for_ever, kill_after=chance.uniform(0.02, 0.12))
-        found = load_checkpoint(path, fingerprint="mine")
+        found = load_checkpoint(path, fingerprint={"run": "mine"})
         whole = found is None or bool((found.network["weight"] == found.epoch).all())
         seen.append({"status": status, "epoch": 0 if found is None else found.epoch, "whole": whole})
     sys.stdout.write(json.dumps(seen))

@@ -11,6 +11,9 @@ from torch import Tensor
 
 from onepeak.errors import InputError, OnepeakError
 
+HASH = "hash:"
+"""What a value of a fingerprint begins with that stands for the content of a file or of data."""
+
 
 class CheckpointError(OnepeakError):
     """A checkpoint could not be written or read."""
@@ -34,8 +37,8 @@ class Checkpoint:
     best_epoch: int
     best_value: float
     history: list[dict[str, float]]
-    fingerprint: str
-    """What the run was started with; a checkpoint of another run is not gone on with."""
+    fingerprint: dict[str, str]
+    """What the run was started with, by name; a checkpoint of another run is not gone on with."""
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
@@ -44,25 +47,50 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
     write_in_one_step(path, lambda part: torch.save(content, part))
 
 
-def load_checkpoint(path: Path, *, fingerprint: str) -> Checkpoint | None:
+def load_checkpoint(path: Path, *, fingerprint: dict[str, str]) -> Checkpoint | None:
     """The checkpoint, or None where there is none yet."""
+    checkpoint = _read(path)
+    if checkpoint is not None and checkpoint.fingerprint != fingerprint:
+        raise InputError(
+            f"The checkpoint {path} belongs to a run with other settings ("
+            f"{_differences(checkpoint.fingerprint, fingerprint)}): "
+            "give the same settings to go on with it, or another --out to start anew."
+        )
+    return checkpoint
+
+
+def epochs_done(path: Path) -> int:
+    """How many epochs a run has finished, by its checkpoint; 0 where there is none. The weights are not read."""
+    checkpoint = _read(path, mapped=True)
+    return 0 if checkpoint is None else checkpoint.epoch
+
+
+def _read(path: Path, *, mapped: bool = False) -> Checkpoint | None:
     if not path.exists():
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on the dialect of a pickle, which is refused or read all the same
-            checkpoint = Checkpoint(**torch.load(path, map_location="cpu", weights_only=True))
+            checkpoint = Checkpoint(**torch.load(path, map_location="cpu", weights_only=True, mmap=mapped))
+        checkpoint.fingerprint.items()  # what an older version wrote there was one text
     except Exception as error:  # whatever a damaged file makes of the reader
         raise CheckpointError(
             f"The checkpoint {path} cannot be read ({type(error).__name__}): "
             "delete it to start anew, or put a good copy in its place."
         ) from error
-    if checkpoint.fingerprint != fingerprint:
-        raise InputError(
-            f"The checkpoint {path} belongs to a run with other settings: "
-            "give the same settings to go on with it, or another --out to start anew."
-        )
     return checkpoint
+
+
+def _differences(before: dict[str, str], now: dict[str, str]) -> str:
+    """What differs between two fingerprints, in words; hashes say nothing to a reader and are left out."""
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    return "; ".join(
+        f"other {name}"
+        if any(side.get(name, "").startswith(HASH) for side in (before, now))
+        # a setting that one side lacks belongs to another version
+        else f"{name} was {before.get(name, 'unknown')}, is now {now.get(name, 'unknown')}"
+        for name in names
+    )
 
 
 def write_in_one_step(path: Path, write: Any) -> None:

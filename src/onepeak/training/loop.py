@@ -20,6 +20,7 @@ from onepeak.networks.network import Network
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.evaluate import loss_or_nan, validate
 from onepeak.training.feed import Feed, Indices, epoch_order, on_device
+from onepeak.training.history import write_history
 from onepeak.training.optimizer import make_optimizer
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
@@ -121,18 +122,22 @@ class Loop:
         self.best_value = math.nan
 
     def run(
-        self, *, checkpoint: Path | None = None, fingerprint: str = "", every_seconds: float | None = None
+        self,
+        *,
+        checkpoint: Path | None = None,
+        fingerprint: dict[str, str] | None = None,
+        every_seconds: float | None = None,
     ) -> Trained:
         """Trains to the end, going on from a checkpoint where there is one; leaves the best weights in the network.
 
         Args:
-            checkpoint: Where the state is kept; None to keep none.
-            fingerprint: What identifies the run; a checkpoint of another one is refused.
+            checkpoint: Where the state is kept, with the history beside it; None to keep none.
+            fingerprint: What the run was started with, by name; a checkpoint of another run is refused.
             every_seconds: The least time between two checkpoints; 0 for one after every epoch. Without it there is one
                 after every epoch unless that would take more than a twentieth of the time. The last always is.
         """
         if checkpoint is not None:
-            self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint))
+            self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint or {}))
         written, cost = time.monotonic(), 0.0
         devices = [self.fabric.device] if self.fabric.device.type == "cuda" else []
         with torch.random.fork_rng(devices=devices):
@@ -143,7 +148,8 @@ class Loop:
                 pause = 20 * cost if every_seconds is None else every_seconds
                 if checkpoint is not None and (last or start - written >= pause):
                     if self.fabric.is_global_zero:
-                        save_checkpoint(self.state(fingerprint), checkpoint)
+                        save_checkpoint(self.state(fingerprint or {}), checkpoint)
+                        write_history(self.history, checkpoint.parent)
                     written = time.monotonic()
                     cost = written - start
         self.network.load_state_dict(self.best)
@@ -253,7 +259,7 @@ class Loop:
         """Whether validation has not improved for as long as the recipe's patience."""
         return self.recipe.patience is not None and self.epoch - self.best_epoch > self.recipe.patience
 
-    def state(self, fingerprint: str) -> Checkpoint:
+    def state(self, fingerprint: dict[str, str]) -> Checkpoint:
         """All that going on needs."""
         return Checkpoint(
             epoch=self.epoch,

@@ -2,8 +2,8 @@
 
 import hashlib
 import importlib.metadata
-import json
 import platform
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,13 @@ from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
-from onepeak.training.checkpoint import clear_unfinished, write_in_one_step
+from onepeak.training.calibration import calibrated_figures, calibration_of
+from onepeak.training.checkpoint import HASH, clear_unfinished, write_in_one_step
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, predict
+from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
-from onepeak.training.loop import Loop, Row, Watch
+from onepeak.training.loop import Loop, Watch
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
 from onepeak.training.recipe import Recipe
@@ -121,6 +123,7 @@ def train_run(
             for name, indices in (("valid", split.valid), ("test", split.test))
         }
     metrics = {name: measure(part) for name, part in parts.items()}
+    calibration = calibration_of(parts["valid"])
     description = ModelDescription(
         classes=manifest.classes,
         method=settings.method,
@@ -131,6 +134,7 @@ def train_run(
         resize=None if prepared.store is None else settings.recipe.resize,
         table=encoder,
         metrics=metrics,
+        calibration=calibration,
         data=manifest.name,
         label=manifest.label_column,
         group=manifest.group_column,
@@ -155,11 +159,16 @@ def train_run(
         "precision": str(fabric._precision.precision),
         "versions": versions(),
         "metrics": metrics,
+        "calibration": {
+            "temperature": calibration.temperature,
+            **({"note": calibration.note} if calibration.note else {}),
+            "test": calibrated_figures(calibration, parts["test"]),
+        },
         **({"notes": list(network.notes)} if network.notes else {}),
         **(notes or {}),
     }
     if fabric.is_global_zero:
-        write_history(trained.history, folder / "history.csv")
+        write_history(trained.history, folder)
         write_predictions(parts, prepared, folder / "predictions.parquet")
         save_trained_items(folder, [prepared.digests[item] for item in split.train])
         save_model(folder, description, network.state_dict())
@@ -182,23 +191,33 @@ def make_network(settings: RunSettings, shape: NetworkSettings, num_classes: int
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
 
 
-def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> str:
-    """A hash of all that decides a run's outcome, but for the versions of the libraries."""
-    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True, default=str).encode())
-    digest.update(f"{fabric._precision.precision} {fabric.world_size} {fabric.device.type}".encode())
-    if settings.weights is not None:
-        digest.update(settings.weights.read_bytes())
-    for part in (split.train, split.valid, split.test, prepared.manifest.labels):
-        digest.update(part.tobytes())
-    for item in prepared.digests:
-        digest.update(item.encode())
-    return digest.hexdigest()
+def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:
+    """All that decides a run's outcome, but for the versions of the libraries: settings, and hashes of content."""
+    weights = None if settings.weights is None else settings.weights.read_bytes()
+    return {
+        **_by_name({name: value for name, value in asdict(settings).items() if name != "weights"}),
+        "precision": str(fabric._precision.precision),
+        "processes": str(fabric.world_size),
+        "device": fabric.device.type,
+        "weights": "None" if weights is None else _hash([weights]),
+        "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
+        "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
+    }
 
 
-def write_history(history: list[Row], path: Path) -> None:
-    """One row an epoch."""
-    pandas = require("pandas", extra="data", purpose="The history")
-    write_in_one_step(path, lambda part: pandas.DataFrame(history).to_csv(part, index=False))
+def _by_name(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Settings within settings as `recipe.lr`."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        found |= _by_name(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: repr(value)}
+    return found
+
+
+def _hash(content: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in content:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return HASH + digest.hexdigest()
 
 
 def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: Path) -> None:
