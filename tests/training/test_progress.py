@@ -57,12 +57,18 @@ def test_quiet_shows_nothing_even_on_a_terminal(terminal, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_nothing_is_shown_where_stderr_is_no_terminal(monkeypatch, capsys):
+@pytest.mark.parametrize("quiet", [False, True])
+def test_where_stderr_is_no_terminal_there_are_lines_instead_unless_quiet(monkeypatch, capsys, quiet):
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
-    with ProgressBar("elb", 2) as bar:
+    with ProgressBar("elb", 2, quiet=quiet) as bar:
         watch_two_epochs(bar)
-    assert capsys.readouterr() == ("", "")
+        assert capsys.readouterr() == ("", "")  # a training of less than ten seconds needs none
+        if bar.lines is not None:
+            bar.lines.every_seconds = 0.0
+        bar.step(1, 3, 3)
+    shown = capsys.readouterr().err
+    assert shown == ("" if quiet else "elb: epoch 2/2, MAE 0.625, SOI 87.5%, about 0 s left\n")
 
 
 def test_the_csv_logger_writes_a_row_an_epoch_at_once(tmp_path):

@@ -1,4 +1,4 @@
-"""Who looks on while a network trains: a progress bar on a terminal, loggers for other tools."""
+"""Who looks on while a network trains: a bar on a terminal, lines elsewhere, loggers for other tools."""
 
 import importlib
 import inspect
@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 from onepeak._extras import require
 from onepeak.errors import InputError
 from onepeak.training.loop import Row
+from onepeak.training.progress_lines import ProgressLines, figures_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
 class ProgressBar:
-    """A bar over all steps with the time left, and the last validation's MAE and SOI; nothing where no terminal is.
+    """A bar over all steps with the time left, and the last validation's MAE and SOI; where no terminal is, lines.
 
     Args:
         title: What is being trained.
         epochs: How many epochs there are.
-        quiet: To show nothing even on a terminal.
+        quiet: To show nothing at all.
     """
 
     def __init__(self, title: str, epochs: int, *, quiet: bool = False) -> None:
@@ -38,6 +39,7 @@ class ProgressBar:
             console=console,
             disable=quiet or not console.is_terminal,
         )
+        self.lines = None if quiet or console.is_terminal else ProgressLines(title, epochs)
         self.task: TaskID = self.bar.add_task(title, total=None, epoch=f"0/{epochs}", figures="")
 
     def __enter__(self) -> "ProgressBar":
@@ -51,12 +53,15 @@ class ProgressBar:
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
         """Moves the bar on."""
+        if self.lines is not None:
+            self.lines.step(epoch, step, num_steps)
         self.bar.update(self.task, total=self.epochs * num_steps, completed=epoch * num_steps + step)
 
     def epoch(self, row: Row) -> None:
         """Shows the figures of the epoch's validation."""
-        figures = f"MAE {row['valid_mae']:.3g}  SOI {row['valid_soi_predicted']:.1%}"
-        self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=figures)
+        if self.lines is not None:
+            self.lines.epoch(row)
+        self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=figures_of(row))
 
 
 class LoggerWatch:

@@ -1,0 +1,57 @@
+"""How far a training has come, where no terminal is: a line now and then."""
+
+import sys
+import time
+
+from onepeak.training.loop import Row
+
+
+class ProgressLines:
+    """Prints a line to standard error about every ten seconds: epoch, MAE and SOI of the last validation, time left.
+
+    Args:
+        title: What is being trained.
+        epochs: How many epochs there are.
+        every_seconds: The least time between two lines.
+    """
+
+    def __init__(self, title: str, epochs: int, *, every_seconds: float = 10.0) -> None:
+        self.title, self.epochs, self.every_seconds = title, epochs, every_seconds
+        self.figures = ""
+        self.told = self.start = time.monotonic()
+        self.first: float | None = None
+        """Epochs that were done before, when training went on."""
+
+    def step(self, epoch: int, step: int, num_steps: int) -> None:
+        """Prints a line if it is time for one."""
+        done = epoch + step / num_steps
+        if self.first is None:
+            self.first = epoch
+        now = time.monotonic()
+        if now - self.told < self.every_seconds:
+            return
+        self.told = now
+        left = (self.epochs - done) * (now - self.start) / (done - self.first)
+        sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}, about {_shown(left)} left\n")
+        sys.stderr.flush()
+
+    def epoch(self, row: Row) -> None:
+        """Keeps the figures of the epoch's validation for the next line."""
+        self.figures = f", {figures_of(row)}"
+
+
+def figures_of(row: Row) -> str:
+    """The figures of an epoch that tell most: the error and the order.
+
+    Example:
+        >>> figures_of({"valid_mae": 1.2345, "valid_soi_predicted": 0.875})
+        'MAE 1.23, SOI 87.5%'
+    """
+    return f"MAE {row['valid_mae']:.3g}, SOI {row['valid_soi_predicted']:.1%}"
+
+
+def _shown(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
