@@ -1,1 +1,21 @@
 """What the runs of an experiment found: tables, figures, a page."""
+
+from typing import TYPE_CHECKING
+
+from onepeak._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from onepeak.report.tables import write_tables
+    from onepeak.report.write import Report, write_report
+
+__all__ = ["Report", "write_report", "write_tables"]
+
+# Imported when first used: a table on the terminal needs neither pictures nor plotly.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Report": "onepeak.report.write",
+        "write_report": "onepeak.report.write",
+        "write_tables": "onepeak.report.tables",
+    },
+)

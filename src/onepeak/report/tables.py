@@ -50,14 +50,21 @@ def write_tables(*folders: str | Path, out: str | Path | None = None) -> TablePa
     """
     if out is None and len(folders) > 1:
         raise InputError(f"`out` must be given for tables of {len(folders)} folders: it names where they go.")
-    results = read_results(*folders)
-    place = Path(folders[0] if out is None else out)
+    return write_summary(summary(read_results(*folders)), Path(folders[0] if out is None else out))
+
+
+def write_summary(table: Frame, place: Path) -> TablePaths:
+    """Writes the same from a summary that is made already.
+
+    Args:
+        table: As `onepeak.report.summary.summary` gives it.
+        place: The folder, which is made where it is not there.
+    """
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`out` must be a folder, or a place for one, got {place}: {error.strerror}.") from error
-    found = summary(results)
-    tables = wide_tables(found)
+    tables = wide_tables(table)
     paths = TablePaths(
         csv=place / "table.csv",
         markdown=place / "table.md",
@@ -65,11 +72,11 @@ def write_tables(*folders: str | Path, out: str | Path | None = None) -> TablePa
         diagrams=tuple(
             path
             for metric in RANKED
-            if (comparison := rank_comparison(found, metric)) is not None
+            if (comparison := rank_comparison(table, metric)) is not None
             for path in write_diagram(comparison, place / f"ranks-{metric}", title=METRICS[metric].title)
         ),
     )
-    _write(paths.csv, found.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+    _write(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
     _write(paths.markdown, _joined(tables, markdown_table))
     _write(paths.latex, "% needs \\usepackage{booktabs}\n" + _joined(tables, latex_table))
     return paths

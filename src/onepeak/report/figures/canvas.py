@@ -1,0 +1,122 @@
+"""The empty sheets that figures are drawn on: one for the page (plotly), one for print (matplotlib)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from onepeak._extras import require
+from onepeak.report.palette import Dash, Style, Symbol
+from onepeak.training.checkpoint import write_in_one_step
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    Printed: TypeAlias = Figure
+    PrintedAxes: TypeAlias = Axes
+else:
+    Printed = PrintedAxes = Any
+
+Interactive: TypeAlias = Any
+"""A plotly figure; plotly has no types."""
+Looks: TypeAlias = Mapping[str, Style]
+"""The look of every row, by its label."""
+
+TEXT_WIDTH = 6.3
+"""Inches between the margins of an A4 page."""
+PRINT_DASHES: Mapping[Dash, str] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+PRINT_SYMBOLS: Mapping[Symbol, str] = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^"}
+FEW_CLASSES = 12
+"""Up to so many classes each of them is named on an axis and marked on a line."""
+
+
+def plotly() -> Any:
+    """The figures of plotly, or the name of the extra that brings them."""
+    return require("plotly.graph_objects", extra="report", purpose="The report's page")
+
+
+def interactive(*, x: str = "", y: str = "", height: int = 420, legend: bool = True) -> Interactive:
+    """An empty figure for the page, whose colours of text and lines the page sets to suit light or dark.
+
+    Args:
+        x: What runs along.
+        y: What runs up.
+        height: Pixels.
+        legend: Whether the rows are named below.
+    """
+    below = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0}
+    return plotly().Figure(
+        layout={
+            "template": "none",
+            "height": height,
+            "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "xaxis": {"automargin": True, "zeroline": False, **({"title": {"text": x, "standoff": 8}} if x else {})},
+            "yaxis": {"automargin": True, "zeroline": False, **({"title": {"text": y, "standoff": 8}} if y else {})},
+            "showlegend": legend,
+            "legend": below,
+            "hoverlabel": {"namelength": -1},
+        }
+    )
+
+
+def printed(rows: int = 1, columns: int = 1, *, height: float = 2.6) -> tuple[Printed, list[PrintedAxes]]:
+    """An empty figure for print with its axes, row by row; the figure belongs to nobody's window.
+
+    Args:
+        rows: How many rows of axes.
+        columns: How many axes a row.
+        height: Inches a row.
+    """
+    figures = require("matplotlib.figure", extra="report", purpose="Figures for print")
+    figure: Printed = figures.Figure(figsize=(TEXT_WIDTH, height * rows), layout="constrained")
+    axes: list[PrintedAxes] = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for each in axes:
+        each.tick_params(labelsize=7)
+        each.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def small_multiples(number: int, *, columns: int = 3, height: float = 1.9) -> tuple[Printed, list[PrintedAxes]]:
+    """Axes for so many like figures beside each other; those left over are not drawn."""
+    columns = min(columns, number)
+    figure, axes = printed(-(-number // columns), columns, height=height)
+    for spare in axes[number:]:
+        spare.set_visible(False)
+    return figure, axes[:number]
+
+
+def legend_below(figure: Printed, axes: PrintedAxes) -> None:
+    """Names the rows under the whole figure."""
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=min(6, len(names)), fontsize=7, frameon=False)
+
+
+def class_ticks(classes: Sequence[str], *, most: int = FEW_CLASSES) -> list[int]:
+    """Which classes an axis names: all of a few, else about ten of them evenly, by a round step.
+
+    Example:
+        >>> class_ticks([str(age) for age in range(70)])
+        [0, 10, 20, 30, 40, 50, 60]
+    """
+    if len(classes) <= most:
+        return list(range(len(classes)))
+    step = next(step for step in (2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, len(classes)) if len(classes) / step <= 10)
+    return list(range(0, len(classes), step))
+
+
+def name_classes(axis: Mapping[str, Any] | None, classes: Sequence[str]) -> dict[str, Any]:
+    """An axis of plotly that names the classes."""
+    ticks = class_ticks(classes)
+    return {**(axis or {}), "tickmode": "array", "tickvals": ticks, "ticktext": [classes[tick] for tick in ticks]}
+
+
+def save(figure: Printed, stem: Path) -> tuple[Path, Path]:
+    """Writes `<stem>.png` and `<stem>.pdf`; the same figure gives the same bytes."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.pdf")
+    write_in_one_step(paths[0], lambda part: figure.savefig(part, format="png", dpi=200))
+    figure.set_layout_engine("none")  # the places found for the first file are those of the second
+    write_in_one_step(paths[1], lambda part: figure.savefig(part, format="pdf", metadata={"CreationDate": None}))
+    return paths

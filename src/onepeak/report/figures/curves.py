@@ -1,0 +1,168 @@
+"""How the validation error and order move over the epochs (Belharbi et al. 2019, fig. 2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.report.figures.canvas import (
+    PRINT_DASHES,
+    Interactive,
+    Looks,
+    Printed,
+    interactive,
+    legend_below,
+    plotly,
+    printed,
+)
+from onepeak.report.palette import faint
+
+Values = npt.NDArray[np.float64]
+
+FEW_EPOCHS = 15
+"""Up to so many epochs each is named on the axis."""
+MOST_POINTS = 400
+"""Epochs that are drawn; of more, every second, third, ... one."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curve:
+    """One metric of one row over the epochs, smoothed: the mean over runs and the spread around it."""
+
+    epochs: npt.NDArray[np.int64]
+    mean: Values
+    low: Values
+    """One standard deviation below the mean."""
+    high: Values
+
+
+def smoothing_window(num_epochs: int) -> int:
+    """Over how many epochs the moving average goes: a twentieth of them all, an odd number so that it has a middle.
+
+    Example:
+        >>> smoothing_window(15), smoothing_window(60), smoothing_window(1000)
+        (1, 3, 51)
+    """
+    return num_epochs // 20 // 2 * 2 + 1
+
+
+def moving_average(values: Values, window: int) -> Values:
+    """The mean of the values around each; at the ends of the few there are, and of NaN nothing.
+
+    Args:
+        values: One an epoch.
+        window: How many are averaged, an odd number.
+
+    Example:
+        >>> moving_average(np.array([0.0, 3.0, 6.0, 9.0]), 3)
+        array([1.5, 3. , 6. , 7.5])
+    """
+    known = np.isfinite(values)
+    kernel = np.ones(window)
+    middle = slice(window // 2, window // 2 + len(values))
+    total = np.convolve(np.where(known, values, 0.0), kernel)[middle]
+    count = np.convolve(known.astype(np.float64), kernel)[middle]
+    smooth: Values = np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
+    return smooth
+
+
+def curve(runs: Sequence[Values]) -> Curve:
+    """Puts the runs of a row together; a run that stopped early counts as far as it goes.
+
+    Args:
+        runs: The metric of each run, one value an epoch.
+    """
+    longest = max(len(run) for run in runs)
+    table = np.full((len(runs), longest), np.nan)
+    for line, run in zip(table, runs, strict=True):
+        line[: len(run)] = run
+    known = np.isfinite(table)
+    count = known.sum(axis=0)
+    mean = np.divide(np.where(known, table, 0).sum(axis=0), count, out=np.full(longest, np.nan), where=count > 0)
+    squares = np.where(known, (table - mean) ** 2, 0).sum(axis=0)
+    std = np.sqrt(np.divide(squares, count - 1, out=np.zeros(longest), where=count > 1))
+    window = smoothing_window(longest)
+    smooth, spread = moving_average(mean, window), moving_average(std, window)
+    chosen = np.arange(0, longest, -(-longest // MOST_POINTS))
+    return Curve(epochs=chosen + 1, mean=smooth[chosen], low=(smooth - spread)[chosen], high=(smooth + spread)[chosen])
+
+
+def interactive_curves(
+    curves: Mapping[str, Curve], looks: Looks, *, title: str, percent: bool = False, chance: float | None = None
+) -> Interactive:
+    """For the page: one metric of all rows.
+
+    Args:
+        curves: The curve of each row.
+        looks: The look of each row.
+        title: What the metric is.
+        percent: Whether it is a share.
+        chance: What guessing reaches.
+    """
+    graph = plotly()
+    figure = interactive(x="epoch", y=title)
+    for row, each in curves.items():
+        look = looks[row]
+        both = {"legendgroup": row, "name": row}
+        figure.add_trace(
+            graph.Scatter(
+                x=np.concatenate([each.epochs, each.epochs[::-1]]),
+                y=np.concatenate([each.high, each.low[::-1]]).astype(np.float32),
+                mode="lines",
+                fill="toself",
+                fillcolor=faint(look.colour, 0.15),
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+                **both,
+            )
+        )
+        figure.add_trace(
+            graph.Scatter(
+                x=each.epochs,
+                y=each.mean.astype(np.float32),
+                mode="lines" if len(each.epochs) > 1 else "markers",
+                line={"color": look.colour, "dash": look.dash, "width": 2},
+                hovertemplate=f"epoch %{{x}}: %{{y:{'.1%' if percent else '.3f'}}}",
+                **both,
+            )
+        )
+    if percent:
+        figure.update_layout(yaxis={"tickformat": ".0%"})
+    if max((int(each.epochs[-1]) for each in curves.values()), default=0) <= FEW_EPOCHS:
+        figure.update_layout(xaxis={"dtick": 1})  # there is no epoch 1.5
+    if chance is not None:
+        figure.add_hline(y=chance, line={"dash": "dash", "width": 1, "color": "#7a7f87"}, annotation={"text": "chance"})
+    return figure
+
+
+def printed_curves(
+    mae: Mapping[str, Curve], soi: Mapping[str, Curve], looks: Looks, *, chance: float | None = None
+) -> Printed:
+    """For print: error and order beside each other."""
+    figure, panels = printed(1, 2, height=2.8)
+    for axes, curves, scale, title in zip(
+        panels, (mae, soi), (1, 100), ("validation MAE", "validation SOI (%)"), strict=True
+    ):
+        for row, each in curves.items():
+            look = looks[row]
+            axes.fill_between(
+                each.epochs, scale * each.low, scale * each.high, color=look.colour, alpha=0.12, linewidth=0
+            )
+            axes.plot(
+                each.epochs,
+                scale * each.mean,
+                color=look.colour,
+                linestyle=PRINT_DASHES[look.dash],
+                linewidth=1.2,
+                marker="o" if len(each.epochs) == 1 else "",
+                markersize=3,
+                label=row,
+            )
+        axes.set_xlabel("epoch", fontsize=8)
+        axes.set_ylabel(title, fontsize=8)
+    if chance is not None:
+        panels[1].axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--")
+    legend_below(figure, panels[0])
+    return figure

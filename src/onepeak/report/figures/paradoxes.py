@@ -1,0 +1,117 @@
+"""Predictions whose second most probable label lies far from the first (Belharbi et al. 2019, fig. 1)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.report.figures.canvas import (
+    PRINT_DASHES,
+    Interactive,
+    Looks,
+    Printed,
+    class_ticks,
+    interactive,
+    legend_below,
+    name_classes,
+    plotly,
+    printed,
+)
+
+Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """A sample of which one method says something paradoxical, and what the others say of it."""
+
+    row: str
+    """The method whose posterior is paradoxical."""
+    split: int
+    fold: int
+    name: str
+    """The path of the picture, or the number of the item."""
+    place: int | None
+    """Where the sample lies in the data; None where these are not there."""
+    label: int
+    """The true label."""
+    first: int
+    """The label that the method finds most probable, and the one it finds second."""
+    second: int
+    probs: Mapping[str, npt.NDArray[np.float32]]
+    """The posterior of every row that has seen the sample in its test part."""
+    predicted: Mapping[str, int]
+    truth: npt.NDArray[np.float64] | None = None
+    """The true posterior, where it is known."""
+
+
+def interactive_case(case: Case, classes: Sequence[str], looks: Looks) -> Interactive:
+    """For the page: the posteriors of all methods, that of the accused in front."""
+    graph = plotly()
+    figure = interactive(y="probability", height=230, legend=False)
+    figure.update_layout(xaxis=name_classes({"range": [-0.5, len(classes) - 0.5]}, classes))
+    places = np.arange(len(classes))
+    if case.truth is not None:
+        figure.add_trace(
+            graph.Scatter(
+                x=places,
+                y=np.exp(case.truth),
+                name="true posterior",
+                mode="lines",
+                fill="tozeroy",
+                line={"color": "#9aa0a6", "width": 1},
+                fillcolor="rgba(154,160,166,0.25)",
+            )
+        )
+    for row in sorted(case.probs, key=lambda each: each == case.row):
+        look, accused = looks[row], row == case.row
+        figure.add_trace(
+            graph.Scatter(
+                x=places,
+                y=case.probs[row],
+                mode="lines",
+                line={"color": look.colour, "dash": look.dash, "width": 3.5 if accused else 1.3},
+                opacity=1.0 if accused else 0.8,
+                name=row,
+                hovertemplate="%{y:.3f}",
+            )
+        )
+    side = "left" if case.label < len(classes) / 2 else "right"
+    figure.add_vline(
+        x=case.label,
+        line={"dash": "dot", "width": 1.5, "color": "#7a7f87"},
+        annotation={"text": "truth", "xanchor": side},
+    )
+    return figure
+
+
+def printed_cases(
+    cases: Sequence[Case], pictures: Sequence[Pixels | None], classes: Sequence[str], looks: Looks
+) -> Printed:
+    """For print: a line for each case, its picture at the left."""
+    figure, panels = printed(len(cases), 2, height=1.7)
+    ticks = class_ticks(classes)
+    for place, (case, picture) in enumerate(zip(cases, pictures, strict=True)):
+        left, axes = panels[2 * place], panels[2 * place + 1]
+        left.axis("off")
+        if picture is not None:
+            left.imshow(picture)
+        left.set_title(
+            f"{case.row} says {classes[case.first]}, then {classes[case.second]}; true {classes[case.label]}",
+            fontsize=7,
+        )
+        for row in sorted(case.probs, key=lambda each: each == case.row):
+            look, accused = looks[row], row == case.row
+            axes.plot(
+                case.probs[row],
+                color=look.colour,
+                linestyle=PRINT_DASHES[look.dash],
+                linewidth=2 if accused else 0.8,
+                label=row,
+            )
+        axes.axvline(case.label, color="0.5", linestyle=":", linewidth=0.8)
+        axes.set_xticks(ticks, [classes[tick] for tick in ticks])
+        axes.set_ylabel("probability", fontsize=7)
+    legend_below(figure, panels[1])
+    return figure

@@ -1,0 +1,87 @@
+"""How many adjacent pairs are out of order: the whole distribution, not its mean alone."""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._extras import require
+from onepeak.report.figures.canvas import Interactive, Looks, Printed, interactive, plotly, printed
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+"""How many predictions have 0, 1, 2, ... pairs out of order."""
+
+
+def shares(counts: Counts) -> npt.NDArray[np.float64]:
+    """Of all predictions; zeros where there are none."""
+    return counts / max(1, int(counts.sum()))
+
+
+def mean_count(counts: Counts) -> float:
+    """The mean number of pairs out of order.
+
+    Example:
+        >>> mean_count(np.array([3, 0, 1]))
+        0.5
+    """
+    return float((counts * np.arange(len(counts))).sum() / max(1, counts.sum()))
+
+
+def interactive_violations(counts: Mapping[str, Counts], looks: Looks) -> Interactive:
+    """For the page: a row of bars for each method, over one axis."""
+    subplots = require("plotly.subplots", extra="report", purpose="The report's page")
+    graph = plotly()
+    number = len(counts)
+    figure = subplots.make_subplots(rows=number, cols=1, shared_xaxes=True, vertical_spacing=0.12 / max(2, number))
+    figure.update_layout(interactive(height=90 + 58 * number, legend=False).layout)
+    for place, (row, each) in enumerate(counts.items(), start=1):
+        figure.add_trace(
+            graph.Bar(
+                x=np.arange(len(each)),
+                y=shares(each).astype(np.float32),
+                marker={"color": looks[row].colour},
+                name=row,
+                hovertemplate="%{x} of " + str(len(each) - 1) + " pairs out of order: %{y:.1%}",
+            ),
+            row=place,
+            col=1,
+        )
+        figure.add_annotation(
+            text=f"<b>{row}</b>, mean {mean_count(each):.2f}",
+            xref="x domain",
+            yref="y domain",
+            x=1,
+            y=1,
+            xanchor="right",
+            yanchor="top",
+            showarrow=False,
+            row=place,
+            col=1,
+        )
+    highest = max((float(shares(each).max()) for each in counts.values()), default=1.0)
+    figure.update_yaxes(
+        range=[0, 1.05 * highest],
+        tickformat=".0%",
+        tickvals=[0, 0.5] if highest > 0.5 else [0, 0.1],
+        automargin=True,
+        zeroline=False,
+    )
+    figure.update_xaxes(zeroline=False, automargin=True)
+    figure.update_xaxes(title={"text": "pairs out of order to the prediction"}, row=number, col=1)
+    figure.update_layout(bargap=0.1)
+    return figure
+
+
+def printed_violations(counts: Mapping[str, Counts], looks: Looks) -> Printed:
+    """For print."""
+    figure, panels = printed(len(counts), 1, height=0.62)
+    for axes, (row, each) in zip(panels, counts.items(), strict=True):
+        axes.bar(np.arange(len(each)), 100 * shares(each), color=looks[row].colour, width=0.9)
+        axes.set_ylabel(row, rotation=0, ha="right", va="center", fontsize=7)
+        axes.set_xlim(-0.7, len(each) - 0.3)
+        axes.annotate(f"mean {mean_count(each):.2f}", (0.99, 0.75), xycoords="axes fraction", ha="right", fontsize=6)
+        if axes is not panels[-1]:
+            axes.set_xticklabels([])
+    panels[-1].set_xlabel("pairs out of order to the prediction (share of predictions in %)", fontsize=8)
+    return figure

@@ -1,0 +1,202 @@
+"""What was found, in plain words made from the numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from onepeak.data.frame_types import Frame
+from onepeak.experiment.pairing import paired
+from onepeak.experiment.significance import corrected_t_test
+from onepeak.report.summary import LEVEL
+
+FEW_RUNS = 5
+"""Fewer runs than this hardly ever show that a difference is real."""
+
+_ABBREVIATION = 4
+"""Names of methods up to so many letters are abbreviations, and are written in capitals."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedComparison:
+    """The one comparison that was meant from the start: the method with a constraint against the one without."""
+
+    method: str
+    baseline: str
+    mae: tuple[float, float]
+    """Of the method and of the baseline, over the splits and folds that both have run."""
+    soi: tuple[float, float]
+    n: int
+    p_value: float
+    """Of the difference of MAE: corrected resampled t-test, two-sided. NaN for fewer than two pairs."""
+
+
+def planned_comparison(runs: Frame) -> PlannedComparison | None:
+    """The log-barrier against cross-entropy; where one is missing, the row in best or in worst order in its place.
+
+    Args:
+        runs: The runs on one data set, as `read_results` gives them.
+
+    Returns:
+        None where there are not two rows with a run of the same split and fold.
+    """
+    order = runs.groupby("label", sort=False)["test_soi_predicted"].mean().dropna()
+    if len(order) < 2:
+        return None
+    baseline = "ce" if "ce" in order.index else str(order.idxmin())
+    others = order.drop(baseline)
+    method = "elb" if "elb" in others.index else str(others.idxmax())
+    mae = paired(runs, "test_mae", method, baseline)
+    if not len(mae.differences):
+        return None
+    # means over the pairs only, so that they differ by the mean difference
+    keys = [set(zip(own["split"], own["fold"], strict=True)) for own in _rows(runs, method, baseline)]
+    both = runs[[key in keys[0] & keys[1] for key in zip(runs["split"], runs["fold"], strict=True)]]
+    first, second = _rows(both, method, baseline)
+    return PlannedComparison(
+        method=method,
+        baseline=baseline,
+        mae=(float(first["test_mae"].mean()), float(second["test_mae"].mean())),
+        soi=(float(first["test_soi_predicted"].mean()), float(second["test_soi_predicted"].mean())),
+        n=len(mae.differences),
+        p_value=corrected_t_test(mae.differences, test_train_ratio=mae.test_train_ratio),
+    )
+
+
+def findings(
+    runs: Frame, summary: Frame, *, paradoxical: Mapping[str, float], variation: Mapping[str, float]
+) -> tuple[str, ...]:
+    """The findings on one data set, one sentence each.
+
+    Args:
+        runs: Its runs, as `read_results` gives them.
+        summary: What `summary` makes of them.
+        paradoxical: The share of paradoxical predictions of each row; may be empty.
+        variation: The distance of each row's posteriors from the true ones; may be empty.
+    """
+    chance = summary.loc[summary["metric"] == "soi_predicted", "chance"].max()
+    guessing = "" if np.isnan(chance) else f" (chance {percent(chance)})"
+    planned = planned_comparison(runs)
+    if planned is None:
+        found = [_alone(row, guessing) for row in _wide(summary).to_dict("records")]
+        if len(found) == 1:
+            found.append("With one method there is nothing to compare it with.")
+        return tuple(found)
+    found = [
+        f"{spoken(planned.method)} orders {percent(planned.soi[0])} of adjacent pairs, "
+        f"{spoken(planned.baseline)} {percent(planned.soi[1])}{guessing}.",
+        _error_sentence(planned),
+    ]
+    mae = summary[summary["metric"] == "mae"]
+    if len(mae) > 2:
+        found.append(_best_sentence(mae))
+    pair = (planned.method, planned.baseline)
+    if all(row in paradoxical for row in pair):
+        found.append(
+            "The second most probable label is no neighbour of the first in "
+            f"{percent(paradoxical[pair[1]])} of {spoken(pair[1])}'s predictions "
+            f"and in {percent(paradoxical[pair[0]])} of {spoken(pair[0])}'s."
+        )
+    if variation:
+        nearest, farthest = min(variation, key=variation.__getitem__), max(variation, key=variation.__getitem__)
+        found.append(
+            f"Nearest to the true posteriors are those of {spoken(nearest)} (total variation {variation[nearest]:.3f})"
+            + (f", farthest those of {spoken(farthest)} ({variation[farthest]:.3f})." if farthest != nearest else ".")
+        )
+    if planned.n < FEW_RUNS:
+        runs_of_each = "One run" if planned.n == 1 else f"{planned.n} runs"
+        found.append(f"{runs_of_each} of each method are few: what does not show here may show with more splits.")
+    return tuple(found)
+
+
+def spoken(label: str) -> str:
+    """A row's name in a sentence.
+
+    Example:
+        >>> spoken("elb"), spoken("mv+elb"), spoken("slopes"), spoken("ld-as_published")
+        ('ELB', 'MV+ELB', 'slopes', 'LD-as_published')
+    """
+    name, dash, rest = label.partition("-")
+    parts = [part.upper() if len(part) <= _ABBREVIATION else part for part in name.split("+")]
+    return "+".join(parts) + dash + rest
+
+
+def percent(share: float) -> str:
+    """A share as it is written in a sentence.
+
+    Example:
+        >>> percent(0.9921)
+        '99.2 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def p_text(p_value: float) -> str:
+    """A p-value as it is written.
+
+    Example:
+        >>> p_text(0.0321), p_text(0.00001)
+        ('p = 0.032', 'p < 0.001')
+    """
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def _error_sentence(planned: PlannedComparison) -> str:
+    mine, other = planned.mae
+    digits = 2 if max(mine, other) >= 1 else 3
+    figures = f"({mine:.{digits}f} against {other:.{digits}f})"
+    gap = f"{abs(mine - other):.{digits}f}"
+    if float(gap) == 0:
+        return f"Their MAE is the same {figures}."
+    difference = f"Its MAE is {'lower' if mine < other else 'higher'} by {gap} {figures}"
+    if np.isnan(planned.p_value):
+        return f"{difference}; with one run of each, whether that is more than chance cannot be said."
+    real = "significant" if planned.p_value < LEVEL else "not significant"
+    return (
+        f"{difference}, a difference that is {real} ({p_text(planned.p_value)}, corrected resampled t-test, "
+        f"n = {planned.n})."
+    )
+
+
+def _best_sentence(mae: Frame) -> str:
+    best = mae[mae["best"]].to_dict("records")[0]
+    others = mae[mae["method"] != best["method"]]
+    worse = [spoken(label) for label in others.loc[others["p_value"] < LEVEL, "method"]]
+    level = [spoken(label) for label in others.loc[others["p_value"] >= LEVEL, "method"]]
+    start = f"The lowest MAE is that of {spoken(best['method'])} ({_mean(best)})"
+    if not worse and not level:
+        return f"{start}; one run a method cannot tell the others from it."
+    if not worse:
+        return f"{start}; no other method is significantly worse."
+    if not level:
+        return f"{start}; all others are significantly worse."
+    return f"{start}; {_listed(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse, {_listed(level)} not."
+
+
+def _alone(row: dict[Any, Any], guessing: str) -> str:
+    runs = "one run" if row["n"] == 1 else f"{row['n']} runs"
+    return (
+        f"{spoken(row['method'])} orders {percent(row['soi'])} of adjacent pairs{guessing}, "
+        f"with an MAE of {_mean(row)} over {runs}."
+    )
+
+
+def _wide(summary: Frame) -> Frame:
+    mae = summary[summary["metric"] == "mae"].set_index("method", drop=False)
+    soi = summary[summary["metric"] == "soi_predicted"].set_index("method")["mean"]
+    return mae.assign(soi=soi)
+
+
+def _rows(runs: Frame, *labels: str) -> list[Frame]:
+    return [runs[runs["label"] == label] for label in labels]
+
+
+def _mean(row: dict[Any, Any]) -> str:
+    digits = 2 if row["mean"] >= 1 else 3
+    spread = "" if np.isnan(row["std"]) else f" ± {row['std']:.{digits}f}"
+    return f"{row['mean']:.{digits}f}{spread}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,66 @@
+"""How the runs of a report were made: the command, the settings, the versions, the machine, the time."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onepeak.data.frame_types import Frame
+from onepeak.data.listing import listed
+from onepeak.experiment.folder import CONFIG
+from onepeak.experiment.plan_file import RECORD
+from onepeak.training.run import RESULT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What the last lines of a report say."""
+
+    command: str
+    """Empty where it was not written down."""
+    config: str
+    """The text of the experiment's settings; empty where there are none."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Made:
+    """Reads it from the folder and from its first run.
+
+    Args:
+        folder: The experiment's folder.
+        config: Its settings, where it has some.
+        runs: Its runs, as `read_results` gives them.
+    """
+    first = json.loads((Path(runs["folder"].iloc[0]) / RESULT).read_text(encoding="utf-8"))
+    seconds = float(runs["seconds"].sum())
+    facts = {
+        "runs": f"{len(runs):,}, seeds {listed(sorted(set(runs['seed'])))}",
+        "protocol": listed(dict.fromkeys(runs["protocol"])),
+        "samples": f"{first['sizes']['train']:,} to train on, {first['sizes']['valid']:,} to choose the epoch on, "
+        f"{first['sizes']['test']:,} to test on (first run)",
+        "epoch": f"chosen by validation {first.get('selected_by', 'metric')}, of {int(runs['epochs'].max())}",
+        "time": f"{duration(seconds)} of training in all, {duration(seconds / len(runs))} a run",
+        "machine": f"{first.get('device', 'not recorded')}, precision {first.get('precision', 'not recorded')}",
+        "versions": ", ".join(f"{name} {version}" for name, version in first.get("versions", {}).items()),
+    }
+    return Made(
+        command="" if config is None else str(config.get(RECORD, {}).get("command", "")),
+        config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
+        facts={name: text for name, text in facts.items() if text},
+    )
+
+
+def duration(seconds: float) -> str:
+    """A length of time in words.
+
+    Example:
+        >>> duration(7.4), duration(90), duration(3 * 3600 + 125)
+        ('7 s', '1 min 30 s', '3 h 2 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"

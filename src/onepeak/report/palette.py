@@ -1,0 +1,79 @@
+"""How a method looks: the same colour in every figure of every report, told apart without colour too."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from onepeak.methods.catalog import METHODS
+
+Dash = Literal["solid", "dash", "dot", "dashdot"]
+Symbol = Literal["circle", "square", "diamond", "triangle-up"]
+
+_COLOURS = {
+    "ce": "#7a7f87",  # the baseline is grey, and the paper's barrier stands out
+    "ren": "#0072b2",
+    "ld": "#56b4e9",
+    "mv": "#009e73",
+    "po": "#cc79a7",
+    "pn": "#e69f00",
+    "elb": "#d55e00",
+    "slopes": "#7b61c4",
+}
+"""Six of Okabe and Ito's eight colours, which colour-blind people tell apart, and two that stand on black and white."""
+
+_FURTHER = ("#a6761d", "#1b9aaa", "#b5485d", "#6b8e23", "#4477aa", "#c0a000", "#aa3377", "#3d8f8f")
+"""For the other methods of the catalog, in its order; again from the start where they are too few."""
+
+_DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
+_SYMBOLS: tuple[Symbol, ...] = ("circle", "square", "diamond", "triangle-up")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """The look of one row of the table in every figure."""
+
+    colour: str
+    """As `#rrggbb`."""
+    dash: Dash
+    symbol: Symbol
+
+
+def styles(methods: Mapping[str, str]) -> dict[str, Style]:
+    """The look of each row: its method's colour; rows of one colour differ in dash and symbol.
+
+    Args:
+        methods: The method of each row, by the row's label: `{"ld": "ld", "ld-as_published": "ld"}`.
+
+    Example:
+        >>> looks = styles({"ld": "ld", "ld-as_published": "ld"})
+        >>> looks["ld"].colour == looks["ld-as_published"].colour, looks["ld-as_published"].dash
+        (True, 'dash')
+    """
+    seen: dict[str, int] = {}
+    found = {}
+    for label, method in methods.items():
+        colour = _colour(method)
+        turn = seen.get(colour, 0)
+        seen[colour] = turn + 1
+        found[label] = Style(colour=colour, dash=_DASHES[turn % len(_DASHES)], symbol=_SYMBOLS[turn % len(_SYMBOLS)])
+    return found
+
+
+def faint(colour: str, opacity: float) -> str:
+    """The colour, seen through.
+
+    Example:
+        >>> faint("#0072b2", 0.25)
+        'rgba(0,114,178,0.25)'
+    """
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def _colour(method: str) -> str:
+    base = method.partition("+")[0]  # "mv+elb" is mean-variance under a barrier: a row of mean-variance
+    if base in _COLOURS:
+        return _COLOURS[base]
+    others = [record.name for record in METHODS if record.name not in _COLOURS]
+    # A method of the user's own is in no catalog; it follows those that are.
+    return _FURTHER[(others.index(base) if base in others else len(others)) % len(_FURTHER)]

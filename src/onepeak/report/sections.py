@@ -1,0 +1,236 @@
+"""The figures of a report in their order: what each shows, for the page and for print."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from onepeak.data.listing import counted
+from onepeak.report.evidence import Evidence
+from onepeak.report.figures.canvas import Interactive, Printed
+from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
+from onepeak.report.figures.confusion import interactive_confusion, printed_confusions
+from onepeak.report.figures.curves import interactive_curves, printed_curves, smoothing_window
+from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
+from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
+from onepeak.report.figures.tradeoff import interactive_tradeoff, printed_tradeoff
+from onepeak.report.figures.truth import interactive_truth, printed_truth
+from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
+from onepeak.report.findings import percent
+from onepeak.report.thumbnails import pixels, thumbnail
+from onepeak.report.wide import Cell, WideTable
+
+Layout = Literal["wide", "pair", "grid"]
+_MOST_FEATURES = 8
+"""Columns of a table that are shown of one row."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chart:
+    """One interactive figure."""
+
+    figure: Interactive
+    name: str = ""
+    """Above it, where several stand beside each other."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A slider over predicted labels."""
+
+    names: tuple[str, ...]
+    first: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Card:
+    """One paradoxical prediction."""
+
+    text: str
+    name: str
+    picture: str | None
+    """As a data address."""
+    features: str
+    chart: Chart
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Section:
+    """One figure, or several that belong together, with what they show in words."""
+
+    name: str
+    """Of the files for print."""
+    title: str
+    text: str
+    charts: tuple[Chart, ...]
+    printed: Printed
+    layout: Layout = "wide"
+    choice: Choice | None = None
+    cards: tuple[Card, ...] = ()
+    table: WideTable | None = None
+
+
+def sections(evidence: Evidence) -> Iterator[Section]:
+    """The sections that there is evidence for."""
+    looks, classes, tallies = evidence.looks, evidence.classes, evidence.tallies
+    scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
+    if scores:
+        yield Section(
+            name="tradeoff",
+            title="Error against order",
+            text="The mean of each method over its runs, with one standard deviation; faint dots are single runs. Up "
+            "and to the left is better; no method has both a lower error and a better order than one on the front.",
+            charts=(Chart(figure=interactive_tradeoff(scores, looks, chance=evidence.chance)),),
+            printed=printed_tradeoff(scores, looks, chance=evidence.chance),
+        )
+    mae, soi = evidence.curves["mae"], evidence.curves["soi_predicted"]
+    if mae and soi:
+        yield _curves(evidence)
+    if not tallies:
+        return
+    yield _overlay(evidence)
+    if evidence.cases:
+        yield _paradoxes(evidence)
+    violations = {row: tally.violations for row, tally in tallies.items()}
+    means = ", ".join(f"{row} {mean_count(each):.2f}" for row, each in violations.items())
+    yield Section(
+        name="violations",
+        title="Pairs out of order",
+        text=f"How many of the {len(classes) - 1} adjacent pairs do not fall away from the predicted label, as a share "
+        f"of all test predictions. On average: {means}.",
+        charts=(Chart(figure=interactive_violations(violations, looks)),),
+        printed=printed_violations(violations, looks),
+    )
+    confusions = {row: tally.confusion for row, tally in tallies.items()}
+    yield Section(
+        name="class-errors",
+        title="Error of each class",
+        text="Where on the scale the errors lie. The ends of a scale and rare classes are often the hardest.",
+        charts=(Chart(figure=interactive_class_errors(confusions, classes, looks)),),
+        printed=printed_class_errors(confusions, classes, looks),
+    )
+    yield Section(
+        name="confusion",
+        title="Confusion",
+        text="What each true class is taken for, over all test parts together; each line sums to 100 %.",
+        charts=tuple(Chart(name=row, figure=interactive_confusion(each, classes)) for row, each in confusions.items()),
+        printed=printed_confusions(confusions, classes),
+        layout="grid",
+    )
+    if evidence.distances:
+        yield _truth(evidence)
+
+
+def _curves(evidence: Evidence) -> Section:
+    mae, soi, looks = evidence.curves["mae"], evidence.curves["soi_predicted"], evidence.looks
+    window = smoothing_window(int(evidence.runs["epochs"].max()))
+    smoothed = "" if window == 1 else f", as a moving average over {window} epochs"
+    return Section(
+        name="curves",
+        title="The course of training",
+        text=f"Error and order on the validation part after each epoch{smoothed}: the mean over runs, and one standard "
+        "deviation around it. The figures of the table are those of each run's best epoch, on the test part.",
+        charts=(
+            Chart(name="Mean absolute error", figure=interactive_curves(mae, looks, title="validation MAE")),
+            Chart(
+                name="Side order index",
+                figure=interactive_curves(soi, looks, title="validation SOI", percent=True, chance=evidence.chance),
+            ),
+        ),
+        printed=printed_curves(mae, soi, looks, chance=evidence.chance),
+        layout="pair",
+    )
+
+
+def _overlay(evidence: Evidence) -> Section:
+    posteriors = {row: tally.posteriors for row, tally in evidence.tallies.items()}
+    counts = {row: tally.confusion.sum(axis=0) for row, tally in evidence.tallies.items()}
+    label = most_common_label(posteriors, counts)
+    highest = max(float(found.max()) for each in posteriors.values() for found in each.values())
+    return Section(
+        name="posteriors",
+        title="Posteriors of one predicted label",
+        text="Posteriors of test samples that were given the same label, laid over each other, their mean in bold. In "
+        "order, they fall away from the label on both sides. An empty chart: the method never predicts it.",
+        charts=tuple(
+            Chart(
+                name=row,
+                figure=interactive_overlay(
+                    each, evidence.classes, evidence.looks, row=row, label=label, highest=highest
+                ),
+            )
+            for row, each in posteriors.items()
+        ),
+        printed=printed_overlay(posteriors, evidence.classes, evidence.looks, label=label),
+        layout="grid",
+        choice=Choice(names=evidence.classes, first=label),
+    )
+
+
+def _paradoxes(evidence: Evidence) -> Section:
+    shares = ", ".join(f"{row} {percent(tally.paradoxical)}" for row, tally in evidence.tallies.items())
+    pictures = [None if case.place is None else evidence.source.picture(case.place) for case in evidence.cases]
+    return Section(
+        name="paradoxes",
+        title="Paradoxical predictions",
+        text="Who says grade 5 first must say grade 4 or 6 second. Here the second most probable label is no neighbour "
+        f"of the first. Share of such predictions: {shares}. The strongest cases, with what every method says of the "
+        "same sample:",
+        charts=(),
+        cards=tuple(
+            _card(case, evidence, None if picture is None else thumbnail(picture))
+            for case, picture in zip(evidence.cases, pictures, strict=True)
+        ),
+        printed=printed_cases(
+            evidence.cases,
+            [None if picture is None else pixels(picture) for picture in pictures],
+            evidence.classes,
+            evidence.looks,
+        ),
+    )
+
+
+def _card(case: Case, evidence: Evidence, picture: str | None) -> Card:
+    names, probs = evidence.classes, case.probs[case.row]
+    features = {} if case.place is None else evidence.source.features(case.place)
+    shown = [f"{column} {value}" for column, value in list(features.items())[:_MOST_FEATURES]]
+    return Card(
+        text=f"{case.row} finds {names[case.first]} most probable ({percent(float(probs[case.first]))}), then "
+        f"{names[case.second]} ({percent(float(probs[case.second]))}). The truth is {names[case.label]}.",
+        name=f"{case.name}, split {case.split}, fold {case.fold}",
+        picture=picture,
+        features=", ".join(shown),
+        chart=Chart(figure=interactive_case(case, names, evidence.looks)),
+    )
+
+
+def _truth(evidence: Evidence) -> Section:
+    best = evidence.bayes
+    bound = (
+        ""
+        if best is None
+        else f" Who knew the true posteriors would reach an MAE of {best.mae:.3f} and an accuracy of "
+        f"{percent(best.accuracy)} on these samples: the Bayes error, which no method can pass."
+    )
+    rows = tuple(
+        (
+            Cell(text=row),
+            Cell(text=str(len(each.variation))),
+            Cell(text=f"{each.variation.mean():.4f}"),
+            Cell(text=f"{each.divergence.mean():.4f}"),
+        )
+        for row, each in evidence.distances.items()
+    )
+    return Section(
+        name="truth",
+        title="Distance from the true posterior",
+        text="These data are generated, so the true posterior of every sample is known. Total variation is the "
+        f"probability that a method puts in the wrong place; the divergence is in nats.{bound}",
+        charts=(Chart(figure=interactive_truth(evidence.distances, evidence.looks)),),
+        printed=printed_truth(evidence.distances, evidence.looks),
+        table=WideTable(
+            title="Distance from the true posterior",
+            header=("method", "runs", "total variation ↓", "Kullback-Leibler ↓"),
+            rows=rows,
+            caption=f"Means over the test parts of {counted(len(evidence.runs), 'run')}.",
+        ),
+    )

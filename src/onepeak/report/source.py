@@ -1,0 +1,103 @@
+"""The data behind the runs, opened again for pictures and true posteriors; a report goes on without them."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from onepeak.data.datasets import DATASETS
+from onepeak.data.decode import decode_picture
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
+from onepeak.data.open import open_data
+from onepeak.errors import OnepeakError
+from onepeak.experiment.folder import CONFIG
+
+_OPENED_BY = ("root", "order", "label", "group")
+"""What else of the settings says how the data were opened."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Source:
+    """The data, or why there are none."""
+
+    manifest: Manifest | None
+    reason: str = ""
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Where each picture file lies in the data."""
+        items = None if self.manifest is None else self.manifest.items
+        return {path: place for place, path in enumerate(items.paths)} if isinstance(items, ImageFiles) else {}
+
+    def place(self, item: int, path: str | None, label: int) -> int | None:
+        """Where a predicted sample lies in the data; None where it is not there with the same label.
+
+        Pictures that could not be read may have been left out of a run, so files are known by their path.
+        """
+        if self.manifest is None:
+            return None
+        place = item if path is None else self._places.get(path)
+        inside = place is not None and place < len(self.manifest)
+        return place if inside and self.manifest.labels[place] == label else None
+
+    def true_log_probs(self, items: npt.NDArray[np.int64]) -> npt.NDArray[np.float64] | None:
+        """The true posteriors of some samples, where they are known."""
+        known = None if self.manifest is None else self.manifest.true_log_probs
+        return None if known is None or not len(items) or items.max() >= len(known) else known[items]
+
+    def picture(self, place: int) -> Image.Image | None:
+        """The picture at a place; None for a table, and for a file that has gone."""
+        items = None if self.manifest is None else self.manifest.items
+        match items:
+            case ImageArrays():
+                return Image.fromarray(items.pixels[place])
+            case ImageFiles():
+                try:
+                    return decode_picture((items.root / items.paths[place]).read_bytes())
+                except (OSError, OnepeakError):
+                    return None
+            case _:
+                return None
+
+    def features(self, place: int) -> dict[str, str]:
+        """The row of a table at a place, as text by column; nothing for pictures."""
+        items = None if self.manifest is None else self.manifest.items
+        if not isinstance(items, FeatureRows):
+            return {}
+        found = {}
+        for column, value in zip(items.columns, items.values[place], strict=True):
+            names = items.categories.get(column)
+            found[column] = "missing" if np.isnan(value) else f"{value:g}" if names is None else names[int(value)]
+        return found
+
+
+def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
+    """Opens the data as the runs did.
+
+    Args:
+        config: The settings of the experiment; None where the folder has none, as that of a single run.
+        dataset: The name of the data set, as the runs have it.
+    """
+    if config is None and not (dataset in DATASETS and DATASETS[dataset].generate is not None):
+        return Source(manifest=None, reason=f"The folder has no {CONFIG} that says where the data lie.")
+    settings = {} if config is None else config
+    try:
+        given = {name: settings[name] for name in _OPENED_BY if settings.get(name) is not None}
+        manifest = open_data(settings.get("data", dataset), **given)
+    except (OnepeakError, OSError) as error:
+        return Source(manifest=None, reason=f"The data could not be opened again: {error}")
+    return Source(manifest=manifest)
+
+
+def read_config(folder: Path) -> dict[str, Any] | None:
+    """The settings of an experiment; None where there are none, or none that can be read."""
+    try:
+        return tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return None

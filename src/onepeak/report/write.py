@@ -1,0 +1,145 @@
+"""Writes the report of one or more folders of runs: tables, figures for print, and the page."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from onepeak.data.frame_types import Frame
+from onepeak.data.listing import counted
+from onepeak.errors import InputError
+from onepeak.experiment.published import PAPER
+from onepeak.experiment.records import FailedRun, failed_runs, read_results
+from onepeak.report.evidence import MOST_NUMBERS, Evidence, gather
+from onepeak.report.figures.canvas import save
+from onepeak.report.findings import findings
+from onepeak.report.made import how_made
+from onepeak.report.page import BlockText, page_html, section_text, subtitle
+from onepeak.report.sections import sections
+from onepeak.report.source import open_source, read_config
+from onepeak.report.summary import blocks, summary
+from onepeak.report.tables import write_summary
+from onepeak.report.wide import wide_tables
+from onepeak.training.checkpoint import write_in_one_step
+
+PAGE = "report.html"
+FIGURES = "figures"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What was written, and what it says."""
+
+    page: Path
+    """`report.html`, which opens without a network."""
+    tables: tuple[Path, ...]
+    figures: tuple[Path, ...]
+    """For print: PNG and PDF."""
+    findings: dict[str, tuple[str, ...]]
+    """Sentences by data set."""
+
+
+def write_report(
+    *folders: str | Path, out: str | Path | None = None, on_run: Callable[[int, int], None] = lambda *_: None
+) -> Report:
+    """Writes table.csv, table.md, table.tex, figures/*.png and *.pdf, and report.html.
+
+    The same runs give the same bytes. Runs that failed or go on still are passed over; the page names the failed ones.
+
+    Args:
+        folders: What `onepeak compare` or `onepeak train` wrote to.
+        out: Where to; the folder itself if left out, which needs it to be one.
+        on_run: Called after each run that was read, with how many are read and how many there are.
+
+    Example:
+        >>> write_report("nowhere")
+        Traceback (most recent call last):
+        onepeak.errors.InputError: `nowhere` must be a folder that onepeak compare or train wrote, got no folder.
+    """
+    if out is None and len(folders) > 1:
+        raise InputError(f"`out` (--out) must be given for a report of {len(folders)} folders: it names where it goes.")
+    results = read_results(*folders)
+    place = Path(folders[0] if out is None else out)
+    whole = summary(results)
+    paths = write_summary(whole, place)
+    done = iter(range(1, len(results) + 1))
+    found = [
+        _Block(evidence=evidence, folder=folder, id=name)
+        for evidence, folder, name in _evidence(results, whole, lambda: on_run(next(done), len(results)))
+    ]
+    figures: list[Path] = []
+    texts = [_block_text(block, place, alone=len(found) == 1, figures=figures) for block in found]
+    diagrams = [path.name for path in paths.diagrams if path.suffix == ".png"]
+    html = page_html(texts, diagrams=diagrams)
+    write_in_one_step(place / PAGE, lambda part: part.write_text(html, encoding="utf-8", newline="\n"))
+    return Report(
+        page=place / PAGE,
+        tables=(paths.csv, paths.markdown, paths.latex),
+        figures=(*paths.diagrams, *figures),
+        findings={text.title: text.findings for text in texts},
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Block:
+    evidence: Evidence
+    folder: Path
+    id: str
+
+
+def _evidence(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Iterator[tuple[Evidence, Path, str]]:
+    """The evidence of each data set of each folder, its folder, and a name for addresses and files."""
+    parts = list(blocks(results))
+    for number, (title, runs) in enumerate(parts):
+        folder = Path(runs["experiment"].iloc[0])
+        source = open_source(read_config(folder), str(runs["dataset"].iloc[0]))
+        evidence = gather(
+            title,
+            runs,
+            whole[whole["dataset"] == title],
+            source,
+            most_numbers=MOST_NUMBERS // len(parts),
+            on_run=on_run,
+        )
+        name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or f"data-{number}"
+        yield evidence, folder, name
+
+
+def _block_text(block: _Block, place: Path, *, alone: bool, figures: list[Path]) -> BlockText:
+    """One data set as the page holds it; its figures for print are written on the way."""
+    evidence = block.evidence
+    texts = []
+    for section in sections(evidence):
+        stem = section.name if alone else f"{block.id}-{section.name}"
+        png, pdf = save(section.printed, place / FIGURES / stem)
+        figures += [png, pdf]
+        texts.append(section_text(section, block=block.id, address=f"{FIGURES}/{png.name}"))
+    tables = wide_tables(evidence.summary)
+    failed = failed_runs(block.folder)
+    return BlockText(
+        id=block.id,
+        title=evidence.title,
+        subtitle=subtitle(evidence),
+        findings=findings(
+            evidence.runs,
+            evidence.summary,
+            paradoxical={row: tally.paradoxical for row, tally in evidence.tallies.items()},
+            variation={row: float(each.variation.mean()) for row, each in evidence.distances.items()},
+        ),
+        tables=tuple(table for table in tables if PAPER not in table.title),
+        paper=tuple(table for table in tables if PAPER in table.title),
+        looks=evidence.looks,
+        failed_title=_failed_title(failed),
+        failed=failed,
+        notes=evidence.notes,
+        sections=tuple(texts),
+        made=how_made(block.folder, read_config(block.folder), evidence.runs),
+    )
+
+
+def _failed_title(failed: tuple[FailedRun, ...]) -> str:
+    return (
+        f"{counted(len(failed), 'run')} failed and {'is' if len(failed) == 1 else 'are'} in no figure."
+        if failed
+        else ""
+    )
