@@ -17,5 +17,9 @@ class UnknownNameError(InputError):
     """A name that is in no catalog; the message suggests the nearest one."""
 
 
+class StoppedError(OnepeakError):
+    """Somebody pressed Ctrl-C; the message says how to go on."""
+
+
 class MissingExtraError(OnepeakError, ImportError):
     """A package that an optional part needs is not installed; the message names the extra."""

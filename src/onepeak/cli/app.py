@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import datasets, evaluate, methods, predict, splits, train
+from onepeak.cli import compare, datasets, evaluate, methods, predict, splits, train
 
 app = typer.Typer(
     name="onepeak",
@@ -15,6 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command()(compare.compare)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(predict.predict)

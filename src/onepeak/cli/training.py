@@ -10,7 +10,7 @@ import typer
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
-from onepeak.errors import InputError, OnepeakError
+from onepeak.errors import InputError, StoppedError
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.devices import make_fabric
@@ -20,10 +20,6 @@ from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
-
-
-class StoppedError(OnepeakError):
-    """Somebody pressed Ctrl-C."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from onepeak.data.datasets import DATASETS
 from onepeak.data.file_lock import locked
+from onepeak.data.listing import listed
 from onepeak.data.splits import PARTS, Split
 from onepeak.errors import InputError
 from onepeak.experiment.opened import Opened
@@ -35,9 +36,7 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
     Raises:
         InputError: The folder holds another experiment, or something else; the message says what differs.
     """
-    for place in (folder, *folder.parents):
-        if place.exists() and not place.is_dir():
-            raise InputError(f"`--out` must be a folder, got {folder} with the file {place}.")
+    check_place(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / _LOCK):
         path = folder / CONFIG
@@ -52,10 +51,22 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
             content = _grown(before, content)
             if toml_text(content) == toml_text(before):
                 return
-        elif any(not each.name.startswith(".") for each in folder.iterdir()):
-            raise InputError(f"`--out` must be a new folder or one of onepeak compare, got {folder} with other files.")
         text = _HEAD + toml_text(content)
         write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def check_place(folder: Path) -> None:
+    """Refuses a place that is not new and holds no experiment; told before any picture is read."""
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            raise InputError(f"`--out` must be a folder, got {folder} with the file {place}.")
+    if folder.is_dir() and not (folder / CONFIG).exists():
+        others = [each.name for each in folder.iterdir() if not each.name.startswith(".")]
+        if others:
+            raise InputError(
+                f"`--out` must be a new folder or one of onepeak compare, got {folder}, which has no {CONFIG} and "
+                f"holds other things ({listed(sorted(others))})."
+            )
 
 
 def config_content(opened: Opened, *, command: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from onepeak.networks.build import NetworkSettings
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, recipe_for
-from onepeak.training.run import RunSettings
+from onepeak.training.run import RunSettings, make_network
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,7 +70,7 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
         split.name: tuple(str(leak) for leak in find_leaks(prepared.manifest, split, digests=prepared.digests))
         for split in (splits if leaks else ())
     }
-    return Opened(
+    opened = Opened(
         experiment=experiment,
         prepared=prepared,
         splits=splits,
@@ -78,6 +78,9 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
         network=prepared.network(experiment.network),
         leaks={name: found for name, found in by_split.items() if found},
     )
+    # A network that cannot be built, or weights that do not fit, are told once and not by every run.
+    make_network(opened.settings(experiment.methods[0]), opened.network, manifest.num_classes)
+    return opened
 
 
 def open_manifest(experiment: Experiment) -> Manifest:

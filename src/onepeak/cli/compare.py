@@ -1,0 +1,88 @@
+"""`onepeak compare`: many methods on the same splits."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from onepeak.cli import options
+
+
+def compare(
+    data: Annotated[
+        str, typer.Argument(help="A known data set, a folder with one folder a class, a CSV, or an experiment's TOML.")
+    ],
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", help="ce,elb,ld:as_published,elb:t=2; paper for the paper's seven (the default)."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for all runs; out/NAME if left out.")] = None,
+    root: options.Root = None,
+    order: options.Order = None,
+    label: options.Label = None,
+    group: options.Group = None,
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")
+    ] = None,
+    splits: Annotated[int | None, typer.Option("--splits", help="How many splits of the series.")] = None,
+    folds: Annotated[int | None, typer.Option("--folds", help="How many folds of each split.")] = None,
+    recipe: Annotated[str | None, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,
+    lr: Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")] = None,
+    select: Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch.")] = None,
+    backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
+    pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,
+    weights: Annotated[str | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Decides every random choice.")] = None,
+    device: options.Device = "auto",
+    precision: Annotated[str | None, typer.Option("--precision", help="fp32, bf16 or fp16.")] = None,
+    executor: Annotated[str, typer.Option("--executor", help="local: processes on this machine.")] = "local",
+    workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; as many as fit by default.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", help="CPU threads a worker; 1 on a CPU.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List all runs and what they cost; train none.")] = False,
+    skip_bad: options.SkipBad = False,
+    allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,
+    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for decoded pictures.")] = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Trains every method on the same splits, and says which is better and whether that is certain.
+
+    Killed at any moment, the same command goes on where it was. Several at once on one folder share the work.
+
+    Example: onepeak compare biopsies --methods ce,elb --out results
+    """
+    from onepeak.cli.comparing import CompareRequest, compare_all
+
+    request = CompareRequest(
+        data=data,
+        methods=methods,
+        out=out,
+        plan={
+            "root": root,
+            "order": order,
+            "label": label,
+            "group": group,
+            "protocol": protocol,
+            "splits": splits,
+            "folds": folds,
+            "weights": weights,
+            "seed": seed,
+            "precision": precision,
+            "skip_bad": skip_bad or None,
+            "allow_leak": allow_leak or None,
+        },
+        recipe=recipe,
+        recipe_changes={"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select},
+        network={"backbone": backbone, "pooling": pooling},
+        device=device,
+        executor=executor,
+        workers=workers,
+        threads=threads,
+        dry_run=dry_run,
+        cache=cache,
+        as_json=as_json,
+        quiet=quiet,
+    )
+    compare_all(request)

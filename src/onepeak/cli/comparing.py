@@ -1,0 +1,161 @@
+"""What `onepeak compare` does, once its flags are read."""
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from onepeak._check import check_choice
+from onepeak.cli.compare_view import watching
+from onepeak.cli.comparison import print_comparison, print_plan
+from onepeak.cli.tables import print_note
+from onepeak.data.listing import counted
+from onepeak.errors import OnepeakError, StoppedError
+from onepeak.experiment.compare import compare
+from onepeak.experiment.entries import entries_from_text
+from onepeak.experiment.estimate import plan_runs
+from onepeak.experiment.folder import check_place
+from onepeak.experiment.grid import grid
+from onepeak.experiment.local import LocalExecutor
+from onepeak.experiment.opened import Opened, open_experiment, recipe_of
+from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.records import ERROR
+from onepeak.experiment.tally import Tally
+from onepeak.training.devices import make_fabric
+from onepeak.training.recipe_file import read_recipe
+
+
+class FailedRunsError(OnepeakError):
+    """Some runs failed; the others are done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest:
+    """The flags of `onepeak compare`; what was not given is None, and then a file's word or the default holds."""
+
+    data: str
+    methods: str | None = None
+    out: Path | None = None
+    plan: dict[str, Any]
+    """What is a field of `Experiment` as it stands."""
+    recipe: str | None = None
+    recipe_changes: dict[str, Any]
+    network: dict[str, Any]
+    device: str = "auto"
+    executor: str = "local"
+    workers: int | None = None
+    threads: int | None = None
+    dry_run: bool = False
+    cache: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+
+
+def compare_all(request: CompareRequest) -> None:
+    """Plans or makes the comparison that was asked for."""
+    experiment = experiment_of(request)
+    folder = Path("out", experiment.name) if request.out is None else request.out
+    check_place(folder)
+    if request.dry_run:
+        fabric = make_fabric(device=request.device, precision=experiment.precision)
+        executor = executor_of(request)
+        print_plan(plan_runs(experiment, folder, fabric=fabric), workers=executor.workers, as_json=request.as_json)
+        return
+    run_comparison(
+        experiment,
+        folder,
+        executor=executor_of(request),
+        cache=request.cache,
+        as_json=request.as_json,
+        quiet=request.quiet,
+    )
+
+
+def experiment_of(request: CompareRequest) -> Experiment:
+    """The experiment of the file, or one about the data, with what the flags say instead."""
+    if request.data.endswith(".toml"):
+        plan = read_plan(Path(request.data))
+    else:
+        name = re.sub(r"[^A-Za-z0-9+._-]+", "-", Path(request.data).expanduser().resolve().stem).strip("-.") or "data"
+        plan = Experiment(name=name, data=request.data, methods=entries_from_text("paper"))
+    methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
+    recipe = plan.recipe if request.recipe is None else read_recipe(request.recipe)
+    return replace(
+        plan,
+        methods=methods,
+        recipe=recipe | _given(request.recipe_changes),
+        network=plan.network | _given(request.network),
+        **_given(request.plan),
+    )
+
+
+def executor_of(request: CompareRequest) -> LocalExecutor:
+    """What trains the runs."""
+    check_choice("executor", request.executor, ("local",))
+    return LocalExecutor(device=request.device, workers=request.workers, threads=request.threads)
+
+
+def run_comparison(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    executor: LocalExecutor,
+    cache: Path | None = None,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Trains what is to be trained, shows how it goes on, and prints what it found.
+
+    Args:
+        experiment: The plan.
+        folder: Where its runs are kept.
+        executor: What trains them.
+        cache: Folder for decoded pictures.
+        as_json: Whether to print the findings as JSON.
+        quiet: Whether to print nothing else.
+
+    Raises:
+        FailedRunsError: Some runs failed; the others are done, and what they found is printed.
+    """
+    check_place(folder)
+    opened = open_experiment(experiment, cache=cache, quiet=quiet)
+    runs = grid(experiment.methods, opened.splits)
+    epochs = {entry.label: recipe_of(entry, opened.recipe).epochs for entry in experiment.methods}
+    tally = Tally(runs, epochs, workers=executor.workers)
+    if not quiet:
+        for note in opened.prepared.manifest.notes:
+            print_note(f"note: {note}")
+        print_note(_title(opened, folder, executor, num_runs=len(runs)))
+    command = shlex.join(["onepeak", *sys.argv[1:]])
+    try:
+        with watching(tally, quiet=quiet) as report:
+            outcome = compare(opened, folder, executor=executor, report=report, command=command)
+    except KeyboardInterrupt:
+        done = f"{tally.count('finished')} of {counted(len(runs), 'run')} are finished"
+        raise StoppedError(f"Stopped: {done}; the same command goes on with the others.") from None
+    if outcome.finished:
+        print_comparison(outcome, folder, as_json=as_json, quiet=quiet)
+    if outcome.failed:
+        first = outcome.failed[0]
+        raise FailedRunsError(
+            f"{len(outcome.failed)} of {counted(len(runs), 'run')} failed: "
+            f"{', '.join(event.run.name for event in outcome.failed)}. The first: {first.message} "
+            f"(all of it in {first.run.folder(folder) / ERROR}). The same command tries them again."
+        )
+
+
+def _title(opened: Opened, folder: Path, executor: LocalExecutor, *, num_runs: int) -> str:
+    manifest, entries = opened.prepared.manifest, opened.experiment.methods
+    return (
+        f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted(len(opened.splits), 'split')} of "
+        f"{manifest.name} ({len(manifest):,} items, {manifest.num_classes} classes), {counted(num_runs, 'run')} of "
+        f"{counted(opened.recipe.epochs, 'epoch')}, {opened.network.backbone}, "
+        f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
+    )
+
+
+def _given(flags: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in flags.items() if value is not None}

@@ -1,0 +1,119 @@
+"""What `onepeak compare` prints: the plan before, the findings after."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from onepeak.cli.compare_view import duration
+from onepeak.cli.tables import print_note, print_table
+from onepeak.data.frame_types import Frame
+from onepeak.data.listing import counted
+from onepeak.errors import MissingExtraError
+from onepeak.experiment.compare import Outcome
+from onepeak.experiment.estimate import PlannedRun
+from onepeak.experiment.records import ERROR, read_results
+from onepeak.metrics.catalog import METRICS
+from onepeak.training.json_text import json_text
+
+
+def print_plan(planned: Sequence[PlannedRun], *, workers: int, as_json: bool) -> None:
+    """Lists every run with its work and estimated time, and what they are together."""
+    todo = [each for each in planned if each.state != "finished"]
+    seconds = sum(each.seconds for each in todo)
+    at_once = max(1, min(workers, len(todo)))
+    if as_json:
+        content = {
+            "runs": [
+                {"run": each.run.name, "state": each.state, **asdict(each.work), "seconds": each.seconds}
+                for each in planned
+            ],
+            "open": len(todo),
+            "seconds": seconds,
+            "workers": workers,
+            "seconds_with_workers": seconds / at_once,
+        }
+        typer.echo(json_text(content))
+        return
+    print_table(
+        ["run", "state", "epochs", "steps", "samples trained on", "about"],
+        [
+            [
+                each.run.name,
+                each.state,
+                f"{each.work.epochs:,}",
+                f"{each.work.steps:,}",
+                f"{each.work.trained:,}",
+                duration(each.seconds),
+            ]
+            for each in planned
+        ],
+    )
+    steps = sum(each.work.steps for each in todo)
+    print_note(
+        f"{counted(len(planned), 'run')}, {len(todo)} to be trained: {counted(steps, 'step')}, about "
+        f"{duration(seconds)} on one worker, {duration(seconds / at_once)} on {counted(at_once, 'worker')}."
+    )
+
+
+def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bool) -> None:
+    """Writes the report where it can be, and prints the means."""
+    results = read_results(folder)
+    page = _report(folder, results, show=not as_json)
+    if as_json:
+        typer.echo(json_text(_record(outcome, folder, results, page)))
+    elif page is not None and not quiet:
+        print_note(f"report: {page}")
+
+
+def _report(folder: Path, results: Frame, *, show: bool) -> Path | None:
+    """Writes tables, figures and page, and shows the table; plain means where the packages for that are missing."""
+    from rich.console import Console
+
+    try:
+        from onepeak.report.tables import terminal_table
+        from onepeak.report.write import write_report
+
+        page = write_report(folder).page
+        if show:
+            Console(highlight=False).print(terminal_table(results))
+    except MissingExtraError as error:
+        if show:
+            names = ("mae", "soi_predicted", "unimodal")
+            means = results.groupby("label", sort=False)[[f"test_{name}" for name in names]].mean()
+            print_table(
+                ["method", *names], [[str(label), *(f"{x:.3f}" for x in row)] for label, row in means.iterrows()]
+            )
+        print_note(f"note: {error}; then `onepeak report {folder}` writes tables and figures.")
+        return None
+    return page
+
+
+def _record(outcome: Outcome, folder: Path, results: Frame, page: Path | None) -> dict[str, Any]:
+    """The findings for a program."""
+    methods = []
+    for label, runs in results.groupby("label", sort=False):
+        columns = {record.name: runs[f"test_{record.name}"].dropna() for record in METRICS}
+        methods.append(
+            {
+                "label": label,
+                "method": runs["method"].iloc[0],
+                "variant": runs["variant"].iloc[0],
+                "runs": len(runs),
+                "metrics": {
+                    name: {"mean": float(values.mean()), "std": float(values.std()), "n": len(values)}
+                    for name, values in columns.items()
+                },
+            }
+        )
+    return {
+        "folder": str(folder),
+        "methods": methods,
+        "failed": [
+            {"run": event.run.name, "message": event.message, "file": str(event.run.folder(folder) / ERROR)}
+            for event in outcome.failed
+        ],
+        "report": None if page is None else str(page),
+    }
