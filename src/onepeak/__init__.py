@@ -10,6 +10,7 @@ from onepeak._lazy import lazy_names
 if TYPE_CHECKING:
     from onepeak import constraints, data, errors, metrics, networks, posterior
     from onepeak.constraints import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty, UnimodalLoss, order_gaps
+    from onepeak.estimator import OrdinalClassifier
     from onepeak.methods import Constrained, Method, method, methods
     from onepeak.serving import load
 
@@ -20,6 +21,7 @@ __all__ = [
     "ELBLoss",
     "LogBarrier",
     "Method",
+    "OrdinalClassifier",
     "PenaltyLoss",
     "QuadraticPenalty",
     "UnimodalLoss",
@@ -42,6 +44,7 @@ __getattr__, __dir__ = lazy_names(
         "ELBLoss": "onepeak.constraints",
         "LogBarrier": "onepeak.constraints",
         "Method": "onepeak.methods.method",
+        "OrdinalClassifier": "onepeak.estimator",
         "PenaltyLoss": "onepeak.constraints",
         "QuadraticPenalty": "onepeak.constraints",
         "UnimodalLoss": "onepeak.constraints",

@@ -1,0 +1,10 @@
+"""The scikit-learn estimator: any method of the catalog on a table, with everything scikit-learn does around it."""
+
+from onepeak._extras import require
+
+require("sklearn", extra="sklearn", purpose="OrdinalClassifier")  # before the imports below fail for want of it
+
+from onepeak.estimator.classifier import OrdinalClassifier  # noqa: E402
+from onepeak.estimator.label_order import UnknownOrderWarning  # noqa: E402
+
+__all__ = ["OrdinalClassifier", "UnknownOrderWarning"]

@@ -1,0 +1,355 @@
+"""OrdinalClassifier: a method of the catalog as a scikit-learn classifier."""
+# ruff: noqa: N803 - `X` is what scikit-learn calls the rows, and it may be given by name
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from torch import nn
+
+from onepeak._check import check_choice, check_number
+from onepeak._shapes import Labels, LogProbs
+from onepeak.errors import InputError
+from onepeak.estimator.label_order import Classes, Positions, declared_classes, found_classes, positions_of
+from onepeak.estimator.plan import NetworkPlan
+from onepeak.estimator.row_model import RowModel, Rows
+from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples
+from onepeak.methods.method import Variant
+from onepeak.networks.network import Network
+from onepeak.posterior import DECISIONS
+from onepeak.posterior.calibrate import COLDEST, fit_temperature, temper
+from onepeak.posterior.conformal import ContiguousSets
+from onepeak.training.devices import find_device
+from onepeak.training.presets import TABLE
+from onepeak.training.recipe import Recipe
+
+Decision = Literal["mode", "median", "mean"]
+Floats = npt.NDArray[np.float64]
+
+FEWEST_HELD_OUT = 20
+"""With fewer held-out samples than this a temperature would be noise, so that none are held out."""
+
+
+class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A neural network for ordered classes that is a scikit-learn classifier.
+
+    Rows must be numbers without gaps; columns of categories go through a `ColumnTransformer` in a pipeline, missing
+    values through an imputer. Everything is computed in the precision of `X`, so float32 rows are faster.
+
+    The fit depends on the samples and their weights only: neither the order of rows nor whether a row is repeated or
+    weighted makes a difference, unless samples are held out, when copies may part and a weighted row does not.
+
+    Args:
+        method: A name of `onepeak.methods()`, or one with a constraint put on it: "mv+elb".
+        variant: "corrected" or "as_published", see `onepeak.method`.
+        method_settings: The method's own settings, such as `{"t": 2.0}`.
+        order: All labels, lowest first; an ordered pandas categorical says it too. Without it, numbers and text that is
+            integers order themselves. Other text is sorted, as scikit-learn requires, with an `UnknownOrderWarning`
+            where there are more than two labels.
+        hidden: Widths of the perceptron's layers; empty for a linear model.
+        dropout: Of the perceptron's layers.
+        network: In place of the perceptron: a module from rows to features, which is copied at every fit, or a function
+            that makes one for a number of columns. A linear layer to the method's outputs is put behind it.
+        standardize: Whether columns get mean 0 and deviation 1, learnt on the training samples.
+        epochs: The most passes over the training samples.
+        batch_size: Samples a step.
+        lr: The highest learning rate of AdamW; it falls along a cosine to zero.
+        weight_decay: Of AdamW.
+        early_stopping: Whether the held-out samples choose the epoch, by their loss.
+        patience: Epochs without a better loss before training stops early.
+        validation_fraction: Share of the samples held out of training, for early stopping, for the temperature and for
+            the intervals; 0 for none. Where it comes to fewer than 20 samples none are held out.
+        calibrate: Whether the posterior gets a temperature fitted to the held-out samples, which keeps the order of its
+            probabilities. Without held-out samples it gets none.
+        class_weight: Weight of each label in a dictionary, "balanced" to make classes count alike, or None.
+        decide: How `predict` reads the posterior: "mode" (fewest errors), "median" (least absolute error), "mean"
+            (least squared error), or None for the method's own rule.
+        device: "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
+        random_state: Of the first weights, the held-out samples, their order and dropout; the same gives the same bits.
+        verbose: Whether to show a progress bar.
+
+    Attributes:
+        classes_: The labels in their order, which is the order of the columns of `predict_proba`.
+        n_features_in_: Number of columns.
+        feature_names_in_: Names of the columns, where `X` had them.
+        network_: The trained `onepeak.networks.Network`.
+        temperature_: Of the posterior; 1 where it was not calibrated.
+        n_iter_: Epochs trained.
+        loss_curve_: Training loss of every epoch.
+        validation_curve_: Loss of the held-out samples after every epoch; empty without early stopping.
+
+    `score` is the accuracy, as for every classifier. Integers can be scored with `scoring="neg_mean_absolute_error"`
+    too, in `cross_val_score`, `GridSearchCV` and the like. Those scores of scikit-learn that compare probabilities with
+    labels ("neg_log_loss", "roc_auc_ovr") take columns to be sorted by label; use integers for them.
+
+    Example:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(200, 3))
+        >>> y = np.digitize(X[:, 0] + 0.1 * rng.normal(size=200), [-1, 0, 1])
+        >>> classifier = OrdinalClassifier(random_state=0).fit(X, y)
+        >>> bool(classifier.score(X, y) > 0.8)
+        True
+        >>> classifier.predict_interval(X[:2]).shape
+        (2, 2)
+
+        A table with a column of categories:
+
+        >>> import pandas as pd
+        >>> from sklearn.compose import make_column_transformer
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import OneHotEncoder
+        >>> table = pd.DataFrame({"size": X[:, 0], "shape": rng.choice(["round", "oval"], 200)})
+        >>> grade = np.array(["low", "middle", "high", "top"])[y]
+        >>> model = make_pipeline(
+        ...     make_column_transformer((OneHotEncoder(), ["shape"]), remainder="passthrough"),
+        ...     OrdinalClassifier("slopes", order=["low", "middle", "high", "top"], epochs=20, random_state=0),
+        ... ).fit(table, grade)
+        >>> model.classes_
+        array(['low', 'middle', 'high', 'top'], dtype='<U6')
+    """
+
+    def __init__(
+        self,
+        method: str = "elb",
+        *,
+        variant: Variant = "corrected",
+        method_settings: Mapping[str, object] | None = None,
+        order: Sequence[object] | npt.NDArray[Any] | None = None,
+        hidden: Sequence[int] = (64, 64),
+        dropout: float = 0.0,
+        network: nn.Module | Callable[[int], nn.Module] | None = None,
+        standardize: bool = True,
+        epochs: int = 100,
+        batch_size: int = 64,
+        lr: float = 3e-3,
+        weight_decay: float = 1e-3,
+        early_stopping: bool = False,
+        patience: int = 20,
+        validation_fraction: float = 0.2,
+        calibrate: bool = True,
+        class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
+        decide: Decision | None = None,
+        device: str = "cpu",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.method = method
+        self.variant = variant
+        self.method_settings = method_settings
+        self.order = order
+        self.hidden = hidden
+        self.dropout = dropout
+        self.network = network
+        self.standardize = standardize
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.calibrate = calibrate
+        self.class_weight = class_weight
+        self.decide = decide
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "OrdinalClassifier":
+        """Trains a new network.
+
+        Args:
+            X: Rows x columns of finite numbers, an array or a DataFrame.
+            y: A label for each row.
+            sample_weight: A weight of each row, not negative.
+        """
+        self._decision()  # a wrong name is told before the work and not after
+        declared = declared_classes(self.order, y)
+        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
+        check_classification_targets(labels)
+        self.classes_ = found_classes(labels) if declared is None else declared
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        train, held_out = self._parts(self._samples(rows, labels, sample_weight), seed)
+        self._model = self._new_model(rows.dtype, seed)
+        curves = self._model.fit(train, held_out if self.early_stopping else None, verbose=bool(self.verbose))
+        self.loss_curve_, self.validation_curve_ = curves.train, curves.valid
+        self.n_iter_ = len(curves.train)
+        self._learn_from_held_out(held_out)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+    ) -> "OrdinalClassifier":
+        """Goes on training with one pass over these rows, at the learning rate `lr`; none of them is held out.
+
+        Args:
+            X: Rows x columns of finite numbers.
+            y: A label for each row.
+            classes: All labels there will be; needed in the first call unless `order` or an ordered categorical says
+                them.
+            sample_weight: A weight of each row, not negative.
+        """
+        if isinstance(self.class_weight, str):
+            raise InputError(
+                "`class_weight` must be a dictionary or None in partial_fit, which does not see all samples, got "
+                f"{self.class_weight!r}."
+            )
+        first = not hasattr(self, "_model")
+        declared = declared_classes(self.order, y)
+        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32), reset=first)
+        check_classification_targets(labels)
+        if first:
+            if declared is None and classes is None:
+                raise InputError("`classes` must be given in the first call of partial_fit: all labels there will be.")
+            self.classes_ = found_classes(np.asarray(classes)) if declared is None else declared
+        elif classes is not None and set(np.asarray(classes).tolist()) != set(self.classes_.tolist()):
+            raise InputError(f"`classes` must be those of the first call, {self.classes_.tolist()}, got {classes}.")
+        train = merged(self._samples(rows, labels, sample_weight))
+        if first:
+            self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1))
+            self.loss_curve_, self.validation_curve_ = [], []
+        self.loss_curve_.append(self._model.go_on(train, self._recipe(), epoch=len(self.loss_curve_)))
+        self.n_iter_ = len(self.loss_curve_)
+        self._learn_from_held_out(None)  # what was learnt of held-out samples before is no longer true
+        return self
+
+    def predict(self, X: Any) -> Classes:
+        """The label of every row, by the rule of `decide`."""
+        log_probs, labels = self._answers(X)
+        decide = self._decision()
+        if decide is not None:
+            labels = decide(log_probs)
+        decided: Classes = self.classes_[labels.numpy()]
+        return decided
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithms of `predict_proba`."""
+        return self._answers(X)[0].numpy()
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The posterior of every row: its columns are `classes_`, so they are in order."""
+        return self._answers(X)[0].exp().numpy()
+
+    def predict_interval(self, X: Any, alpha: float = 0.1, *, per_class: bool = False) -> Classes:
+        """For every row an interval of labels that holds the true one with probability 1 - alpha.
+
+        Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from the samples that fit has held out. The
+        promise is for rows from the same source; weights of samples have no part in it. With early stopping the same
+        samples have chosen the epoch, and with `calibrate` the temperature, so that it then holds nearly.
+
+        Args:
+            X: Rows x columns of finite numbers.
+            alpha: The share of rows whose label may lie outside.
+            per_class: Keep the promise for the rows of every class, not only for all together.
+
+        Returns:
+            The lowest and the highest label of each interval, rows x 2.
+        """
+        log_probs, _ = self._answers(X)
+        if self._held_out is None:
+            raise InputError(
+                "`predict_interval` needs samples that fit has held out, got none: fit with a `validation_fraction` "
+                f"that comes to at least {FEWEST_HELD_OUT} samples."
+            )
+        known, labels = (torch.from_numpy(part) for part in self._held_out)
+        sets = ContiguousSets(alpha, per_class=per_class).calibrate(known, labels)
+        ends: Classes = self.classes_[sets.predict(log_probs).numpy()]
+        return ends
+
+    def decision_function(self, X: Any) -> Floats:
+        """The logarithms of `predict_proba`; of two classes the log-odds of the upper one."""
+        log_probs = self.predict_log_proba(X)
+        return log_probs[:, 1] - log_probs[:, 0] if len(self.classes_) == 2 else log_probs
+
+    @property
+    def network_(self) -> Network:
+        """The trained network."""
+        if not hasattr(self, "_model"):
+            raise AttributeError("`network_` is there after fit.")
+        return self._model.network
+
+    def _decision(self) -> Callable[[LogProbs], Labels] | None:
+        return None if self.decide is None else DECISIONS[check_choice("decide", self.decide, get_args(Decision))]
+
+    def _samples(self, rows: Rows, labels: Classes, sample_weight: Any) -> Samples:
+        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, labels)
+        return sorted_samples(Samples(rows=rows, labels=positions_of(labels, self.classes_), weights=weights))
+
+    def _parts(self, samples: Samples, seed: int) -> tuple[Samples, Samples | None]:
+        """Training samples, and held-out ones if they are enough."""
+        share = check_number("validation_fraction", self.validation_fraction, minimum=0, below=1)
+        if round(share * len(samples)) >= FEWEST_HELD_OUT:
+            train, held_out = hold_out(samples, share, seed=seed)
+            return merged(train), held_out
+        if self.early_stopping:
+            raise InputError(
+                f"`early_stopping` needs at least {FEWEST_HELD_OUT} held-out samples, got {share:g} of "
+                f"{len(samples):,}: raise `validation_fraction` or set early_stopping=False."
+            )
+        return merged(samples), None
+
+    def _new_model(self, dtype: np.dtype[Any], seed: int) -> RowModel:
+        plan = NetworkPlan(
+            method=self.method,
+            variant=self.variant,
+            method_settings={} if self.method_settings is None else self.method_settings,
+            num_classes=len(self.classes_),
+            num_features=self.n_features_in_,
+            hidden=self.hidden,
+            dropout=self.dropout,
+            backbone=self.network,
+        )
+        precision = torch.float32 if dtype == np.float32 else torch.float64
+        return RowModel(
+            plan,
+            self._recipe(),
+            standardize=bool(self.standardize),
+            dtype=precision,
+            device=find_device(self.device),
+            seed=seed,
+        )
+
+    def _recipe(self) -> Recipe:
+        return replace(
+            TABLE,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            lr=self.lr,
+            weight_decay=self.weight_decay,
+            patience=self.patience,
+        )
+
+    def _learn_from_held_out(self, held_out: Samples | None) -> None:
+        """The temperature of the posterior, and what intervals need for any alpha."""
+        self.temperature_ = 1.0
+        self._held_out: tuple[Floats, Positions] | None = None
+        if held_out is None:
+            return
+        log_probs, _ = self._model.answers(held_out.rows)
+        if self.calibrate:
+            labels, weights = torch.from_numpy(held_out.labels), torch.from_numpy(held_out.weights)
+            fitted = fit_temperature(log_probs, labels, sample_weight=weights)
+            # Samples that are all predicted right say nothing of how often the next ones will be wrong.
+            self.temperature_ = fitted if fitted > COLDEST else 1.0
+        self._held_out = temper(log_probs, self.temperature_).numpy(), held_out.labels
+
+    def _answers(self, X: Any) -> tuple[LogProbs, Labels]:
+        check_is_fitted(self)
+        rows = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        log_probs, labels = self._model.answers(rows)
+        return temper(log_probs, self.temperature_), labels

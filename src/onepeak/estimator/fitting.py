@@ -1,0 +1,140 @@
+"""Training on a table that fits into memory: small steps, no metric but the loss, the same bits for the same seed."""
+
+import copy
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from onepeak._extras import require
+from onepeak.errors import NotFiniteError
+from onepeak.networks.network import Network
+from onepeak.training.loop import DivergedError
+from onepeak.training.optimizer import make_optimizer
+from onepeak.training.recipe import Recipe
+from onepeak.training.schedule import learning_rate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """Rows ready for a network, on its device."""
+
+    rows: Tensor
+    labels: Tensor
+    weights: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(kw_only=True)
+class Curves:
+    """The losses of every epoch."""
+
+    train: list[float] = field(default_factory=list)
+    valid: list[float] = field(default_factory=list)
+    """Of the held-out samples; empty without early stopping."""
+    best_epoch: int = 0
+    """The epoch whose weights were kept, counted from 0: the last one without early stopping."""
+
+
+def fit_network(
+    network: Network, train: Table, valid: Table | None, recipe: Recipe, *, seed: int, verbose: bool = False
+) -> Curves:
+    """Trains a network; with validation samples it stops early and keeps the weights of the best epoch.
+
+    Args:
+        network: On the device of the samples.
+        train: What to learn from.
+        valid: What chooses the epoch, by its loss; None to run all epochs and keep the last.
+        recipe: Optimiser, schedule, epochs, batch size and patience.
+        seed: Of the samples' order and of dropout.
+        verbose: Whether to show a progress bar.
+    """
+    optimizer = make_optimizer(network, recipe)
+    curves = Curves()
+    best = None
+    with random_numbers(seed, train.rows.device) as order:
+        for epoch in _shown(recipe.epochs, verbose):
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate(recipe, epoch)
+            curves.train.append(train_epoch(network, train, optimizer, batch_size=recipe.batch_size, order=order))
+            if valid is None:
+                curves.best_epoch = epoch
+            else:
+                curves.valid.append(mean_loss(network, valid))
+                if not curves.valid[-1] >= min(curves.valid[:-1], default=math.inf):
+                    best, curves.best_epoch = copy.deepcopy(network.state_dict()), epoch
+                if recipe.patience is not None and epoch - curves.best_epoch >= recipe.patience:
+                    break
+            network.method.tighten()
+    if best is not None:
+        network.load_state_dict(best)
+    network.eval()
+    return curves
+
+
+def train_epoch(
+    network: Network, train: Table, optimizer: torch.optim.Optimizer, *, batch_size: int, order: torch.Generator
+) -> float:
+    """Every sample once, in an order drawn from `order`; the mean loss of the samples as they were met."""
+    network.train()
+    batches = torch.randperm(len(train), generator=order).to(train.rows.device).split(batch_size)
+    # Every step divides by the weight of an average batch and not by its own, so a sample's weight means the same in
+    # whatever company it comes.
+    batch_weight = train.weights.sum() / len(batches)
+    total = torch.zeros((), dtype=train.weights.dtype, device=train.rows.device)
+    for batch in batches:
+        loss = _loss(network, train, batch) / batch_weight
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    mean = float(total) / len(batches)
+    if not math.isfinite(mean):
+        raise _diverged()
+    return mean
+
+
+@torch.no_grad()
+def mean_loss(network: Network, samples: Table) -> float:
+    """The loss of samples that are not trained on."""
+    network.eval()
+    everything = torch.arange(len(samples), device=samples.rows.device)
+    return float(_loss(network, samples, everything) / samples.weights.sum())
+
+
+@contextmanager
+def random_numbers(seed: int, device: torch.device) -> Iterator[torch.Generator]:
+    """Dropout inside draws from this seed, and so does the generator given; the numbers outside go on untouched."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield torch.Generator().manual_seed(int(torch.randint(2**62, ())))
+
+
+def _loss(network: Network, samples: Table, batch: Tensor) -> Tensor:
+    """The weighted losses of a batch, summed."""
+    outputs = network(samples.rows[batch])
+    try:
+        return network.method.loss(
+            outputs, samples.labels[batch], sample_weight=samples.weights[batch], reduction="sum"
+        )
+    except NotFiniteError:
+        raise _diverged() from None
+
+
+def _diverged() -> DivergedError:
+    return DivergedError("The loss is no longer a number. Likely `lr` is too high, or `standardize` is needed.")
+
+
+def _shown(epochs: int, verbose: bool) -> Iterable[int]:
+    """The numbers of the epochs, with a progress bar on stderr where one is wanted."""
+    if not verbose:
+        return range(epochs)
+    rich = require("rich.progress", extra="cli", purpose="The progress bar")
+    console = require("rich.console", extra="cli", purpose="The progress bar").Console(stderr=True)
+    shown: Iterable[int] = rich.track(range(epochs), description="epochs", console=console)
+    return shown

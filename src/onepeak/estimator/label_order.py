@@ -1,0 +1,102 @@
+"""Labels of a scikit-learn target as positions in their order."""
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.data.listing import listed
+from onepeak.errors import InputError
+
+Classes: TypeAlias = npt.NDArray[Any]
+Positions: TypeAlias = npt.NDArray[np.int64]
+
+_INTEGER = re.compile(r"[+-]?\d+")
+
+
+class UnknownOrderWarning(UserWarning):
+    """Text labels came without their order, and scikit-learn's contract is that they are then sorted."""
+
+
+def declared_classes(order: object, y: object) -> Classes | None:
+    """The classes in the order the user has declared: by `order`, or by an ordered pandas categorical.
+
+    Args:
+        order: Labels, lowest first; None where they are not declared so.
+        y: The target as the user gave it.
+
+    Example:
+        >>> declared_classes(["low", "middle", "high"], y=None)
+        array(['low', 'middle', 'high'], dtype='<U6')
+    """
+    if order is None:
+        dtype = getattr(y, "dtype", None)
+        return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) is True else None  # type: ignore[union-attr]
+    if isinstance(order, str | set | frozenset) or not isinstance(order, Sequence | np.ndarray):
+        raise InputError(f"`order` must be a sequence of labels, lowest first, got {order!r}.")
+    classes = np.asarray(order)
+    labels = classes.tolist()
+    if classes.ndim != 1 or len(labels) < 2:
+        raise InputError(f"`order` must be a sequence of at least 2 labels, lowest first, got {order!r}.")
+    twice = [label for label in dict.fromkeys(labels) if labels.count(label) > 1]
+    if twice:
+        raise InputError(f"`order` must name each class once, got {listed(map(repr, twice))} more than once.")
+    return classes
+
+
+def found_classes(y: Classes) -> Classes:
+    """The labels that occur, in their own order: numbers, and text that is integers, order themselves.
+
+    Other text cannot. Two classes have no order to get wrong; for more, scikit-learn's contract is that they are
+    sorted, so they are, and `UnknownOrderWarning` says so.
+
+    Args:
+        y: Labels, one a sample.
+
+    Example:
+        >>> found_classes(np.array(["10", "9", "10", "2"]))
+        array(['2', '9', '10'], dtype='<U2')
+    """
+    classes: Classes = np.unique(y)
+    if len(classes) < 2:
+        raise InputError(
+            f"`y` must have at least 2 classes, got 1 class, {classes.tolist()[0]!r}: if others exist, name them all "
+            "in `order`, lowest first."
+        )
+    labels = classes.tolist()
+    if not all(isinstance(label, str) for label in labels):
+        return classes
+    if all(_INTEGER.fullmatch(label) for label in labels):
+        return classes[np.argsort([int(label) for label in labels], kind="stable")]
+    if len(labels) > 2:
+        warnings.warn(
+            f"The order of the text labels is not known; sorted, as scikit-learn does, it is {' < '.join(labels)}. "
+            "If that is wrong, so is the model: give `order`, lowest first, or an ordered pandas categorical.",
+            UnknownOrderWarning,
+            stacklevel=3,
+        )
+    return classes
+
+
+def positions_of(y: Classes, classes: Classes) -> Positions:
+    """The position of every label in the order.
+
+    Args:
+        y: Labels, one a sample.
+        classes: All labels there can be, lowest first.
+
+    Example:
+        >>> positions_of(np.array(["high", "low"]), np.array(["low", "middle", "high"]))
+        array([2, 0])
+    """
+    place = {label: position for position, label in enumerate(classes.tolist())}
+    found, inverse = np.unique(y, return_inverse=True)
+    unknown = [label for label in found.tolist() if label not in place]
+    if unknown:
+        raise InputError(
+            f"`y` must have only labels of the order {listed(map(repr, place))}, got {listed(map(repr, unknown))}."
+        )
+    return np.array([place[label] for label in found.tolist()], dtype=np.int64)[inverse]

@@ -1,0 +1,135 @@
+"""What a fitted estimator holds: standard scores and a network, how they are trained and how they are pickled."""
+
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.preprocessing import StandardScaler
+
+from onepeak._shapes import Labels, LogProbs
+from onepeak.estimator.fitting import Curves, Table, fit_network, random_numbers, train_epoch
+from onepeak.estimator.plan import NetworkPlan
+from onepeak.estimator.samples import Samples
+from onepeak.estimator.weight_bytes import from_bytes, to_bytes
+from onepeak.training.devices import same_bits
+from onepeak.training.optimizer import make_optimizer
+from onepeak.training.recipe import Recipe
+
+Rows = npt.NDArray[np.floating]
+
+ROWS_A_BATCH = 4096
+"""The most rows that are answered at once."""
+
+
+@final
+class RowModel:
+    """From rows of numbers to a method's answers.
+
+    Pickled, the weights are safetensors bytes and the rest plain values; unpickled, the network is on the CPU.
+
+    Args:
+        plan: What the network is made of.
+        recipe: How it is trained.
+        standardize: Whether columns get mean 0 and deviation 1.
+        dtype: The precision to compute in.
+        device: Where to compute.
+        seed: Of everything random.
+    """
+
+    def __init__(
+        self,
+        plan: NetworkPlan,
+        recipe: Recipe,
+        *,
+        standardize: bool,
+        dtype: torch.dtype,
+        device: torch.device,
+        seed: int,
+    ) -> None:
+        self.plan = plan
+        self.recipe = recipe
+        self.scaler = StandardScaler() if standardize else None
+        self.dtype = torch.float32 if device.type == "mps" else dtype  # mps has no float64
+        self.seed = seed
+        self.network = plan.build(seed=seed).to(device=device, dtype=self.dtype).eval()
+        self.optimizer: torch.optim.Optimizer | None = None
+
+    def fit(self, train: Samples, valid: Samples | None, *, verbose: bool) -> Curves:
+        """Trains the new network; see `fit_network`."""
+        self._learn_scale(train)
+        with same_bits():
+            return fit_network(
+                self.network,
+                self._table(train),
+                None if valid is None else self._table(valid),
+                self.recipe,
+                seed=self.seed,
+                verbose=verbose,
+            )
+
+    def go_on(self, train: Samples, recipe: Recipe, *, epoch: int) -> float:
+        """One more pass over some samples, which also teach the scale of the columns; their mean loss.
+
+        Args:
+            train: What to learn from.
+            recipe: Learning rate, weight decay and batch size may differ from those before.
+            epoch: How many passes there were before.
+        """
+        self.recipe = recipe
+        self._learn_scale(train)
+        if self.optimizer is None:
+            self.optimizer = make_optimizer(self.network, recipe)
+        for group in self.optimizer.param_groups:
+            group |= {"lr": recipe.lr, "weight_decay": recipe.weight_decay}
+        table = self._table(train)
+        with random_numbers(self.seed + epoch, table.rows.device) as order, same_bits():
+            loss = train_epoch(self.network, table, self.optimizer, batch_size=self.recipe.batch_size, order=order)
+        self.network.method.tighten()
+        self.network.eval()
+        return loss
+
+    @torch.inference_mode()
+    def answers(self, rows: Rows) -> tuple[LogProbs, Labels]:
+        """The log-probabilities, in float64, and the labels that the method decides on; on the CPU."""
+        log_probs, labels = [], []
+        with same_bits():
+            for start in range(0, len(rows), ROWS_A_BATCH):
+                outputs = self.network(self._inputs(rows[start : start + ROWS_A_BATCH]))
+                outputs = outputs if outputs.device.type == "mps" else outputs.double()
+                log_probs.append(self.network.method.log_probs(outputs).cpu().double())
+                labels.append(self.network.method.predict(outputs).cpu())
+        return torch.cat(log_probs), torch.cat(labels)
+
+    def _learn_scale(self, samples: Samples) -> None:
+        if self.scaler is not None:
+            self.scaler.partial_fit(samples.rows, sample_weight=samples.weights)
+
+    def _inputs(self, rows: Rows) -> torch.Tensor:
+        scaled = rows if self.scaler is None else self.scaler.transform(rows)
+        return torch.tensor(scaled, dtype=self.dtype, device=self._device)
+
+    def _table(self, samples: Samples) -> Table:
+        return Table(
+            rows=self._inputs(samples.rows),
+            labels=torch.tensor(samples.labels, device=self._device),
+            weights=torch.tensor(samples.weights, dtype=self.dtype, device=self._device),
+        )
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.network.parameters()).device
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["network"]
+        state["optimizer"] = self.optimizer is not None
+        return state | {"weights": to_bytes(self.network, self.optimizer), "dtype": str(self.dtype).split(".")[-1]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        weights, has_optimizer = state.pop("weights"), state.pop("optimizer")
+        self.__dict__.update(state)
+        self.dtype = getattr(torch, state["dtype"])
+        self.network = self.plan.build(seed=0).to(self.dtype).eval()
+        self.optimizer = make_optimizer(self.network, self.recipe) if has_optimizer else None
+        from_bytes(weights, self.network, self.optimizer)

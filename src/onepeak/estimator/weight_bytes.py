@@ -1,0 +1,43 @@
+"""A fitted network and its optimiser as safetensors bytes, so that a pickled estimator holds no pickled tensors."""
+
+import torch
+from torch import Tensor, nn
+
+from onepeak._extras import require
+
+_NETWORK = "network."
+_OPTIMIZER = "optimizer."
+
+
+def to_bytes(network: nn.Module, optimizer: torch.optim.Optimizer | None) -> bytes:
+    """The weights and, where there is one, the optimiser's state."""
+    safetensors = require("safetensors.torch", extra="sklearn", purpose="Pickling an estimator")
+    tensors = {_NETWORK + name: tensor for name, tensor in network.state_dict().items()}
+    if optimizer is not None:
+        for index, values in optimizer.state_dict()["state"].items():
+            tensors |= {f"{_OPTIMIZER}{index}.{name}": value for name, value in values.items()}
+    # Cloned, as safetensors refuses tensors that share memory, which tied layers do.
+    content: bytes = safetensors.save({name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()})
+    return content
+
+
+def from_bytes(content: bytes, network: nn.Module, optimizer: torch.optim.Optimizer | None) -> None:
+    """Puts back what `to_bytes` took, in the precision it had.
+
+    Args:
+        content: What `to_bytes` gave.
+        network: One of the same make.
+        optimizer: Over the network's parameters; None where there was none.
+    """
+    safetensors = require("safetensors.torch", extra="sklearn", purpose="Unpickling an estimator")
+    tensors: dict[str, Tensor] = safetensors.load(content)
+    weights = {name.removeprefix(_NETWORK): value for name, value in tensors.items() if name.startswith(_NETWORK)}
+    network.load_state_dict(weights)
+    if optimizer is None:
+        return
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        if key.startswith(_OPTIMIZER):
+            index, _, name = key.removeprefix(_OPTIMIZER).partition(".")
+            state.setdefault(int(index), {})[name] = value
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})

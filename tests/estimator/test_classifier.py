@@ -1,0 +1,391 @@
+import pickle
+import pickletools
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.class_weight import compute_sample_weight
+from torch import nn
+
+import onepeak
+from onepeak.errors import InputError, UnknownNameError
+from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning
+
+QUICK = {"epochs": 25, "lr": 0.1, "batch_size": 256, "hidden": (16,), "random_state": 0}
+
+
+def planted(count, *, seed=0, noise=0.3):
+    """Four ordered classes along one of three columns."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(count, 3)) * [1, 10, 100] + [5, 0, 1000]  # columns on different scales
+    return rows, np.digitize(rows[:, 0] - 5 + noise * rng.normal(size=count), [-1, 0, 1])
+
+
+ROWS, LABELS = planted(200)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return OrdinalClassifier(**QUICK).fit(ROWS, LABELS)
+
+
+def small_network(num_features):
+    """A network of the user's own; at the top of a module, so that it can be pickled by name."""
+    return nn.Sequential(nn.Linear(num_features, 8), nn.Tanh())
+
+
+def test_it_is_a_public_name():
+    assert onepeak.OrdinalClassifier is OrdinalClassifier
+
+
+def test_it_learns_and_its_posteriors_have_one_peak(fitted):
+    rows, labels = planted(300, seed=1)
+    assert np.abs(fitted.predict(rows) - labels).mean() < 0.35
+    log_probs = torch.tensor(fitted.predict_log_proba(rows))
+    assert onepeak.posterior.is_unimodal(log_probs).double().mean() > 0.98
+
+
+def test_probabilities_log_probabilities_and_scores_are_of_one_posterior(fitted):
+    probs, log_probs = fitted.predict_proba(ROWS), fitted.predict_log_proba(ROWS)
+    assert probs.dtype == log_probs.dtype == np.float64
+    np.testing.assert_allclose(np.log(probs), log_probs, rtol=1e-12)
+    np.testing.assert_allclose(probs.sum(axis=1), 1)
+    np.testing.assert_array_equal(fitted.decision_function(ROWS), log_probs)
+
+
+def test_the_score_of_two_classes_is_their_log_odds():
+    model = OrdinalClassifier(**QUICK).fit(ROWS, LABELS > 1)
+    probs = model.predict_proba(ROWS)
+    np.testing.assert_allclose(model.decision_function(ROWS), np.log(probs[:, 1] / probs[:, 0]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("decide", ["mode", "median", "mean"])
+def test_a_decision_asked_for_is_taken_on_the_posterior(fitted, decide):
+    model = clone(fitted).set_params(decide=decide).fit(ROWS, LABELS)
+    expected = getattr(onepeak.posterior, decide)(torch.tensor(model.predict_log_proba(ROWS)))
+    assert model.predict(ROWS).tolist() == expected.tolist()
+
+
+def test_without_one_the_methods_own_rule_decides():
+    settings = QUICK | {"method": "ren", "calibrate": False}
+    model = OrdinalClassifier(**settings).fit(ROWS, LABELS)
+    median = onepeak.posterior.median(torch.tensor(model.predict_log_proba(ROWS)))
+    assert model.predict(ROWS).tolist() == median.tolist()
+
+
+@pytest.mark.parametrize("method", [record.name for record in onepeak.methods()] + ["mv+elb"])
+def test_every_method_of_the_catalog_can_be_fitted(method):
+    model = OrdinalClassifier(method, **QUICK).fit(ROWS, LABELS)
+    assert np.abs(model.predict(ROWS) - LABELS).mean() < 0.5  # the best constant answer has 0.8
+
+
+class TestSameFit:
+    def test_the_same_seed_gives_the_same_bits_and_another_does_not(self, fitted):
+        again = clone(fitted).set_params(dropout=0.0).fit(ROWS, LABELS)
+        other = clone(fitted).set_params(random_state=1).fit(ROWS, LABELS)
+        np.testing.assert_array_equal(again.predict_proba(ROWS), fitted.predict_proba(ROWS))
+        assert np.abs(other.predict_proba(ROWS) - fitted.predict_proba(ROWS)).max() > 1e-3
+
+    def test_dropout_draws_from_the_seed_and_leaves_the_random_numbers_outside_alone(self):
+        model = OrdinalClassifier(**QUICK | {"dropout": 0.2, "epochs": 3})
+        torch.manual_seed(0)
+        first = model.fit(ROWS, LABELS).predict_proba(ROWS)
+        drawn = torch.rand(3)
+        torch.manual_seed(1)
+        np.testing.assert_array_equal(model.fit(ROWS, LABELS).predict_proba(ROWS), first)
+        torch.manual_seed(0)
+        assert torch.equal(torch.rand(3), drawn)
+
+    def test_the_order_of_the_rows_makes_no_difference_with_weights_and_held_out_samples(self):
+        weights = np.random.default_rng(0).uniform(0.1, 3, size=200)
+        order = np.random.default_rng(1).permutation(200)
+        settings = QUICK | {"epochs": 5, "early_stopping": True}
+        first = OrdinalClassifier(**settings).fit(ROWS, LABELS, weights)
+        second = OrdinalClassifier(**settings).fit(ROWS[order], LABELS[order], weights[order])
+        np.testing.assert_array_equal(first.predict_proba(ROWS), second.predict_proba(ROWS))
+        assert first.temperature_ == second.temperature_
+
+    def test_a_weight_of_three_is_three_copies_to_the_last_bit(self):
+        weights = np.random.default_rng(0).integers(0, 4, size=200)
+        settings = QUICK | {"epochs": 5, "validation_fraction": 0}
+        weighted = OrdinalClassifier(**settings).fit(ROWS, LABELS, weights)
+        repeated = OrdinalClassifier(**settings).fit(ROWS.repeat(weights, axis=0), LABELS.repeat(weights))
+        np.testing.assert_array_equal(weighted.predict_proba(ROWS), repeated.predict_proba(ROWS))
+
+    def test_weights_count_by_their_ratio_only(self):
+        settings = QUICK | {"epochs": 5}
+        first = OrdinalClassifier(**settings).fit(ROWS, LABELS)
+        second = OrdinalClassifier(**settings).fit(ROWS, LABELS, np.full(200, 1024.0))
+        np.testing.assert_allclose(first.predict_proba(ROWS), second.predict_proba(ROWS), rtol=1e-9)
+
+    def test_class_weights_are_sample_weights_by_label(self):
+        settings = QUICK | {"epochs": 5}
+        by_class = OrdinalClassifier(**settings, class_weight="balanced").fit(ROWS, LABELS)
+        by_sample = OrdinalClassifier(**settings).fit(ROWS, LABELS, compute_sample_weight("balanced", LABELS))
+        np.testing.assert_array_equal(by_class.predict_proba(ROWS), by_sample.predict_proba(ROWS))
+
+    def test_standardised_columns_make_their_scale_of_no_matter(self):
+        settings = QUICK | {"epochs": 5}
+        first = OrdinalClassifier(**settings).fit(ROWS, LABELS)
+        second = OrdinalClassifier(**settings).fit(ROWS * 1024 - 4096, LABELS)
+        np.testing.assert_allclose(first.predict_proba(ROWS), second.predict_proba(ROWS * 1024 - 4096), rtol=1e-6)
+        raw = OrdinalClassifier(**settings, standardize=False).fit(ROWS, LABELS)
+        assert np.abs(raw.predict_proba(ROWS) - first.predict_proba(ROWS)).max() > 1e-3
+
+
+class TestHeldOut:
+    def test_early_stopping_keeps_the_best_epoch_and_stops_after_its_patience(self):
+        rows, labels = planted(200, noise=2.0)  # noise that can only be learnt by heart
+        settings = QUICK | {"epochs": 200, "hidden": (64, 64), "early_stopping": True, "patience": 5}
+        model = OrdinalClassifier("ce", **settings).fit(rows, labels)
+        assert len(model.validation_curve_) == model.n_iter_ == len(model.loss_curve_) < 200
+        assert np.argmin(model.validation_curve_) == model.n_iter_ - 6
+
+    def test_without_early_stopping_every_epoch_is_trained(self, fitted):
+        assert fitted.n_iter_ == len(fitted.loss_curve_) == 25
+        assert fitted.validation_curve_ == []
+        assert fitted.loss_curve_[-1] < fitted.loss_curve_[0] / 2
+
+    def test_the_temperature_flattens_posteriors_that_are_too_sure(self):
+        rows, labels = planted(400, noise=2.0)
+        settings = QUICK | {"epochs": 60, "hidden": (64, 64)}
+        calibrated = OrdinalClassifier("ce", **settings).fit(rows, labels)
+        raw = OrdinalClassifier("ce", **settings, calibrate=False).fit(rows, labels)
+        assert raw.temperature_ == 1
+        assert calibrated.temperature_ > 1.5
+        np.testing.assert_array_equal(calibrated.predict(rows), raw.predict(rows))
+        test_rows, test_labels = planted(1000, seed=1, noise=2.0)
+        places = np.arange(1000), test_labels
+        better = -calibrated.predict_log_proba(test_rows)[places].mean()
+        assert better < -raw.predict_log_proba(test_rows)[places].mean() - 0.2
+
+    def test_held_out_samples_that_are_all_right_do_not_make_the_posterior_surer(self):
+        labels = np.arange(200) % 2
+        rows = np.random.default_rng(0).normal(size=(200, 2)) + 20 * labels[:, None]
+        model = OrdinalClassifier("ce", **QUICK).fit(rows, labels)
+        assert model.score(rows, labels) == 1
+        assert model.temperature_ == 1
+
+    def test_intervals_hold_the_true_label_as_often_as_promised(self):
+        rows, labels = planted(600, noise=0.8)
+        test_rows, test_labels = planted(2000, seed=1, noise=0.8)
+        model = OrdinalClassifier(**QUICK | {"validation_fraction": 0.5}).fit(rows, labels)
+        for alpha in (0.1, 0.3):
+            lower, upper = model.predict_interval(test_rows, alpha).T
+            covered = ((lower <= test_labels) & (test_labels <= upper)).mean()
+            # 300 held-out samples: the coverage has a deviation of about 0.02 (0.026 for 0.3)
+            assert covered > 1 - alpha - 0.06
+            assert (upper - lower).mean() < 2.5
+
+    def test_intervals_are_of_labels_and_hold_the_mode(self):
+        names = np.array(["none", "mild", "bad", "worst"])
+        model = OrdinalClassifier(order=names, **QUICK).fit(ROWS, names[LABELS])
+        ends = model.predict_interval(ROWS, 0.2, per_class=True)
+        place = {name: position for position, name in enumerate(names)}
+        lower, upper = np.vectorize(place.get)(ends).T
+        mode = model.predict_proba(ROWS).argmax(axis=1)
+        assert ((lower <= mode) & (mode <= upper)).all()
+
+    @pytest.mark.bad_input
+    def test_a_small_table_holds_out_none_so_that_there_are_no_intervals(self):
+        model = OrdinalClassifier(**QUICK).fit(ROWS[:60], LABELS[:60])
+        assert model.temperature_ == 1
+        with pytest.raises(InputError, match="`predict_interval` needs samples that fit has held out, got none: "):
+            model.predict_interval(ROWS)
+
+    @pytest.mark.bad_input
+    def test_an_alpha_too_small_for_the_held_out_samples_is_told_with_the_least_one(self, fitted):
+        with pytest.raises(InputError, match=r"at least 999 samples for `alpha` 0.001, got 40"):
+            fitted.predict_interval(ROWS, 0.001)
+
+
+class TestPartialFit:
+    def test_passes_over_parts_learn(self):
+        model = OrdinalClassifier(**QUICK | {"lr": 0.01})
+        for _ in range(20):
+            for part in np.array_split(np.arange(200), 2):
+                model.partial_fit(ROWS[part], LABELS[part], classes=[0, 1, 2, 3])
+        assert model.n_iter_ == len(model.loss_curve_) == 40
+        assert model.loss_curve_[-1] < model.loss_curve_[0] / 2
+        assert np.abs(model.predict(ROWS) - LABELS).mean() < 0.35
+
+    def test_it_goes_on_from_a_fit_and_forgets_what_was_held_out_before(self, fitted):
+        model = clone(fitted).fit(ROWS, LABELS)
+        before = model.predict_proba(ROWS)
+        model.partial_fit(ROWS, LABELS)
+        assert model.n_iter_ == 26
+        assert model.temperature_ == 1
+        assert np.abs(model.predict_proba(ROWS) - before).max() > 0
+
+    def test_an_order_or_an_ordered_categorical_says_the_classes(self):
+        names = ["none", "mild", "bad", "worst"]
+        by_order = OrdinalClassifier(order=names, **QUICK).partial_fit(ROWS[:9], np.array(names)[LABELS[:9]])
+        grades = pd.Series(pd.Categorical.from_codes(LABELS[:9], names, ordered=True))
+        by_type = OrdinalClassifier(**QUICK).partial_fit(ROWS[:9], grades)
+        assert by_order.classes_.tolist() == by_type.classes_.tolist() == names
+
+    def test_a_change_of_the_learning_rate_is_heeded(self):
+        model = OrdinalClassifier(**QUICK).partial_fit(ROWS, LABELS, classes=[0, 1, 2, 3])
+        before = {name: weight.clone() for name, weight in model.network_.named_parameters()}
+        model.set_params(lr=1e-12, weight_decay=0.0).partial_fit(ROWS, LABELS)
+        assert all(torch.allclose(weight, before[name]) for name, weight in model.network_.named_parameters())
+
+    @pytest.mark.bad_input
+    def test_bad_input(self):
+        with pytest.raises(InputError, match="`classes` must be given in the first call of partial_fit"):
+            OrdinalClassifier(**QUICK).partial_fit(ROWS, LABELS)
+        with pytest.raises(
+            InputError, match=r"`class_weight` must be a dictionary or None in partial_fit, .* 'balanced'"
+        ):
+            OrdinalClassifier(class_weight="balanced").partial_fit(ROWS, LABELS, classes=[0, 1, 2, 3])
+        model = OrdinalClassifier(**QUICK).partial_fit(ROWS, LABELS, classes=[0, 1, 2, 3])
+        with pytest.raises(
+            InputError, match=r"`classes` must be those of the first call, \[0, 1, 2, 3\], got \[0, 1\]"
+        ):
+            model.partial_fit(ROWS, LABELS, classes=[0, 1])
+        with pytest.raises(InputError, match="`y` must have only labels of the order 0, 1, 2, 3, got 4"):
+            model.partial_fit(ROWS, LABELS + 1)
+
+
+class TestPickle:
+    def test_a_copy_answers_and_learns_on_to_the_last_bit(self):
+        model = OrdinalClassifier(**QUICK | {"dropout": 0.1}).partial_fit(ROWS, LABELS, classes=[0, 1, 2, 3])
+        copy = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copy.predict_proba(ROWS), model.predict_proba(ROWS))
+        copy.partial_fit(ROWS, LABELS)
+        model.partial_fit(ROWS, LABELS)
+        np.testing.assert_array_equal(copy.predict_proba(ROWS), model.predict_proba(ROWS))
+
+    def test_it_keeps_temperature_and_intervals(self, fitted):
+        copy = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(copy.predict_interval(ROWS), fitted.predict_interval(ROWS))
+
+    def test_there_is_no_pickled_tensor_inside(self, fitted):
+        names = {argument for _, argument, _ in pickletools.genops(pickle.dumps(fitted)) if isinstance(argument, str)}
+        assert not {name for name in names if name.startswith("torch")}
+
+    def test_settings_changed_after_the_fit_do_not_change_what_was_fitted(self, fitted):
+        model = pickle.loads(pickle.dumps(fitted)).set_params(hidden=(3,), method="slopes")
+        copy = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copy.predict_proba(ROWS), fitted.predict_proba(ROWS))
+
+    def test_float32_rows_are_computed_in_float32_before_and_after(self):
+        rows = ROWS.astype(np.float32)
+        model = OrdinalClassifier(**QUICK | {"epochs": 3}).fit(rows, LABELS)
+        copy = pickle.loads(pickle.dumps(model))
+        assert next(copy.network_.parameters()).dtype == torch.float32
+        np.testing.assert_array_equal(copy.predict_proba(rows), model.predict_proba(rows))
+
+
+class TestOwnNetwork:
+    @pytest.mark.parametrize("network", [small_network, nn.Sequential(nn.Linear(3, 8), nn.Tanh())])
+    def test_it_is_trained_in_place_of_the_perceptron_and_pickled(self, network):
+        settings = QUICK | {"hidden": (64, 64), "lr": 0.1}
+        model = OrdinalClassifier(network=network, **settings).fit(ROWS, LABELS)
+        assert isinstance(model.network_.backbone[1], nn.Tanh)
+        assert np.abs(model.predict(ROWS) - LABELS).mean() < 0.4
+        copy = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(copy.predict_proba(ROWS), model.predict_proba(ROWS))
+
+    def test_a_module_given_is_left_as_it_is_and_its_weights_are_where_training_begins(self):
+        module = nn.Linear(3, 8)
+        before = module.weight.detach().clone()
+        model = OrdinalClassifier(network=module, epochs=1, lr=1e-12, random_state=0).fit(ROWS, LABELS)
+        assert torch.equal(module.weight, before)
+        torch.testing.assert_close(model.network_.backbone.weight.float(), before)
+
+    @pytest.mark.bad_input
+    def test_bad_input(self):
+        for network, message in (
+            ("mlp", "`network` must be a module from rows to features, or a function"),
+            (lambda num_features: num_features, "`network` must make a torch.nn.Module, got int"),
+        ):
+            with pytest.raises(InputError, match=message):
+                OrdinalClassifier(network=network).fit(ROWS, LABELS)
+        with pytest.raises(InputError, match=r"`dropout` does nothing with a `network` of your own, got 0.5"):
+            OrdinalClassifier(network=small_network, dropout=0.5).fit(ROWS, LABELS)
+        with pytest.raises(InputError, match=r"`hidden` does nothing with a `network` of your own, got \(8,\)"):
+            OrdinalClassifier(network=small_network, hidden=(8,)).fit(ROWS, LABELS)
+
+
+def test_text_without_an_order_is_sorted_with_a_warning():
+    names = np.array(["none", "mild", "bad", "worst"])
+    with pytest.warns(UnknownOrderWarning, match="bad < mild < none < worst"):
+        model = OrdinalClassifier(**QUICK | {"epochs": 1}).fit(ROWS, names[LABELS])
+    assert model.classes_.tolist() == ["bad", "mild", "none", "worst"]
+
+
+def test_classes_of_the_order_that_do_not_occur_have_their_column():
+    model = OrdinalClassifier(order=range(6), **QUICK).fit(ROWS, LABELS)
+    assert model.predict_proba(ROWS).shape == (200, 6)
+    assert model.predict(ROWS).max() <= 3
+
+
+def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
+    OrdinalClassifier(**QUICK | {"epochs": 2}).fit(ROWS, LABELS)
+    assert capsys.readouterr().err == ""
+    OrdinalClassifier(**QUICK | {"epochs": 2}, verbose=True).fit(ROWS, LABELS)
+    assert "epochs" in capsys.readouterr().err
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"method": "ebl"}, UnknownNameError, "Unknown method 'ebl'. Did you mean 'elb'"),
+        ({"method": 3}, InputError, "`method` must be a method's name, got 3"),
+        ({"method_settings": {"tt": 1}}, UnknownNameError, "Unknown setting of 'elb' 'tt'. Did you mean 't'"),
+        ({"method_settings": [1]}, InputError, r"`method_settings` must be a dictionary of .*, got \[1\]"),
+        ({"variant": "old"}, UnknownNameError, "Unknown `variant` 'old'"),
+        ({"order": [0, 1, 2]}, InputError, "`y` must have only labels of the order 0, 1, 2, got 3"),
+        ({"hidden": 64}, InputError, r"`hidden` must be a sequence of widths such as \(64, 64\), got 64"),
+        ({"hidden": (0,)}, InputError, "`hidden` must be an integer >= 1, got 0"),
+        ({"dropout": 1}, InputError, "`dropout` must be a finite number >= 0 and < 1, got 1"),
+        ({"epochs": 0}, InputError, "`epochs` must be an integer >= 1, got 0"),
+        ({"batch_size": 0}, InputError, "`batch_size` must be an integer >= 1, got 0"),
+        ({"lr": 0}, InputError, "`lr` must be a finite number > 0, got 0"),
+        ({"weight_decay": -1}, InputError, "`weight_decay` must be a finite number >= 0, got -1"),
+        ({"patience": 0}, InputError, "`patience` must be an integer >= 1, got 0"),
+        ({"validation_fraction": 1}, InputError, "`validation_fraction` must be a finite number >= 0 and < 1, got 1"),
+        (
+            {"early_stopping": True, "validation_fraction": 0.05},
+            InputError,
+            "`early_stopping` needs at least 20 held-out samples, got 0.05 of 200: raise `validation_fraction`",
+        ),
+        ({"class_weight": "balance"}, ValueError, "class_weight"),
+        ({"decide": "middle"}, UnknownNameError, "Unknown `decide` 'middle'"),
+        ({"device": "tpu"}, UnknownNameError, "Unknown `device` 'tpu'"),
+        ({"random_state": "zero"}, ValueError, "'zero' cannot be used to seed"),
+    ],
+)
+def test_a_bad_setting_is_one_sentence(settings, error, message):
+    with pytest.raises(error, match=message):
+        OrdinalClassifier(**settings).fit(ROWS, LABELS)
+
+
+@pytest.mark.bad_input
+def test_bad_rows_labels_and_weights_are_refused():
+    model = OrdinalClassifier(**QUICK)
+    with pytest.raises(NotFittedError):
+        model.predict(ROWS)
+    with pytest.raises(AttributeError, match="`network_` is there after fit"):
+        model.network_  # noqa: B018
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        model.fit(np.where(ROWS > 1100, np.nan, ROWS), LABELS)
+    with pytest.raises(ValueError, match="could not convert string to float: 'red'"):
+        model.fit(pd.DataFrame({"colour": ["red"] * 200}), LABELS)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        model.fit(ROWS, ROWS[:, 0])
+    with pytest.raises(InputError, match="`y` must have at least 2 classes, got 1 class, 0"):
+        model.fit(ROWS, np.zeros(200, dtype=int))
+    with pytest.raises(ValueError, match="Negative values in data"):
+        model.fit(ROWS, LABELS, np.full(200, -1.0))
+
+
+@pytest.mark.bad_input
+def test_training_that_diverges_says_what_is_likely():
+    with pytest.raises(onepeak.errors.OnepeakError, match=r"no longer a number. Likely `lr` is too high"):
+        OrdinalClassifier(lr=1e300, standardize=False, random_state=0).fit(ROWS, LABELS)

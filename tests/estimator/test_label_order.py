@@ -1,0 +1,80 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.estimator.label_order import UnknownOrderWarning, declared_classes, found_classes, positions_of
+
+
+def test_an_order_given_is_the_order_of_the_classes():
+    assert declared_classes(["low", "middle", "high"], y=["high"]).tolist() == ["low", "middle", "high"]
+    assert declared_classes(range(3), y=[1]).tolist() == [0, 1, 2]
+
+
+def test_an_ordered_categorical_declares_its_order_with_categories_that_do_not_occur():
+    y = pd.Series(pd.Categorical(["high", "low"], categories=["low", "middle", "high"], ordered=True))
+    assert declared_classes(None, y).tolist() == ["low", "middle", "high"]
+    assert declared_classes(None, y.array).tolist() == ["low", "middle", "high"]
+
+
+def test_a_given_order_wins_over_that_of_a_categorical():
+    y = pd.Series(pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True))
+    assert declared_classes(["a", "b"], y).tolist() == ["a", "b"]
+
+
+def test_a_categorical_without_an_order_declares_none():
+    assert declared_classes(None, pd.Series(["a", "b"], dtype="category")) is None
+    assert declared_classes(None, np.array([1, 2])) is None
+
+
+@pytest.mark.parametrize("labels", [[3, 1, 2], [2.0, 1.0, 3.0], [True, False]])
+def test_numbers_order_themselves(labels):
+    assert found_classes(np.array(labels)).tolist() == sorted(set(labels))
+
+
+def test_text_that_is_integers_is_ordered_as_integers():
+    assert found_classes(np.array(["10", "9", "-1"], dtype=object)).tolist() == ["-1", "9", "10"]
+
+
+def test_two_text_labels_have_no_order_to_get_wrong():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert found_classes(np.array(["yes", "no"])).tolist() == ["no", "yes"]
+
+
+def test_more_text_labels_are_sorted_and_a_warning_says_so():
+    with pytest.warns(UnknownOrderWarning, match="it is high < low < middle. If that is wrong.* give `order`"):
+        assert found_classes(np.array(["low", "high", "middle"])).tolist() == ["high", "low", "middle"]
+
+
+def test_positions_are_places_in_the_order():
+    classes = np.array(["low", "middle", "high"])
+    assert positions_of(np.array(["high", "low", "high"], dtype=object), classes).tolist() == [2, 0, 2]
+    assert positions_of(np.array([1.0, 3.0]), np.array([1, 2, 3])).tolist() == [0, 2]
+
+
+@pytest.mark.bad_input
+class TestBadInput:
+    @pytest.mark.parametrize("order", ["low,high", {"low", "high"}, 3])
+    def test_an_order_that_is_no_sequence(self, order):
+        with pytest.raises(InputError, match="`order` must be a sequence of labels, lowest first, got"):
+            declared_classes(order, y=None)
+
+    @pytest.mark.parametrize("order", [["low"], [], [["low", "high"]]])
+    def test_an_order_of_fewer_than_two_labels(self, order):
+        with pytest.raises(InputError, match="`order` must be a sequence of at least 2 labels"):
+            declared_classes(order, y=None)
+
+    def test_an_order_that_names_a_class_twice(self):
+        with pytest.raises(InputError, match="`order` must name each class once, got 'a' more than once"):
+            declared_classes(["a", "b", "a"], y=None)
+
+    def test_a_single_class(self):
+        with pytest.raises(InputError, match=r"`y` must have at least 2 classes, got 1 class, 7: .* in `order`"):
+            found_classes(np.array([7, 7]))
+
+    def test_a_label_that_the_order_does_not_have(self):
+        with pytest.raises(InputError, match="`y` must have only labels of the order 'a', 'b', got 'c'"):
+            positions_of(np.array(["a", "c"]), np.array(["a", "b"]))

@@ -1,0 +1,96 @@
+"""scikit-learn's own checks, whole, and the tools of scikit-learn that people put around a classifier."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from onepeak.errors import InputError
+from onepeak.estimator import OrdinalClassifier
+
+QUICK = {"epochs": 40, "lr": 0.03, "batch_size": 256, "hidden": (32,), "random_state": 0}
+"""Enough for the planted problems of these tests, in few steps."""
+
+NAMES = ["low", "middle", "high"]
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Three ordered classes that one column tells apart, save for a little noise."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(150, 3))
+    return rows, np.digitize(rows[:, 0] + 0.1 * rng.normal(size=150), [-0.5, 0.5])
+
+
+@pytest.mark.bad_input  # the checks pass wrong values on purpose
+@pytest.mark.filterwarnings(
+    "ignore:The order of the text labels:onepeak.estimator.UnknownOrderWarning"
+)  # theirs has none
+@parametrize_with_checks([OrdinalClassifier(method, **QUICK) for method in ("elb", "ce", "slopes")])
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+def test_cross_validation_scores_accuracy_and_absolute_error(planted):
+    rows, labels = planted
+    model = OrdinalClassifier(**QUICK)
+    assert cross_val_score(model, rows, labels, cv=3).mean() > 0.85
+    assert cross_val_score(model, rows, labels, cv=3, scoring="neg_mean_absolute_error").mean() > -0.15
+    assert cross_val_score(model, rows, labels, cv=3, scoring="neg_log_loss").mean() > -0.5
+
+
+def test_cross_validated_posteriors_are_those_of_the_folds(planted):
+    rows, labels = planted
+    found = cross_val_predict(OrdinalClassifier(**QUICK), rows, labels, cv=3, method="predict_proba")
+    assert found.shape == (150, 3)
+    assert (found.argmax(axis=1) == labels).mean() > 0.85
+
+
+def test_a_grid_search_tries_methods_and_their_settings(planted):
+    rows, labels = planted
+    grid = [{"method": ["ce"]}, {"method": ["elb"], "method_settings": [{"t": 1.0}, {"t": 4.0}], "decide": ["median"]}]
+    search = GridSearchCV(OrdinalClassifier(**QUICK), grid, cv=2, scoring="neg_mean_absolute_error").fit(rows, labels)
+    assert len(search.cv_results_["params"]) == 3
+    assert search.best_estimator_.score(rows, labels) > 0.85
+
+
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_calibration_by_scikit_learn_works_on_numbers_and_keeps_their_columns(planted, ensemble):
+    rows, labels = planted
+    calibrated = CalibratedClassifierCV(OrdinalClassifier(**QUICK), cv=2, ensemble=ensemble).fit(rows, labels)
+    assert calibrated.classes_.tolist() == [0, 1, 2]
+    assert (calibrated.predict_proba(rows).argmax(axis=1) == labels).mean() > 0.85
+
+
+def test_text_in_a_given_order_goes_through_pipeline_and_cross_validation(planted):
+    rows, labels = planted
+    table = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(colour=np.tile(["red", "blue", "red"], 50))
+    grades = np.array(NAMES, dtype=object)[labels]
+    pipeline = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough"),
+        OrdinalClassifier(order=NAMES, **QUICK),
+    )
+    assert cross_val_score(pipeline, table, grades, cv=3).mean() > 0.85
+    pipeline.fit(table, grades)
+    assert pipeline.classes_.tolist() == NAMES
+    agrees = pipeline.predict(table) == np.array(NAMES)[pipeline.predict_proba(table).argmax(axis=1)]
+    assert agrees.all()
+
+
+def test_an_ordered_categorical_keeps_its_order_in_every_fold(planted):
+    rows, labels = planted
+    grades = pd.Series(pd.Categorical.from_codes(labels, NAMES, ordered=True))
+    assert cross_val_score(OrdinalClassifier(**QUICK), rows, grades, cv=3).mean() > 0.85
+
+
+@pytest.mark.bad_input
+def test_a_tool_that_encodes_text_labels_behind_the_users_back_is_told_of(planted):
+    rows, labels = planted
+    grades = np.array(NAMES)[labels]
+    with pytest.raises(InputError, match="`y` must have only labels of the order 'low', 'middle', 'high', got 0, 1, 2"):
+        cross_val_predict(OrdinalClassifier(order=NAMES, **QUICK), rows, grades, cv=2, method="predict_proba")
