@@ -73,7 +73,11 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     assert [row["error"] is None for row in rows] == [True, False, True, True, True, False]
     assert rows[1]["error"].startswith("cut off or damaged")
     assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
-    assert set(rows[0]) == {"path", "label", "name", "probs", "log_probs", "soi", "unimodal", "error"}
+    ends = {"lower", "upper", "lower_name", "upper_name"}
+    assert (
+        set(rows[0])
+        == {"path", "label", "name", "probs", "log_probs", "soi", "unimodal", "paradoxical", "error"} | ends
+    )
     assert len(rows[0]["log_probs"]) == 8
 
 
@@ -81,7 +85,7 @@ def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
     result = run(picture_run().folder, tmp_path / "a.png", ON_CPU)
     assert result.exit_code == 1
-    assert "a.png,,,,,the file is empty (0 bytes)" in result.stdout
+    assert "a.png,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
 
 
 @pytest.mark.parametrize(("name", "is_json"), [("a.csv", False), ("a.jsonl", True), ("new/a.json", True), ("a", False)])

@@ -47,7 +47,7 @@ def said_in_training(run, model, indices):
 def test_pictures_get_to_the_bit_what_training_said_of_them(model, pixels):
     run = picture_run()
     stored = pandas.read_parquet(run.folder / "predictions.parquet").query("part == 'test'")
-    said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size)
+    said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert said.labels.tolist() == stored["predicted"].tolist()
     assert (said.log_probs.numpy() == np.stack(stored["log_probs"])).all()
 
@@ -55,14 +55,14 @@ def test_pictures_get_to_the_bit_what_training_said_of_them(model, pixels):
 def test_every_picture_gets_what_the_evaluation_of_training_says(model, pixels):
     run = picture_run()
     expected = said_in_training(run, model, np.arange(60))
-    said = model.predict(pixels, batch_size=run.recipe.evaluation_batch_size)
+    said = model.predict(pixels, batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert torch.equal(said.log_probs, expected.log_probs)
     assert torch.equal(said.labels, expected.predicted)
 
 
 def test_rows_get_what_the_evaluation_of_training_says(table_model):
     run = table_run()
-    said = table_model.predict(run.folder.parent / "grades.csv")
+    said = table_model.predict(run.folder.parent / "grades.csv", raw=True)
     expected = said_in_training(run, table_model, np.arange(90))
     assert torch.equal(said.log_probs, expected.log_probs)
     assert torch.equal(said.labels, expected.predicted)

@@ -7,7 +7,19 @@ from onepeak.serving import Row
 from onepeak.serving.writing import write_csv, write_json_lines
 
 ROWS = [
-    Row(source='say "a", b.png', label=1, name="hohe Stufe, 2", log_probs=(-math.inf, 0.0), soi=1.0, unimodal=True),
+    Row(
+        source='say "a", b.png',
+        label=1,
+        name="hohe Stufe, 2",
+        lower=0,
+        upper=1,
+        lower_name="low",
+        upper_name="hohe Stufe, 2",
+        log_probs=(-math.inf, 0.0),
+        soi=1.0,
+        unimodal=True,
+        paradoxical=False,
+    ),
     Row(source="c.png", error="cut off\nor damaged"),
 ]
 
@@ -20,8 +32,13 @@ def test_csv_comes_back_as_it_was_written():
         "path": 'say "a", b.png',
         "label": "1",
         "name": "hohe Stufe, 2",
+        "lower": "0",
+        "upper": "1",
+        "lower_name": "low",
+        "upper_name": "hohe Stufe, 2",
         "soi": "1.0",
         "unimodal": "True",
+        "paradoxical": "False",
         "error": "",
         "p_low": "0.0",
         "p_hohe Stufe, 2": "1.0",
@@ -37,7 +54,10 @@ def test_json_is_an_object_a_line_without_infinities():
     first, second = map(json.loads, file.getvalue().splitlines())
     assert first["log_probs"] == [None, 0.0]
     assert first["probs"] == [0.0, 1.0]
-    assert list(first) == ["path", "label", "name", "probs", "log_probs", "soi", "unimodal", "error"]
+    ends = ["lower", "upper", "lower_name", "upper_name"]
+    flags = ["soi", "unimodal", "paradoxical", "error"]
+    assert list(first) == ["path", "label", "name", *ends, "probs", "log_probs", *flags]
+    assert (first["lower"], first["upper_name"], first["paradoxical"]) == (0, "hohe Stufe, 2", False)
     assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
 
 

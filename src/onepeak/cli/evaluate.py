@@ -27,6 +27,9 @@ def evaluate(
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
     ] = None,
+    alpha: options.Alpha = None,
+    decide: options.Decide = None,
+    project: options.Project = False,
     device: options.Device = "auto",
     skip_bad: options.SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print metrics and counts as JSON.")] = False,
@@ -47,7 +50,9 @@ def evaluate(
     loaded = load(model, device=device)
     manifest = open_for(loaded, data, root=root, order=order, label=label, group=group)
     with Console(stderr=True).status(f"Predicting {len(manifest):,} items"):
-        found = measured(loaded, manifest, batch_size=batch_size, skip_bad=skip_bad)
+        found = measured(
+            loaded, manifest, batch_size=batch_size, skip_bad=skip_bad, alpha=alpha, decide=decide, project=project
+        )
     if found.num_trained_on:
         seen = f"{found.num_trained_on:,} of these {counted(len(found.labels), 'item')}"
         print_note(f"Warning: the model was trained on {seen}: the figures are no measure of how it does on new data.")
@@ -69,10 +74,27 @@ def _record(model: "Model", name: str, found: "Evaluation") -> dict[str, object]
         "trained_on": found.num_trained_on,
         "classes": dict(zip(model.classes, found.class_counts, strict=True)),
         "metrics": {name: value if math.isfinite(value) else None for name, value in found.metrics.items()},
+        "calibrated": {name: value if math.isfinite(value) else None for name, value in found.calibrated.items()},
+        "paradoxical": found.paradoxical,
         "chance": {record.name: record.chance(num_classes) for record in METRICS if record.chance is not None},
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
         "notes": list(found.notes),
     }
+
+
+def _calibrated(found: "Evaluation") -> list[tuple[str, str, str]]:
+    """What a user of `predict` meets: calibrated posteriors and their intervals."""
+    titles = {
+        "nll": "Negative log-likelihood, calibrated",
+        "rps": "Ranked probability score, calibrated",
+        "ece": "Expected calibration error, calibrated",
+        "alpha": "Share of items whose interval may miss the true class",
+        "coverage": "Share of items whose interval holds the true class",
+        "interval_size": "Classes in an interval, on average",
+    }
+    rows = [(name, f"{value:.4f}", titles[name]) for name, value in found.calibrated.items()]
+    title = "Share of items whose second most probable class is no neighbour of the first"
+    return [*rows, ("paradoxical", f"{found.paradoxical:.4f}", title)]
 
 
 def _show(model: "Model", name: str, found: "Evaluation") -> None:
@@ -91,6 +113,8 @@ def _show(model: "Model", name: str, found: "Evaluation") -> None:
         f"{name}: {counted(len(found.labels), 'item')}, {num_classes} classes; method {model.description.method}"
     )
     print_table(("metric", "value", "better", "chance", "what it is"), rows)
+    typer.echo()
+    print_table(("as predicted", "value", "what it is"), _calibrated(found))
     counts = [(each, f"{count:,}") for each, count in zip(model.classes, found.class_counts, strict=True)]
     typer.echo()
     print_table(("class", "items"), counts)

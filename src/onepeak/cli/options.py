@@ -29,6 +29,15 @@ Protocol = Annotated[str, typer.Option("--protocol", help="How to split: auto, p
 Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda (or gpu), cuda:1 or mps.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")]
+Alpha = Annotated[
+    float | None,
+    typer.Option("--alpha", help="Intervals miss the true class in this share of items; 0.1 if left out."),
+]
+Decide = Annotated[
+    str | None,
+    typer.Option("--decide", help="mode, median or mean of the calibrated posterior; else the method's own way."),
+]
+Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -54,3 +63,21 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
         except (ValueError, SyntaxError):
             found[name] = text
     return found
+
+
+def network_settings(pairs: list[str]) -> dict[str, object]:
+    """What `--network name=value` says; one width of a hidden layer is a list of one.
+
+    Example:
+        >>> network_settings(["hidden=64", "dropout=0.1"])
+        {'hidden': (64,), 'dropout': 0.1}
+    """
+    found = settings_of(pairs, flag="--network")
+    if isinstance(found.get("hidden"), int):
+        found["hidden"] = (found["hidden"],)
+    return found
+
+
+def given(flags: dict[str, object]) -> dict[str, object]:
+    """The flags that were given."""
+    return {name: value for name, value in flags.items() if value is not None}

@@ -17,6 +17,7 @@ from onepeak.errors import InputError
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.serving.model import Model
     from onepeak.serving.prediction import Row, SourceName
+    from onepeak.serving.reading import Reading
     from onepeak.serving.writing import TextSink
 
 Format: TypeAlias = Literal["table", "csv", "json"]
@@ -37,10 +38,17 @@ def predict(
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
     ] = None,
+    alpha: options.Alpha = None,
+    decide: options.Decide = None,
+    project: options.Project = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Posteriors as the network gives them, not calibrated.")] = False,
     device: options.Device = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no notes.")] = False,
 ) -> None:
-    """Predicts the class of each picture or row, with its posterior and whether that has one peak.
+    """Predicts the class of each picture or row, with an interval of classes, the posterior and whether it makes sense.
+
+    The interval, lower to upper, holds the true class of 9 in 10 (see --alpha). A row is paradoxical where the second
+    most probable class is no neighbour of the first.
 
     A picture that cannot be read is a row with its error; the exit status is 1 only if all fail. Rows of a CSV are
     called by their line: the header is line 1.
@@ -51,10 +59,12 @@ def predict(
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")
     from onepeak.data.store.progress import progress_of
     from onepeak.serving import load
+    from onepeak.serving.reading import Reading
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
-    rows, total, source_name, notes = _answers(loaded, inputs, batch_size)
+    reading = Reading(alpha=alpha, decide=decide, project=project, raw=raw)
+    rows, total, source_name, notes = _answers(loaded, inputs, batch_size, reading)
     for note in () if quiet else notes:
         typer.echo(f"Note: {note}", err=True)
     # Rows on a terminal are their own progress, and a bar among them would tear them.
@@ -88,7 +98,7 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
 
 
 def _answers(
-    model: "Model", inputs: list[Path], batch_size: int | None
+    model: "Model", inputs: list[Path], batch_size: int | None, reading: "Reading"
 ) -> "tuple[Iterator[Row], int, SourceName, tuple[str, ...]]":
     """The rows, how many there will be, what they are called by, and notes."""
     from onepeak.serving import picture_paths, stream
@@ -96,11 +106,19 @@ def _answers(
 
     if not model.reads_tables:
         paths = picture_paths(inputs)
-        rows = stream(model, paths, batch_size=PICTURES_A_BATCH if batch_size is None else batch_size)
-        return rows, len(paths), "path", ()
+        size = PICTURES_A_BATCH if batch_size is None else batch_size
+        rows = stream(model, paths, batch_size=size, reading=reading)
+        return rows, len(paths), "path", reading.notes(model.description.calibration)
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    said = model.predict(inputs[0], batch_size=batch_size)
+    said = model.predict(
+        inputs[0],
+        batch_size=batch_size,
+        alpha=reading.alpha,
+        decide=reading.decide,
+        project=reading.project,
+        raw=reading.raw,
+    )
     return said.rows(), len(said), said.source_name, said.notes
 
 
@@ -141,7 +159,7 @@ def _show(rows: "Iterable[Row]", source_name: str) -> None:
     from rich.text import Text
 
     table = Table()
-    for name in (source_name, "class", "probability", "side order", "one peak"):
+    for name in (source_name, "class", "probability", "interval", "side order", "one peak", "paradox"):
         table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     more = 0
     for row in rows:
@@ -150,8 +168,15 @@ def _show(rows: "Iterable[Row]", source_name: str) -> None:
         elif row.log_probs is None or row.label is None or row.soi is None:
             table.add_row(Text(str(row.source)), Text(f"error: {row.error}", style="red"))
         else:
-            numbers = (f"{math.exp(row.log_probs[row.label]):.3f}", f"{row.soi:.3f}")
-            table.add_row(Text(str(row.source)), Text(str(row.name)), *numbers, "yes" if row.unimodal else "no")
+            table.add_row(
+                Text(str(row.source)),
+                Text(str(row.name)),
+                f"{math.exp(row.log_probs[row.label]):.3f}",
+                Text("" if row.lower is None else f"{row.lower_name} .. {row.upper_name}"),
+                f"{row.soi:.3f}",
+                "yes" if row.unimodal else "no",
+                Text("yes", style="red") if row.paradoxical else "",
+            )
     console = Console()
     console.print(table)
     if more:

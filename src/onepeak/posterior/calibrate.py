@@ -1,5 +1,7 @@
 """Posteriors that are as sure as they are right: one temperature, which cannot change the order of the labels."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -53,7 +55,8 @@ def fit_temperature(log_probs: LogProbs, labels: Labels, *, sample_weight: PerSa
             f"`log_probs` must give every true label some probability, got {impossible} samples with none: no "
             "temperature mends a zero."
         )
-    return 1 / _best_sharpness(scores, at_label.nan_to_num(neginf=0.0), weights).item()
+    found = 1 / _best_sharpness(scores, at_label.nan_to_num(neginf=0.0), weights).item()
+    return next((end for end in (COLDEST, HOTTEST) if math.isclose(found, end)), found)
 
 
 def temper(log_probs: LogProbs, temperature: float) -> LogProbs:

@@ -123,7 +123,7 @@ def conformal_threshold(scores: Tensor, alpha: float) -> float:
         >>> conformal_threshold(torch.arange(1.0, 10.0), 0.2), conformal_threshold(torch.arange(1.0, 10.0), 0.05)
         (8.0, inf)
     """
-    rank = _rank(scores.numel(), alpha)
+    rank = conformal_rank(scores.numel(), alpha)
     return math.inf if rank > scores.numel() else float(scores.flatten().kthvalue(rank).values)
 
 
@@ -138,7 +138,13 @@ def samples_needed(alpha: float) -> int:
     return math.ceil(1 / _exact(alpha)) - 1
 
 
-def _rank(count: int, alpha: float) -> int:
+def conformal_rank(count: int, alpha: float) -> int:
+    """Which of so many scores, the lowest being 1, is the threshold; one more than there are where they are too few.
+
+    Example:
+        >>> conformal_rank(9, 0.2), conformal_rank(9, 0.05)
+        (8, 10)
+    """
     check_number("alpha", alpha, above=0, below=1)
     return math.ceil((count + 1) * (1 - _exact(alpha)))
 

@@ -11,12 +11,15 @@ from onepeak.data.order import shown_order
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store.failures import BadPicture, UnreadablePicturesError
 from onepeak.errors import InputError
+from onepeak.posterior import project as nearest_with_one_peak
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.opening import check_kind
 from onepeak.serving.pictures import Picture
 from onepeak.serving.prediction import Prediction, Row
+from onepeak.serving.reading import Reading
 from onepeak.serving.stream import stream
 from onepeak.serving.table_rows import recoded
+from onepeak.training.calibration import figures_of
 from onepeak.training.evaluate import Predictions, measure
 from onepeak.training.trained_items import short
 
@@ -26,11 +29,17 @@ class Evaluation:
     """What a model says of a data set, and how good that is."""
 
     metrics: dict[str, float]
-    """Every metric of the catalog, over the items that could be read; NaN where one is not defined."""
+    """Every metric of the catalog, over the items that could be read; NaN where one is not defined. Of the labels
+    decided on, and of posteriors that are not calibrated (but projected, if asked for)."""
+    calibrated: dict[str, float]
+    """How good the posteriors are that `predict` shows: nll, rps, ece, and of their intervals the alpha, coverage and
+    interval_size, where there are any."""
+    paradoxical: float
+    """The share of items whose second most probable class is no neighbour of the first."""
     class_counts: tuple[int, ...]
     """How many items of each class were measured."""
     prediction: Prediction
-    """What the model says of them."""
+    """What the model says of them, as `Model.predict` does."""
     labels: torch.Tensor
     """Their true labels."""
     num_trained_on: int = 0
@@ -41,7 +50,16 @@ class Evaluation:
     """What was done on the user's behalf, to be shown."""
 
 
-def evaluate(model: Model, data: Manifest, *, batch_size: int | None = None, skip_bad: bool = False) -> Evaluation:
+def evaluate(
+    model: Model,
+    data: Manifest,
+    *,
+    batch_size: int | None = None,
+    skip_bad: bool = False,
+    alpha: float | None = None,
+    decide: str | None = None,
+    project: bool = False,
+) -> Evaluation:
     """Measures a model on a data set, all of it.
 
     Args:
@@ -49,25 +67,38 @@ def evaluate(model: Model, data: Manifest, *, batch_size: int | None = None, ski
         data: Its classes must be the model's; classes without an item may be left out.
         batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
         skip_bad: Whether to leave out pictures that cannot be read.
+        alpha: The share of items whose interval may miss the true label, as in `Model.predict`.
+        decide: How labels follow from the calibrated posteriors, as there; the method's own way where not given.
+        project: Whether to measure the nearest posteriors that have one peak.
 
     Raises:
         UnreadablePicturesError: Some pictures cannot be read; the message lists them.
     """
+    reading = Reading(alpha=alpha, decide=decide, project=project)
+    reading.check(model.description.calibration)
     check_kind(model, pictures=not isinstance(data.items, FeatureRows))
     data, notes = with_classes_of(model, data)
     labels = torch.from_numpy(data.labels.copy())
     failed: tuple[Row, ...] = ()
     items: Items
     if isinstance(data.items, FeatureRows):
-        items, prediction = _predict_rows(model, data.items, batch_size)
+        items, own = _predict_rows(model, data.items, batch_size)
     else:
-        prediction, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
+        own, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
         items, labels = data.items.take(good), labels[good]
-    predictions = Predictions(
-        indices=np.arange(len(labels)), labels=labels, predicted=prediction.labels, log_probs=prediction.log_probs
+    prediction = model.prediction(
+        own.labels, own.log_probs, own.sources, reading, source_name=own.source_name, notes=own.notes
+    )
+    measured = Predictions(
+        indices=np.arange(len(labels)),
+        labels=labels,
+        predicted=prediction.labels,
+        log_probs=nearest_with_one_peak(own.log_probs) if project else own.log_probs,
     )
     return Evaluation(
-        metrics=measure(predictions),
+        metrics=measure(measured),
+        calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
+        paradoxical=float(prediction.paradoxical.double().mean()),
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,
         labels=labels,
@@ -100,20 +131,21 @@ def _num_trained_on(model: Model, items: Items) -> int:
 
 
 def _predict_rows(model: Model, items: FeatureRows, batch_size: int | None) -> tuple[FeatureRows, Prediction]:
-    """The rows as the model reads them, and what it says of them."""
+    """The rows as the model reads them, and what it says of them, raw."""
     if model.description.table is None:
         raise TypeError("rows for a model of pictures")
     rows, notes = recoded(items, model.description.table)
-    return rows, model.predict_rows(rows, notes=notes, batch_size=batch_size)
+    return rows, replace(model.predict_rows(rows, batch_size=batch_size, reading=Reading(raw=True)), notes=notes)
 
 
 def _predict_pictures(
     model: Model, items: ImageFiles | ImageArrays, batch_size: int | None, *, skip_bad: bool
 ) -> tuple[Prediction, list[int], tuple[Row, ...]]:
-    """What the model says of the pictures that can be read, their positions, and the rows of the others."""
+    """What the model says of the pictures that can be read, raw, their positions, and the rows of the others."""
     pictures: Iterable[Picture]
     pictures = items.pixels if isinstance(items, ImageArrays) else (items.root / path for path in items.paths)
-    rows = list(stream(model, pictures, batch_size=PICTURES_A_BATCH if batch_size is None else batch_size))
+    size = PICTURES_A_BATCH if batch_size is None else batch_size
+    rows = list(stream(model, pictures, batch_size=size, reading=Reading(raw=True)))
     good = [place for place, row in enumerate(rows) if row.error is None]
     failed = tuple(row for row in rows if row.error is not None)
     if failed and not (good and skip_bad):

@@ -17,6 +17,7 @@ from onepeak.networks.network import Network
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
 from onepeak.serving.prediction import Prediction, SourceName
+from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import find_device, same_bits
@@ -111,8 +112,17 @@ class Model:
         """Whether it was trained on rows of a table; pictures otherwise."""
         return self.description.table is not None
 
-    def predict(self, inputs: object, *, batch_size: int | None = None) -> Prediction:
-        """Labels, posteriors and side order index of pictures or rows.
+    def predict(
+        self,
+        inputs: object,
+        *,
+        batch_size: int | None = None,
+        alpha: float | None = None,
+        decide: str | None = None,
+        project: bool = False,
+        raw: bool = False,
+    ) -> Prediction:
+        """Labels, posteriors, intervals and side order index of pictures or rows.
 
         Args:
             inputs: For a model of pictures: a path, a folder (all pictures below it), a PIL image, a uint8 array or
@@ -120,6 +130,12 @@ class Model:
                 different sizes as they may be. For a model of a table: a pandas DataFrame, a dictionary of columns, a
                 list of dictionaries, a CSV or parquet file, or a 2-D array in the order of the model's columns.
             batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
+            alpha: The share of samples whose interval may miss the true label; 0.1 where not given, and no intervals
+                then if the validation part of the training was too small for it.
+            decide: "mode", "median", "mean": how labels follow from the calibrated posteriors, see
+                `onepeak.posterior.decide`. Where not given, labels are those that the method itself decides on.
+            project: Whether to give the nearest posteriors that have one peak.
+            raw: Whether to give posteriors as they come from the network, not calibrated.
 
         Returns:
             One answer a sample, in their order. Pictures are read as they are needed, a few at a time.
@@ -128,6 +144,8 @@ class Model:
             InputError: Some input is no picture or has not the columns of the model; `onepeak.serving.stream` goes on
                 past bad files.
         """
+        reading = Reading(alpha=alpha, decide=decide, project=project, raw=raw)
+        reading.check(self.description.calibration)
         if self.description.table is not None:
             table = rows_of(inputs, self.description.table)
             return self.predict_rows(
@@ -136,13 +154,14 @@ class Model:
                 source_name=table.source_name,
                 notes=table.notes,
                 batch_size=batch_size,
+                reading=reading,
             )
         if isinstance(inputs, str | Path) and Path(inputs).is_dir():
             inputs = picture_paths([inputs])
         pictures = separate(inputs)
         if not pictures:
             raise InputError("`inputs` must hold at least one picture, got none.")
-        return self._predict_pictures(pictures, batch_size)
+        return self._predict_pictures(pictures, batch_size, reading)
 
     def pixels(self, picture: Picture) -> Pixels:
         """One picture as the network was trained on it, decoded and resized; see `answers`."""
@@ -151,7 +170,7 @@ class Model:
         return pixels_of(picture, self.description.resize)
 
     def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
-        """Labels and log-probabilities, on the CPU, of pictures of one size, computed at once."""
+        """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once."""
         # Stored with the colours last, as training's batches are: another layout would round differently.
         batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
         return self._computed(normalise(batch.to(self.device)))
@@ -164,6 +183,7 @@ class Model:
         source_name: SourceName = "row",
         notes: tuple[str, ...] = (),
         batch_size: int | None = None,
+        reading: Reading = Reading(),  # noqa: B008 - it never changes
     ) -> Prediction:
         """What the model says of rows that have its columns and codes already.
 
@@ -173,22 +193,51 @@ class Model:
             source_name: What that is; see `SourceName`.
             notes: What the user should know of how the rows were read.
             batch_size: The most rows computed at once; 4096 where not given.
+            reading: What to make of the posteriors.
         """
         if self.description.table is None:
             raise InputError("This model reads pictures, got rows of a table.")
         size = check_integer("batch_size", ROWS_A_BATCH if batch_size is None else batch_size, minimum=1)
         encoded = torch.from_numpy(self.description.table.encode(rows))
         answers = [self._computed(part.to(self.device)) for part in encoded.split(size)]
+        labels, log_probs = (torch.cat(parts) for parts in zip(*answers, strict=True))
+        sources = tuple(range(len(rows))) if sources is None else sources
+        return self.prediction(labels, log_probs, sources, reading, source_name=source_name, notes=notes)
+
+    def prediction(
+        self,
+        labels: Tensor,
+        log_probs: Tensor,
+        sources: tuple[str | int, ...],
+        reading: Reading,
+        *,
+        source_name: SourceName = "item",
+        notes: tuple[str, ...] = (),
+    ) -> Prediction:
+        """What `answers` gives, read as asked.
+
+        Args:
+            labels: The method's own.
+            log_probs: The method's posteriors.
+            sources: What each sample is called by.
+            reading: What to make of the posteriors.
+            source_name: What the samples are called by; see `SourceName`.
+            notes: What the user should know already.
+        """
+        calibration = self.description.calibration
+        read = reading.read(log_probs, labels, calibration)
         return Prediction(
             classes=self.classes,
-            labels=torch.cat([labels for labels, _ in answers]),
-            log_probs=torch.cat([log_probs for _, log_probs in answers]),
-            sources=tuple(range(len(rows))) if sources is None else sources,
+            labels=read.labels,
+            log_probs=read.log_probs,
+            intervals=read.intervals,
+            alpha=reading.used_alpha(calibration),
+            sources=sources,
             source_name=source_name,
-            notes=notes,
+            notes=(*notes, *reading.notes(calibration)),
         )
 
-    def _predict_pictures(self, pictures: list[Picture], batch_size: int | None) -> Prediction:
+    def _predict_pictures(self, pictures: list[Picture], batch_size: int | None, reading: Reading) -> Prediction:
         labels = torch.empty(len(pictures), dtype=torch.int64)
         log_probs = torch.empty(len(pictures), len(self.classes))
         for batch in self._batches(pictures, PICTURES_A_BATCH if batch_size is None else batch_size):
@@ -197,7 +246,7 @@ class Model:
         files = all(isinstance(picture, str | Path) for picture in pictures)
         name: SourceName = "path" if files else "item"
         sources = tuple(str(picture) for picture in pictures) if files else tuple(range(len(pictures)))
-        return Prediction(classes=self.classes, labels=labels, log_probs=log_probs, sources=sources, source_name=name)
+        return self.prediction(labels, log_probs, sources, reading, source_name=name)
 
     def _batches(self, pictures: list[Picture], batch_size: int) -> Iterator[Batch]:
         waiting = SizeBatches(batch_size)

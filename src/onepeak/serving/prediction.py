@@ -1,4 +1,4 @@
-"""What a model says of some samples: the label, the whole posterior, and whether that has one peak."""
+"""What a model says of some samples: the label, the whole posterior, an interval, and whether all that makes sense."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from onepeak._extras import require
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.metrics.functional.order import side_order_index
-from onepeak.posterior import is_unimodal
+from onepeak.posterior import is_paradoxical, is_unimodal
 
 SourceName: TypeAlias = Literal["path", "line", "row", "item"]
 """What a sample is called by: the path of its file; the line of a text file it stands on, as an editor counts them (the
@@ -30,13 +30,20 @@ class Row:
     source: str | int
     """What the sample is called by; see `SourceName`."""
     label: int | None = None
-    """The label that the method decided on, counted from 0."""
+    """The label decided on, counted from 0."""
     name: str | None = None
     """The class of that label."""
+    lower: int | None = None
+    """The lowest label of the interval; none where the model has no intervals."""
+    upper: int | None = None
+    lower_name: str | None = None
+    upper_name: str | None = None
     log_probs: tuple[float, ...] | None = None
     soi: float | None = None
     """Share of adjacent classes that fall away from the label."""
     unimodal: bool | None = None
+    paradoxical: bool | None = None
+    """Whether the second most probable class is no neighbour of the first."""
     error: str | None = None
 
     @property
@@ -61,16 +68,21 @@ class Prediction:
         Prediction(2 samples, 3 classes: middle (0.60), low (0.40))
         >>> said.names, said.soi, said.unimodal
         (('middle', 'low'), tensor([1.0000, 0.5000]), tensor([ True, False]))
-        >>> said[0].name, said[1:].names
-        ('middle', ('low',))
+        >>> said.paradoxical, said[0].name, said[1:].names
+        (tensor([False,  True]), 'middle', ('low',))
     """
 
     classes: tuple[str, ...]
     """The classes in their order."""
     labels: Tensor
-    """int64, one a sample: the label that the method decided on, a position in `classes`."""
+    """int64, one a sample: the label decided on, a position in `classes`."""
     log_probs: Tensor
     """float32, samples x classes."""
+    intervals: Tensor | None = None
+    """int64, samples x 2: the lowest and the highest label of an interval that holds the true one in a share of
+    1 - alpha of all samples, and the label decided on always; none where the model has none."""
+    alpha: float | None = None
+    """The share of samples whose interval may miss the true label."""
     sources: tuple[str | int, ...]
     """What each sample is called by; see `source_name`."""
     source_name: SourceName = "item"
@@ -100,7 +112,11 @@ class Prediction:
         """One sample as a record, or some of them as a prediction."""
         if isinstance(place, slice):
             return replace(
-                self, labels=self.labels[place], log_probs=self.log_probs[place], sources=self.sources[place]
+                self,
+                labels=self.labels[place],
+                log_probs=self.log_probs[place],
+                intervals=None if self.intervals is None else self.intervals[place],
+                sources=self.sources[place],
             )
         position = range(len(self))[place]  # an IndexError past the end, and negative positions from there
         return next(self[position : position + 1].rows())
@@ -125,30 +141,56 @@ class Prediction:
         """Whether each posterior has one peak, strictly."""
         return is_unimodal(self.log_probs)
 
+    @cached_property
+    def paradoxical(self) -> Tensor:
+        """Whether the second most probable class of each sample is no neighbour of the first."""
+        return is_paradoxical(self.log_probs)
+
+    @property
+    def interval_names(self) -> tuple[tuple[str, str], ...] | None:
+        """The classes at both ends of each interval."""
+        if self.intervals is None:
+            return None
+        return tuple((self.classes[lower], self.classes[upper]) for lower, upper in self.intervals.tolist())
+
     def rows(self) -> Iterator[Row]:
         """One record a sample."""
-        columns = (self.labels, self.log_probs, self.soi, self.unimodal)
-        values = zip(self.sources, self.names, *(column.tolist() for column in columns), strict=True)
-        for source, name, label, log_probs, soi, unimodal in values:
+        columns = (self.labels, self.log_probs, self.soi, self.unimodal, self.paradoxical)
+        ends = [(None, None)] * len(self) if self.intervals is None else self.intervals.tolist()
+        end_names = self.interval_names or [(None, None)] * len(self)
+        values = zip(self.sources, self.names, ends, end_names, *(column.tolist() for column in columns), strict=True)
+        for source, name, (lower, upper), (lower_name, upper_name), label, log_probs, soi, unimodal, paradox in values:
             yield Row(
                 source=source,
                 label=label,
                 name=name,
+                lower=lower,
+                upper=upper,
+                lower_name=lower_name,
+                upper_name=upper_name,
                 log_probs=tuple(log_probs),
                 soi=round(soi, 7),  # as many digits as float32 has
                 unimodal=unimodal,
+                paradoxical=paradox,
             )
 
     def to_frame(self) -> Frame:
         """A pandas DataFrame with a row a sample, and for each class its probability and the logarithm of it."""
         pandas = require("pandas", extra="data", purpose="A table of predictions")
+        ends = {}
+        if self.intervals is not None and self.interval_names is not None:
+            lower, upper = self.intervals.numpy().T
+            lower_names, upper_names = zip(*self.interval_names, strict=True) if len(self) else ((), ())
+            ends = {"lower": lower, "upper": upper, "lower_name": lower_names, "upper_name": upper_names}
         frame: Frame = pandas.DataFrame(
             {
                 self.source_name: list(self.sources),
                 "label": self.labels.numpy(),
                 "name": list(self.names),
+                **ends,
                 "soi": self.soi.numpy(),
                 "unimodal": self.unimodal.numpy(),
+                "paradoxical": self.paradoxical.numpy(),
                 **{f"p_{name}": self.probs[:, label].numpy() for label, name in enumerate(self.classes)},
                 **{f"log_prob_{name}": self.log_probs[:, label].numpy() for label, name in enumerate(self.classes)},
             }

@@ -7,11 +7,18 @@ from onepeak._check import check_integer
 from onepeak.errors import InputError
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.pictures import Picture
-from onepeak.serving.prediction import Prediction, Row
+from onepeak.serving.prediction import Row
+from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 
 
-def stream(model: Model, pictures: Iterable[Picture], *, batch_size: int = PICTURES_A_BATCH) -> Iterator[Row]:
+def stream(
+    model: Model,
+    pictures: Iterable[Picture],
+    *,
+    batch_size: int = PICTURES_A_BATCH,
+    reading: Reading = Reading(),  # noqa: B008 - it never changes
+) -> Iterator[Row]:
     """Answers one by one, in the order of the pictures, while later ones are still unread.
 
     Whatever is wrong with a picture (missing, no picture, cut off, a size that the network cannot take) is the `error`
@@ -22,6 +29,7 @@ def stream(model: Model, pictures: Iterable[Picture], *, batch_size: int = PICTU
         model: A model of pictures.
         pictures: Paths, PIL images or arrays of one picture each; taken as needed.
         batch_size: The most pictures computed at once.
+        reading: What to make of the posteriors.
 
     Yields:
         A row a picture.
@@ -29,10 +37,11 @@ def stream(model: Model, pictures: Iterable[Picture], *, batch_size: int = PICTU
     if model.reads_tables:
         raise InputError("`model` must be one of pictures, got one of a table: use its `predict`.")
     check_integer("batch_size", batch_size, minimum=1)
-    return _rows(model, pictures, batch_size)
+    reading.check(model.description.calibration)
+    return _rows(model, pictures, batch_size, reading)
 
 
-def _rows(model: Model, pictures: Iterable[Picture], batch_size: int) -> Iterator[Row]:
+def _rows(model: Model, pictures: Iterable[Picture], batch_size: int, reading: Reading) -> Iterator[Row]:
     waiting = SizeBatches(batch_size)
     sources: dict[int, str | int] = {}  # of the pictures whose rows are not given yet
     ready: dict[int, Row] = {}
@@ -45,23 +54,23 @@ def _rows(model: Model, pictures: Iterable[Picture], batch_size: int) -> Iterato
             ready[place] = Row(source=sources[place], error=str(error))
             batches = waiting.overdue(place)
         for batch in batches:
-            ready.update(_answered(model, batch, sources))
+            ready.update(_answered(model, batch, sources, reading))
         while given in ready:
             del sources[given]
             yield ready.pop(given)
             given += 1
     for batch in waiting.rest():
-        ready.update(_answered(model, batch, sources))
+        ready.update(_answered(model, batch, sources, reading))
     for place in sorted(ready):
         yield ready[place]
 
 
-def _answered(model: Model, batch: Batch, sources: dict[int, str | int]) -> Iterator[tuple[int, Row]]:
+def _answered(model: Model, batch: Batch, sources: dict[int, str | int], reading: Reading) -> Iterator[tuple[int, Row]]:
     places = [place for place, _ in batch]
     names = tuple(sources[place] for place in places)
     try:
         labels, log_probs = model.answers([pixels for _, pixels in batch])
-        said = Prediction(classes=model.classes, labels=labels, log_probs=log_probs, sources=names)
+        said = model.prediction(labels, log_probs, names, reading)
         yield from zip(places, list(said.rows()), strict=True)
     except (InputError, RuntimeError) as error:  # a size the network cannot take, or no memory for it: torch says so
         height, width = batch[0][1].shape[:2]

@@ -8,6 +8,10 @@ from typing import Protocol, runtime_checkable
 
 from onepeak.serving.prediction import Row, SourceName
 
+_BEFORE = ("label", "name", "lower", "upper", "lower_name", "upper_name")
+_AFTER = ("soi", "unimodal", "paradoxical", "error")
+"""What is written of a row: in JSON the posterior stands between these, in CSV it comes last, a column a class."""
+
 
 @runtime_checkable
 class TextSink(Protocol):
@@ -32,16 +36,16 @@ def write_csv(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, c
     Example:
         >>> import sys
         >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, source_name="path", classes=("low", "high"))
-        path,label,name,soi,unimodal,error,p_low,p_high,log_prob_low,log_prob_high
-        a.png,,,,,empty,,,,
+        path,label,name,lower,upper,lower_name,upper_name,soi,unimodal,paradoxical,error,p_low,p_high,...
+        a.png,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
     posterior = [f"{number}_{name}" for number in ("p", "log_prob") for name in classes]
-    writer.writerow([source_name, "label", "name", "soi", "unimodal", "error", *posterior])
+    writer.writerow([source_name, *_BEFORE, *_AFTER, *posterior])
     for row in rows:
-        answer = (row.source, row.label, row.name, row.soi, row.unimodal, row.error)
+        answer = (getattr(row, column) for column in (*_BEFORE, *_AFTER))
         none = (None,) * len(classes)
-        writer.writerow([*answer, *(row.probs or none), *(row.log_probs or none)])
+        writer.writerow([row.source, *answer, *(row.probs or none), *(row.log_probs or none)])
         file.flush()
 
 
@@ -57,7 +61,7 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
         >>> import sys
         >>> row = Row(source=2, label=0, name="low", log_probs=(0.0, -math.inf), soi=1.0, unimodal=True)
         >>> write_json_lines([row], sys.stdout, source_name="line")
-        {"line": 2, "label": 0, "name": "low", "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
+        {"line": 2, "label": 0, "name": "low", ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
     """
     for row in rows:
         log_probs = None
@@ -65,13 +69,10 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
             log_probs = [value if math.isfinite(value) else None for value in row.log_probs]
         record = {
             source_name: row.source,
-            "label": row.label,
-            "name": row.name,
+            **{column: getattr(row, column) for column in _BEFORE},
             "probs": row.probs,
             "log_probs": log_probs,
-            "soi": row.soi,
-            "unimodal": row.unimodal,
-            "error": row.error,
+            **{column: getattr(row, column) for column in _AFTER},
         }
         file.write(json.dumps(record, allow_nan=False) + "\n")
         file.flush()

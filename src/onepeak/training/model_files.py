@@ -1,6 +1,7 @@
 """A trained model on disk: `model.safetensors` for the weights, `onepeak.json` for what they mean. Never pickle."""
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
+from onepeak.training.calibration import Calibration
 from onepeak.training.checkpoint import write_in_one_step
 from onepeak.training.json_text import json_text, numbers
 from onepeak.training.table import TableEncoder
@@ -40,7 +42,9 @@ class ModelDescription:
     table: TableEncoder | None
     """For tables: how a row becomes numbers."""
     metrics: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Of the validation and test parts, when the model was made."""
+    """Of the validation and test parts, when the model was made; of posteriors as they come, not calibrated."""
+    calibration: Calibration | None = None
+    """How to read the posteriors; none where the model was made by an earlier version."""
     data: str = ""
     """The name of the data it was trained on."""
     label: str | None = None
@@ -80,6 +84,7 @@ def load_description(folder: Path) -> ModelDescription:
         content["network"] = NetworkSettings(**_tuples(content["network"]))
         content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
         content["table"] = None if content["table"] is None else _table(content["table"])
+        content["calibration"] = _calibration(content.get("calibration"))
         return ModelDescription(**content)
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise InputError(
@@ -123,6 +128,13 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
 
 def _tuples(content: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+
+
+def _calibration(content: dict[str, Any] | None) -> Calibration | None:
+    if content is None:
+        return None
+    scores = content.pop("scores")  # JSON has no infinity
+    return Calibration(**content, scores=tuple(math.inf if score is None else score for score in scores))
 
 
 def _table(content: dict[str, Any]) -> TableEncoder:

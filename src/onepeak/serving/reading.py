@@ -1,0 +1,91 @@
+"""How a model's posteriors are read: calibrated or raw, projected or not, by which decision, with which intervals."""
+
+from dataclasses import dataclass
+
+from onepeak._check import check_choice, check_number
+from onepeak._shapes import Intervals, Labels, LogProbs
+from onepeak.data.listing import counted
+from onepeak.errors import InputError
+from onepeak.posterior import DECISIONS, project
+from onepeak.posterior.conformal import samples_needed
+from onepeak.training.calibration import ALPHA, Calibration
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What to make of a posterior.
+
+    Example:
+        >>> import torch
+        >>> calibration = Calibration(temperature=2.0, num_samples=9, scores=(0.0,) * 5 + (1.0,) * 4)
+        >>> log_probs, labels = torch.tensor([[0.1, 0.8, 0.1]]).log(), torch.tensor([1])
+        >>> read = Reading(alpha=0.2).read(log_probs, labels, calibration)
+        >>> read.log_probs.exp(), read.intervals
+        (tensor([[0.2071, 0.5858, 0.2071]]), tensor([[0, 2]]))
+    """
+
+    alpha: float | None = None
+    """The share of samples whose interval may miss the true label; 0.1 where not given and the model allows it."""
+    decide: str | None = None
+    """A name in `onepeak.posterior.DECISIONS`, taken on the posterior that is shown; else the label is the one that
+    the method itself decided on, from its raw outputs."""
+    project: bool = False
+    """Whether posteriors are replaced by the nearest ones with one peak."""
+    raw: bool = False
+    """Whether posteriors are left at the temperature they came with."""
+
+    def check(self, calibration: Calibration | None) -> None:
+        """Says at once what cannot be done, before any picture is read."""
+        if self.decide is not None:
+            check_choice("decide", self.decide, DECISIONS)
+        if self.alpha is not None:
+            check_number("alpha", self.alpha, above=0, below=1)
+            if calibration is None:
+                raise InputError("`alpha` needs a calibrated model, got one of an earlier version: train it again.")
+            calibration.threshold(self.alpha)
+
+    def used_alpha(self, calibration: Calibration | None) -> float | None:
+        """The alpha of the intervals; none where there are no intervals."""
+        if self.alpha is not None:
+            return self.alpha
+        return ALPHA if calibration is not None and calibration.allows(ALPHA) else None
+
+    def notes(self, calibration: Calibration | None) -> tuple[str, ...]:
+        """What the user should know of the posteriors and of intervals that are missing."""
+        if calibration is None:
+            return ("posteriors are not calibrated and have no intervals: the model is of an earlier version",)
+        notes = [calibration.note] if calibration.note is not None and not self.raw else []
+        if self.used_alpha(calibration) is None:
+            had = counted(calibration.num_samples, "validation sample")
+            notes.append(f"no intervals: the model had {had}, and {samples_needed(ALPHA)} are needed for alpha {ALPHA}")
+        return tuple(notes)
+
+    def read(self, log_probs: LogProbs, labels: Labels, calibration: Calibration | None) -> "Read":
+        """Reads posteriors as they came from the network.
+
+        Intervals are always those of the calibrated posterior that was not projected, since their width was learnt on
+        such ones; they hold the label decided on.
+
+        Args:
+            log_probs: The method's posteriors.
+            labels: What the method decided on.
+            calibration: The model's.
+        """
+        shown = project(log_probs) if self.project else log_probs
+        if calibration is not None and not self.raw:
+            shown = calibration.temper(shown)
+        if self.decide is not None:
+            labels = DECISIONS[self.decide](shown)
+        intervals, alpha = None, self.used_alpha(calibration)
+        if calibration is not None and alpha is not None:
+            intervals = calibration.intervals(log_probs, labels, alpha)
+        return Read(labels=labels, log_probs=shown, intervals=intervals)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Read:
+    """Posteriors that were read."""
+
+    labels: Labels
+    log_probs: LogProbs
+    intervals: Intervals | None

@@ -1,0 +1,151 @@
+"""What the validation part says of a model's posteriors: their temperature, and how wide intervals must be."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from onepeak._shapes import Intervals, Labels, LogProbs
+from onepeak.errors import InputError
+from onepeak.metrics.catalog import collection
+from onepeak.posterior import covers, fit_temperature, sizes, temper
+from onepeak.posterior.calibrate import COLDEST
+from onepeak.posterior.conformal import conformal_rank, samples_needed, scores_at
+from onepeak.posterior.nested import intervals_within
+from onepeak.training.evaluate import Predictions
+
+ALPHA = 0.1
+"""The share of samples that may lie outside of their interval, where nothing else is asked for."""
+FEWEST = 10
+"""Samples that a temperature is fitted to."""
+_MOST_SCORES = 2000
+_DIGITS = 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """How to read a model's posteriors; learnt from the validation part, see `calibration_of`."""
+
+    temperature: float = 1.0
+    num_samples: int
+    """Of the validation part."""
+    scores: tuple[float, ...]
+    """Its conformal scores at the true labels, rising (see `onepeak.posterior.nested.nested_scores`): all of them or,
+    of very many, some in equal steps of rank."""
+    note: str | None = None
+    """Why the temperature was left at 1, if it was."""
+
+    def temper(self, log_probs: LogProbs) -> LogProbs:
+        """The posteriors, as sure as they are right; the order of the labels stays."""
+        return temper(log_probs, self.temperature)
+
+    def allows(self, alpha: float) -> bool:
+        """Whether the validation part is large enough for intervals that miss so rarely."""
+        return self.num_samples >= samples_needed(alpha)
+
+    def threshold(self, alpha: float) -> float:
+        """The conformal threshold; where scores were left out, that of the next higher one that was kept.
+
+        Example:
+            >>> Calibration(num_samples=9, scores=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)).threshold(0.2)
+            0.7
+        """
+        if not self.allows(alpha):
+            fewest = math.ceil(1000 / (self.num_samples + 1)) / 1000
+            raise InputError(
+                f"`alpha` must be >= {fewest:g} for a model whose validation part had {self.num_samples} samples, got "
+                f"{alpha:g}: it would need {samples_needed(alpha)}."
+            )
+        return self.scores[(conformal_rank(self.num_samples, alpha) - 1) * len(self.scores) // self.num_samples]
+
+    def intervals(self, log_probs: LogProbs, predicted: Labels, alpha: float) -> Intervals:
+        """An interval a sample that holds its true label with probability 1 - alpha, and the label decided on always.
+
+        Args:
+            log_probs: The model's own posteriors, not tempered.
+            predicted: The label decided on.
+            alpha: The share of samples whose true label may lie outside.
+        """
+        lower, upper = intervals_within(self.temper(log_probs), self.threshold(alpha)).unbind(dim=-1)
+        return torch.stack([torch.minimum(lower, predicted), torch.maximum(upper, predicted)], dim=-1)
+
+
+def calibration_of(valid: Predictions) -> Calibration:
+    """Learns the temperature and the scores from the validation part.
+
+    The epoch was chosen, and the temperature fitted, on the same part, so the model does a little better there than on
+    new samples, and the intervals are a little too short. Simulated with the true posteriors of `biopsies` under noise,
+    the best of 60 epochs chosen, intervals that promise 0.900 cover 0.894 with 100 validation samples and 0.896 with
+    300 (both to 0.003). Who needs the guarantee to the letter calibrates `onepeak.posterior.ContiguousSets` on samples
+    that were used for nothing else.
+
+    Args:
+        valid: What the model says of the validation part.
+    """
+    temperature, note = _temperature(valid)
+    scores = scores_at(temper(valid.log_probs, temperature), valid.labels).sort().values.tolist()
+    return Calibration(
+        temperature=temperature, num_samples=len(scores), scores=tuple(map(_rounded_up, _thinned(scores))), note=note
+    )
+
+
+def calibrated_figures(calibration: Calibration, test: Predictions) -> dict[str, float]:
+    """How good the calibrated posteriors and their intervals are on other samples; see `figures_of`.
+
+    Args:
+        calibration: Learnt from the validation part.
+        test: What the model says of the samples.
+    """
+    intervals = None
+    if calibration.allows(ALPHA):
+        intervals = calibration.intervals(test.log_probs, test.predicted, ALPHA)
+    return figures_of(calibration.temper(test.log_probs), test.labels, intervals, ALPHA)
+
+
+def figures_of(
+    log_probs: LogProbs, labels: Labels, intervals: Intervals | None, alpha: float | None
+) -> dict[str, float]:
+    """The probabilistic metrics and, where there are intervals, the share of true labels within and their length.
+
+    Args:
+        log_probs: Posteriors as they are shown.
+        labels: True labels.
+        intervals: An interval a sample.
+        alpha: What the intervals promise.
+    """
+    metrics = collection(log_probs.shape[-1], names=("nll", "rps", "ece"))
+    metrics.update(log_probs, labels)
+    figures = {name: float(value) for name, value in metrics.compute().items()}
+    if intervals is None or alpha is None:
+        return figures
+    within, length = covers(intervals, labels).double().mean(), sizes(intervals).double().mean()
+    return {**figures, "alpha": alpha, "coverage": float(within), "interval_size": float(length)}
+
+
+def _temperature(valid: Predictions) -> tuple[float, str | None]:
+    """The best temperature, or 1 and the reason."""
+    count = len(valid.labels)
+    if count < FEWEST:
+        return 1.0, f"posteriors are not calibrated: {count} validation samples, and {FEWEST} are needed"
+    if len(valid.labels.unique()) == 1:
+        return 1.0, "posteriors are not calibrated: the validation samples are all of one class"
+    at_label: Tensor = valid.log_probs.gather(1, valid.labels.unsqueeze(1))
+    if at_label.isneginf().any():
+        return 1.0, "posteriors are not calibrated: some validation samples have no probability at their true label"
+    found = fit_temperature(valid.log_probs, valid.labels)
+    if found == COLDEST:
+        return 1.0, "posteriors are not calibrated: every validation sample is predicted right, which sets no bound"
+    return found, None
+
+
+def _thinned(scores: Sequence[float]) -> list[float]:
+    """At most `_MOST_SCORES` of the sorted scores: the highest of each of as many stretches of nearly equal length."""
+    kept = min(len(scores), _MOST_SCORES)
+    return [scores[-(-place * len(scores) // kept) - 1] for place in range(1, kept + 1)]
+
+
+def _rounded_up(score: float) -> float:
+    """A few digits are enough, and a threshold may be too high but not too low."""
+    return score if score == 0 or math.isinf(score) else (math.floor(score * _DIGITS) + 1) / _DIGITS
