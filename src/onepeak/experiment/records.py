@@ -123,8 +123,8 @@ def _finished(folder: Path) -> list[Path]:
     if results:
         return results
     failed = failed_runs(folder)
-    reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}" if failed else "none is done"
-    raise InputError(f"`{folder}` must hold at least one finished run, got none: {reason}.")
+    reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}" if failed else "none is done."
+    raise InputError(f"`{folder}` must hold at least one finished run, got none: {reason}")
 
 
 def _files(folder: Path, name: str) -> list[Path]:

@@ -88,7 +88,7 @@ def _rows_of_metric(runs: Frame, title: str, record: MetricRecord, column: str) 
             "mean": own[column].mean(),
             "std": own[column].std(),
             "n": int(own[column].count()),
-            "chance": _chance(record, own["num_classes"].iloc[0]),
+            "chance": _chance(record, float(own["num_classes"].iloc[0])),
             **_beside_the_paper(own, record.name, column),
         }
         for label, own in of_method

@@ -1,0 +1,162 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from onepeak.errors import InputError
+from onepeak.experiment.records import read_results
+from onepeak.report.summary import COLUMNS, summary
+from run_folders import write_comparison, write_run
+
+FIGURES = {"ce": [1.0, 1.5, 1.25, 1.25], "mv": [0.75, 1.0, 1.5, 0.75], "elb": [0.5, 0.75, 0.5, 0.25]}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return read_results(write_comparison(tmp_path_factory.mktemp("runs"), FIGURES))
+
+
+def of(table, method, metric="mae"):
+    [row] = table[(table["method"] == method) & (table["metric"] == metric)].to_dict("records")
+    return row
+
+
+def test_means_and_deviations_have_the_values_worked_by_hand(results):
+    row = of(summary(results), "ce")
+    # mean 5 / 4; deviations -.25, .25, 0, 0: variance .125 / 3
+    assert (row["mean"], row["n"]) == (1.25, 4)
+    assert row["std"] == pytest.approx(math.sqrt(0.125 / 3))
+
+
+def test_the_difference_to_the_best_is_tested_and_corrected_by_hand(results):
+    # elb is best; the ratio of test to train is 20 / 60, so the error of a mean is s sqrt(1/4 + 1/3)
+    # ce - elb: .5, .75, .75, 1.0: mean .75, s = sqrt(.125 / 3)
+    # mv - elb: .25, .25, 1.0, .5: mean .5,  s = sqrt((.0625 + .0625 + .25 + 0) / 3) = sqrt(.375 / 3)
+    table = summary(results)
+    t = {
+        "ce": 0.75 / math.sqrt(0.125 / 3 * (1 / 4 + 1 / 3)),
+        "mv": 0.5 / math.sqrt(0.375 / 3 * (1 / 4 + 1 / 3)),
+    }
+    p = {name: 2 * stats.t.sf(value, 3) for name, value in t.items()}
+    assert p["ce"] < p["mv"]  # so that Holm doubles that of ce and leaves that of mv, which is larger even so
+    assert 2 * p["ce"] < p["mv"]
+    assert of(table, "ce")["p_value"] == pytest.approx(2 * p["ce"])
+    assert of(table, "mv")["p_value"] == pytest.approx(p["mv"])
+    assert (of(table, "ce")["difference"], of(table, "mv")["difference"]) == (0.75, 0.5)
+    # all four differences positive: 2 / 2^4 for both; Holm doubles the first and lifts the second to it
+    assert of(table, "ce")["p_wilcoxon"] == of(table, "mv")["p_wilcoxon"] == pytest.approx(0.25)
+    assert of(table, "ce")["effect"] == pytest.approx(0.75 / math.sqrt(0.125 / 3))
+    assert of(table, "ce")["rank_biserial"] == 1.0
+
+
+def test_the_best_method_is_marked_and_not_tested(results):
+    row = of(summary(results), "elb")
+    assert (row["best"], row["difference"], row["n_pairs"]) == (True, 0.0, 4)
+    assert all(math.isnan(row[name]) for name in ("p_value", "p_wilcoxon", "effect", "rank_biserial"))
+    assert not of(summary(results), "mv")["best"]
+
+
+def test_the_best_is_the_highest_where_higher_is_better(tmp_path):
+    table = summary(read_results(write_comparison(tmp_path, FIGURES, metric="soi_predicted")))
+    assert [of(table, name, "soi_predicted")["best"] for name in FIGURES] == [True, False, False]
+    assert of(table, "elb", "soi_predicted")["difference"] == -0.75
+
+
+def test_methods_with_the_same_mean_are_all_best(tmp_path):
+    table = summary(read_results(write_comparison(tmp_path, {"ce": [0.5, 1.0], "elb": [1.0, 0.5]})))
+    assert [of(table, name)["best"] for name in ("ce", "elb")] == [True, True]
+    assert of(table, "elb")["p_value"] == 1.0
+
+
+def test_only_runs_that_both_methods_have_are_compared(tmp_path):
+    figures = {"ce": [1.0, 2.0, 1.5, None], "elb": [0.5, 0.75, None, 0.25]}
+    table = summary(read_results(write_comparison(tmp_path, figures)))
+    assert (of(table, "ce")["n"], of(table, "ce")["n_pairs"]) == (3, 2)
+    assert of(table, "ce")["difference"] == pytest.approx((0.5 + 1.25) / 2)
+
+
+def test_one_run_has_no_deviation_and_no_test(tmp_path):
+    table = summary(read_results(write_comparison(tmp_path, {"ce": [1.0], "elb": [0.5]})))
+    row = of(table, "ce")
+    assert (row["difference"], row["n_pairs"]) == (0.5, 1)
+    assert all(math.isnan(row[name]) for name in ("std", "p_value", "effect"))
+    assert row["p_wilcoxon"] == 1.0
+
+
+def test_a_metric_that_no_run_defines_has_no_best(tmp_path):
+    write_run(tmp_path, method="ce", tau=None)
+    write_run(tmp_path, method="elb", tau=None)
+    row = of(summary(read_results(tmp_path)), "ce", "tau")
+    assert (row["n"], row["best"], math.isnan(row["mean"])) == (0, False, True)
+
+
+def test_a_method_without_a_figure_is_not_compared(tmp_path):
+    write_run(tmp_path, method="ce", tau=None)
+    write_run(tmp_path, method="elb", tau=0.5)
+    table = summary(read_results(tmp_path))
+    assert of(table, "elb", "tau")["best"]
+    assert (of(table, "ce", "tau")["n_pairs"], math.isnan(of(table, "ce", "tau")["p_wilcoxon"])) == (0, True)
+
+
+def test_chance_is_known_for_the_side_order_index(results):
+    table = summary(results)
+    assert of(table, "ce", "soi_predicted")["chance"] == 0.75  # 1/2 + 1/4 for four classes
+    assert of(table, "ce", "soi_true")["chance"] == 0.5
+    assert math.isnan(of(table, "ce")["chance"])
+
+
+def test_the_papers_figures_stand_beside_both_variants(tmp_path):
+    for label, variant in (("ld", "corrected"), ("ld-as_published", "as_published")):
+        write_run(tmp_path, method="ld", label=label, dataset="fgnet", variant=variant, mae=5.0, soi_predicted=0.75)
+    write_run(tmp_path, method="elb", dataset="fgnet", mae=4.0)
+    write_run(tmp_path, method="po", dataset="fgnet", mae=4.0)
+    table = summary(read_results(tmp_path))
+    corrected, published = of(table, "ld"), of(table, "ld-as_published")
+    assert (corrected["paper_mean"], corrected["paper_std"]) == (18.25, 0.86)
+    assert corrected["paper_difference"] == published["paper_difference"] == pytest.approx(-13.25)
+    assert (corrected["paper_same"], published["paper_same"], of(table, "elb")["paper_same"]) == (False, True, True)
+    assert of(table, "ld", "soi_predicted")["paper_difference"] == pytest.approx(0.75 - 0.516)
+    assert math.isnan(of(table, "po")["paper_mean"])
+
+
+def test_every_data_set_and_folder_is_a_block_of_its_own(tmp_path):
+    write_run(tmp_path / "one", method="ce", dataset="a", mae=1.0)
+    write_run(tmp_path / "one", method="elb", dataset="b", mae=2.0)
+    write_run(tmp_path / "two", method="ce", dataset="b", mae=3.0)
+    table = summary(read_results(tmp_path / "one", tmp_path / "two"), metrics=["mae"])
+    assert list(table["dataset"]) == ["a", f"b ({tmp_path / 'one'})", f"b ({tmp_path / 'two'})"]
+    assert list(table["best"]) == [True, True, True]
+
+
+def test_metrics_and_part_can_be_chosen(results):
+    table = summary(results, metrics=["qwk", "mae"], part="valid")
+    assert list(table["metric"]) == ["qwk"] * 3 + ["mae"] * 3
+    assert set(table["mean"]) == {0.5}
+    assert list(table.columns) == list(COLUMNS)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.randoms(), st.integers(-8, 8))
+def test_order_of_runs_and_a_constant_change_no_difference(results, random, constant):
+    shuffled = results.sample(frac=1.0, random_state=random.randrange(2**31))
+    shuffled = shuffled.assign(test_mae=shuffled["test_mae"] + constant)
+    before, after = (summary(each, metrics=["mae"]).set_index("method") for each in (results, shuffled))
+    after = after.loc[before.index]
+    for name in ("std", "difference", "p_value", "p_wilcoxon", "effect", "rank_biserial", "best"):
+        np.testing.assert_allclose(after[name].astype(float), before[name].astype(float))
+    np.testing.assert_allclose(after["mean"], before["mean"] + constant)
+
+
+@pytest.mark.bad_input
+def test_what_cannot_be_summarised_is_refused(results):
+    with pytest.raises(InputError, match="`results` must hold at least one run, got none"):
+        summary(results[:0])
+    with pytest.raises(InputError, match=r"Unknown metric 'maee'\. Did you mean 'mae'\?"):
+        summary(results, metrics=["maee"])
+    with pytest.raises(
+        InputError, match="`metrics` must be measured by the runs, got 'mae', which none has for 'valid'"
+    ):
+        summary(results.drop(columns="valid_mae"), metrics=["mae"], part="valid")

@@ -1,0 +1,141 @@
+import io
+import math
+import shutil
+import time
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from onepeak.errors import InputError
+from onepeak.experiment.records import read_results
+from onepeak.report.summary import COLUMNS, summary
+from onepeak.report.tables import rank_comparison, terminal_table, write_tables
+from run_folders import write_comparison, write_run
+
+FIGURES = {"ce": [1.0, 1.5, 1.25, 1.25], "mv": [0.75, 1.0, 1.5, 0.75], "elb": [0.5, 0.75, 0.5, 0.25]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_comparison(tmp_path / "compared", FIGURES)
+
+
+def shown(results, width=80):
+    console = Console(width=width, file=io.StringIO())
+    console.print(terminal_table(results))
+    return console.file.getvalue()
+
+
+def test_the_csv_is_the_summary(folder):
+    paths = write_tables(folder)
+    assert [paths.csv, paths.markdown, paths.latex] == [folder / f"table.{end}" for end in ("csv", "md", "tex")]
+    table = pd.read_csv(paths.csv)
+    assert list(table.columns) == list(COLUMNS)
+    expected = summary(read_results(folder))
+    for name in ("method", "metric", "n", "best"):
+        assert list(table[name]) == list(expected[name])
+    for name in ("mean", "std", "p_value", "effect"):
+        assert list(table[name]) == pytest.approx(list(expected[name]), nan_ok=True, rel=1e-9)
+
+
+def test_the_same_runs_give_the_same_bytes_wherever_and_whenever_they_were_done(folder, tmp_path):
+    first = write_tables(folder)
+    later = tmp_path / "elsewhere"
+    for label in reversed(FIGURES):
+        for split in (2, 0, 3, 1):
+            write_run(later, method=label, split=split, mae=FIGURES[label][split], seconds=99.0)
+    second = write_tables(later)
+    for one, other in ((first.csv, second.csv), (first.markdown, second.markdown), (first.latex, second.latex)):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_the_tables_for_readers_hold_the_same_figures(folder):
+    paths = write_tables(folder)
+    assert "| ce | 4 | 1.250 ± 0.204\\* |" in paths.markdown.read_text()
+    latex = paths.latex.read_text()
+    assert latex.startswith("% needs \\usepackage{booktabs}\n")
+    assert r"elb & 4 & \textbf{0.500 $\pm$ 0.204}" in latex
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 3
+    assert latex.count("{") == latex.count("}")
+
+
+def test_a_single_run_has_tables_too(folder, tmp_path):
+    run = tmp_path / "single"
+    shutil.copytree(folder / "runs/elb/split0-fold0", run)
+    table = pd.read_csv(write_tables(run).csv)
+    assert list(table["n"].unique()) == [1]
+    assert table["best"].all()
+    assert table["p_value"].isna().all()
+
+
+def test_several_data_sets_are_a_block_each_with_a_diagram_of_ranks(tmp_path):
+    for number in range(3):
+        write_comparison(tmp_path / f"set{number}", FIGURES, dataset=f"set{number}")
+    out = tmp_path / "together" / "here"
+    paths = write_tables(*(tmp_path / f"set{number}" for number in range(3)), out=out)
+    assert paths.csv.parent == out
+    assert [path.name for path in paths.diagrams] == [
+        "ranks-mae.png", "ranks-mae.pdf", "ranks-soi_predicted.png", "ranks-soi_predicted.pdf",
+    ]  # fmt: skip
+    assert all(path.stat().st_size > 1000 for path in paths.diagrams)
+    titles = [line for line in paths.markdown.read_text().splitlines() if line.startswith("## ") and "," not in line]
+    assert titles == ["## set0", "## set1", "## set2"]
+    assert list(pd.read_csv(paths.csv)["dataset"].unique()) == ["set0", "set1", "set2"]
+
+
+def test_a_folder_with_runs_of_several_data_sets_has_ranks_too(tmp_path):
+    write_comparison(tmp_path, {"ce": [1.0], "elb": [0.5]}, dataset="a")
+    write_run(tmp_path, method="ce", split=1, dataset="b", mae=2.0)
+    write_run(tmp_path, method="elb", split=1, dataset="b", mae=1.0)
+    found = rank_comparison(summary(read_results(tmp_path)), "mae")
+    assert (found.methods, found.mean_ranks) == (("elb", "ce"), (1.0, 2.0))
+
+
+def test_ranks_leave_out_a_method_that_lacks_a_data_set(tmp_path):
+    write_comparison(tmp_path / "a", FIGURES, dataset="a")
+    write_comparison(tmp_path / "b", {"ce": [1.0], "elb": [2.0]}, dataset="b")
+    table = summary(read_results(tmp_path / "a", tmp_path / "b"))
+    assert set(rank_comparison(table, "mae").methods) == {"ce", "elb"}
+    assert rank_comparison(table[table["dataset"] == "a"], "mae") is None
+    assert rank_comparison(table[table["method"] == "ce"], "mae") is None
+
+
+def test_the_terminal_shows_the_figures_in_eighty_columns(folder):
+    text = shown(read_results(folder))
+    assert "1.250 ± 0.204*" in text
+    assert "chance level:" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_the_terminal_names_each_data_set_once(tmp_path):
+    for name in ("first", "second"):
+        write_comparison(tmp_path / name, FIGURES, dataset=name)
+    lines = shown(read_results(tmp_path / "first", tmp_path / "second"), width=120).splitlines()
+    assert len([line for line in lines if line.startswith("│ first")]) == 1
+    assert len([line for line in lines if line.startswith("│ second")]) == 1
+
+
+def test_the_best_is_bold_on_the_terminal(folder):
+    table = terminal_table(read_results(folder))
+    errors = list(table.columns[2].cells)
+    assert [str(cell.style) for cell in errors] == ["", "", "bold"]
+
+
+def test_a_thousand_runs_take_seconds(tmp_path):
+    write_comparison(tmp_path, {name: [0.5 + ord(name) * split / 1e4 for split in range(100)] for name in "abcdefghij"})
+    start = time.process_time()
+    table = pd.read_csv(write_tables(tmp_path).csv)
+    assert time.process_time() - start < 15
+    assert set(table["n"]) == {100}
+    assert not math.isnan(table["p_value"].min())
+
+
+@pytest.mark.bad_input
+def test_places_that_cannot_be_written_to_are_refused(folder, tmp_path):
+    other = write_comparison(tmp_path / "other", FIGURES)
+    with pytest.raises(InputError, match="`out` must be given for tables of 2 folders"):
+        write_tables(folder, other)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"`out` must be a folder, or a place for one, got .*file"):
+        write_tables(folder, out=tmp_path / "file")

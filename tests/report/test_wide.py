@@ -1,0 +1,66 @@
+import pytest
+
+from onepeak.experiment.records import read_results
+from onepeak.metrics.catalog import METRICS
+from onepeak.report.summary import summary
+from onepeak.report.wide import wide_tables
+from run_folders import write_comparison, write_run
+
+
+@pytest.fixture
+def table(tmp_path):
+    figures = {"ce": [1.0, 1.5, 1.25, 1.25], "elb": [0.5, 0.75, 0.5, 0.25]}
+    return summary(read_results(write_comparison(tmp_path, figures)))
+
+
+def test_the_best_is_bold_and_what_is_really_worse_has_a_star(table):
+    [only] = wide_tables(table, metrics=["mae"])
+    assert only.header == ("method", "runs", "mae ↓")
+    (ce, runs, worse), (elb, _, best) = only.rows
+    assert (ce.text, runs.text, elb.text) == ("ce", "4", "elb")
+    assert (worse.text, worse.bold, worse.mark) == ("1.250 ± 0.204", False, "*")
+    assert (best.text, best.bold, best.mark) == ("0.500 ± 0.204", True, "")
+    assert "* worse than the best: p < 0.05 (corrected resampled t-test, Holm)" in only.caption
+
+
+def test_a_tie_is_bold_twice_and_has_no_star(table):
+    [only] = wide_tables(table, metrics=["accuracy"])
+    assert [(row[2].text, row[2].bold, row[2].mark) for row in only.rows] == [("0.5000 ± 0.0000", True, "")] * 2
+
+
+def test_the_chance_level_stands_in_the_caption(table):
+    [only] = wide_tables(table, metrics=["mae", "soi_predicted", "soi_true"])
+    assert only.caption.endswith("chance level: soi_predicted 0.750, soi_true 0.500.")
+
+
+def test_every_metric_is_in_exactly_one_table(table):
+    names = [name.split()[0] for each in wide_tables(table) for name in each.header[2:]]
+    assert sorted(names) == sorted(record.name for record in METRICS)
+    assert names[:2] == ["mae", "soi_predicted"]
+
+
+def test_what_is_not_defined_is_a_dash_and_one_run_has_no_deviation(tmp_path):
+    write_run(tmp_path, method="ce", tau=None, qwk=-0.25)
+    [only] = wide_tables(summary(read_results(tmp_path)), metrics=["tau", "qwk"])
+    assert [cell.text for cell in only.rows[0]] == ["ce", "1", "\N{EN DASH}", "\N{MINUS SIGN}0.2500"]
+    assert "*" not in only.caption
+
+
+def test_the_paper_stands_beside_ours_with_the_difference(tmp_path):
+    write_comparison(tmp_path, {"ld": [5.0, 6.0], "elb": [4.0, 4.5]}, dataset="fgnet")
+    write_run(tmp_path, method="slopes", dataset="fgnet")
+    *_, beside = wide_tables(summary(read_results(tmp_path)))
+    assert beside.title == "fgnet, beside Belharbi et al. 2019"
+    assert beside.header == (
+        "method", "mae paper", "ours", "difference", "soi_predicted paper", "ours", "difference",
+    )  # fmt: skip
+    texts = [[cell.text + cell.mark for cell in row[:4]] for row in beside.rows]
+    assert texts == [
+        ["ld†", "18.250 ± 0.860", "5.500 ± 0.707", "\N{MINUS SIGN}12.750"],
+        ["elb", "4.270 ± 0.470", "4.250 ± 0.354", "\N{MINUS SIGN}0.020"],
+    ]
+    assert "† the published code computes something else" in beside.caption
+
+
+def test_a_data_set_that_is_not_in_the_paper_has_no_such_table(table):
+    assert not [each.title for each in wide_tables(table) if "beside" in each.title]
