@@ -71,6 +71,8 @@ def firm_outputs(kind, method, label):
             return torch.cat([torch.tensor([9.0], dtype=torch.float64), slopes])
         case "slopes":
             return slopes
+        case "soft-binomial" | "soft-poisson":  # so wide that no firmer posterior is their own
+            return own.targets[label].log()
         case "regression":
             return torch.tensor([2 * label / (num_classes - 1) - 1], dtype=torch.float64)
         case "po":  # rate label + 1/2, whose mode is the label
@@ -97,6 +99,7 @@ MIRRORS = {
     "slopes": flipped_and_negated,
     "regression": negated,
     "po": None,  # counts up from zero
+    "soft-poisson": None,
     "ren": None,  # the first of its questions is no question
 }
 """How the outputs of a method look when the scale is reversed; flipped where nothing is said, None where the method is

@@ -52,6 +52,7 @@ ANOTHER = {
     "posterior": "slopes",
     "levels": "logistic",
     "penalty": "linear",
+    "distance": "absolute",
 }
 """A value of each setting that is not its default; a number where nothing is said."""
 

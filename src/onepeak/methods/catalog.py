@@ -12,8 +12,9 @@ from onepeak.methods.method import Method, Variant
 from onepeak.methods.record import ConstraintRecord, MethodRecord, settings_of
 from onepeak.methods.records_distance import DISTANCE_METHODS
 from onepeak.methods.records_paper import PAPER_METHODS
+from onepeak.methods.records_soft import SOFT_LABEL_METHODS
 
-METHODS = Registry("method", [*PAPER_METHODS, *DISTANCE_METHODS])
+METHODS = Registry("method", [*PAPER_METHODS, *DISTANCE_METHODS, *SOFT_LABEL_METHODS])
 
 CONSTRAINTS = Registry(
     "constraint",

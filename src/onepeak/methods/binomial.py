@@ -1,0 +1,71 @@
+"""Binomial: the network says one chance, the classes count successes (da Costa et al. 2008; Beckham & Pal 2017)."""
+
+from typing import final
+
+import torch
+from torch import Tensor, nn
+
+from onepeak._precision import full_precision
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.method import Method
+
+
+@final
+class Binomial(Method):
+    r"""The posterior is a binomial distribution over the classes, made sharper or flatter by a learnt temperature.
+
+    .. math:: h_k = \log \binom{c-1}k + k \, o, \qquad p = \mathrm{softmax}(h / \tau), \qquad \ell = -\log p_y
+
+    The one output is the logit of the chance of a success in each of c - 1 trials; with :math:`\tau = 1` the classes'
+    probabilities are exactly those of the number of successes. One-peaked by construction (two neighbours tie where
+    the chance is midway between theirs), and the same from both ends of the scale. Prediction: the mode.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> binomial = Binomial(num_classes=3)
+        >>> binomial.log_probs(torch.zeros(1, 1)).exp()
+        tensor([[0.2500, 0.5000, 0.2500]], grad_fn=...)
+
+    Reference: da Costa, Alonso, Cardoso, "The unimodal model for the classification of ordinal data", Neural Networks
+    2008; with the temperature, Beckham, Pal, "Unimodal probability distributions for deep ordinal classification",
+    ICML 2017.
+    """
+
+    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.log_temperature = nn.Parameter(torch.zeros(()))
+
+    @property
+    def num_outputs(self) -> int:
+        """One logit."""
+        return 1
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The log-probabilities of the binomial distribution, up to a constant, divided by the temperature."""
+        outputs = full_precision(outputs)
+        return binomial_scores(outputs, self.num_classes) / self.log_temperature.to(outputs.dtype).exp()
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Cross-entropy of the scores."""
+        return cross_entropy(self.class_scores(outputs), labels)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """The scores, normalised."""
+        return self.class_scores(outputs).log_softmax(dim=-1)
+
+
+def binomial_scores(logit: Tensor, num_classes: int) -> Tensor:
+    """Log P(k) of a binomial distribution for every class, less its greatest, from a logit with a last axis of one.
+
+    Near the peak of many classes neighbours differ by far less than the terms do, so the sum is taken in float64 where
+    the device has it.
+    """
+    wide = logit if logit.device.type == "mps" else logit.double()
+    counts = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
+    ways = -torch.lgamma(counts + 1) - torch.lgamma(num_classes - counts)
+    scores = ways + counts * wide
+    return (scores - scores.amax(dim=-1, keepdim=True).detach()).to(logit.dtype)
