@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import compare, datasets, evaluate, methods, predict, splits, train
+from onepeak.cli import compare, datasets, demo, evaluate, methods, predict, report, splits, train
 
 app = typer.Typer(
     name="onepeak",
@@ -15,8 +15,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command()(demo.demo)
 app.command()(compare.compare)
 app.command()(train.train)
+app.command()(report.report)
 app.command()(evaluate.evaluate)
 app.command()(predict.predict)
 app.command()(methods.methods)

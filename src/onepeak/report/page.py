@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from onepeak._extras import require
 from onepeak.data.listing import counted
 from onepeak.experiment.records import FailedRun
+from onepeak.metrics.catalog import METRICS, MetricRecord
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.made import Made
@@ -80,6 +81,7 @@ class PageText:
     title: str
     subtitle: str
     version: str
+    metrics: tuple[MetricRecord, ...]
     blocks: tuple[BlockText, ...]
     diagrams: tuple[str, ...]
     """Addresses of the diagrams of ranks, beside the page."""
@@ -107,6 +109,7 @@ def page_html(blocks: Sequence[BlockText], *, diagrams: Sequence[str] = ()) -> s
         title=blocks[0].title if one else f"{len(blocks)} data sets",
         subtitle=blocks[0].subtitle if one else ", ".join(block.title for block in blocks),
         version=versions().get("onepeak", ""),
+        metrics=tuple(METRICS),
         blocks=tuple(blocks),
         diagrams=tuple(diagrams),
         plotly_js=offline.get_plotlyjs(),

@@ -77,7 +77,7 @@ def printed_violations(counts: Mapping[str, Counts], looks: Looks) -> Printed:
     """For print."""
     figure, panels = printed(len(counts), 1, height=0.62)
     for axes, (row, each) in zip(panels, counts.items(), strict=True):
-        axes.bar(np.arange(len(each)), 100 * shares(each), color=looks[row].colour, width=0.9)
+        axes.stairs(100 * shares(each), np.arange(len(each) + 1) - 0.5, color=looks[row].colour, fill=True)
         axes.set_ylabel(row, rotation=0, ha="right", va="center", fontsize=7)
         axes.set_xlim(-0.7, len(each) - 0.3)
         axes.annotate(f"mean {mean_count(each):.2f}", (0.99, 0.75), xycoords="axes fraction", ha="right", fontsize=6)

@@ -1,0 +1,38 @@
+"""`onepeak demo`: the whole story on the embedded data set."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from onepeak.cli import options
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the runs and the report.")] = Path("onepeak-demo"),
+    workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; as many as fit by default.")] = None,
+    device: options.Device = "auto",
+    quiet: options.Quiet = False,
+) -> None:
+    """Compares the paper's seven methods and slopes on drawn biopsies, in minutes on two CPU cores.
+
+    Called again, it goes on where it was. What it does is `onepeak compare experiments/biopsies-demo.toml`.
+
+    Example: onepeak demo
+    """
+    from importlib.resources import as_file, files
+
+    from onepeak.cli.comparing import run_comparison
+    from onepeak.cli.tables import print_note
+    from onepeak.experiment.local import LocalExecutor
+    from onepeak.experiment.plan_file import read_plan
+
+    with as_file(files("onepeak.experiment") / "demo.toml") as plan:
+        experiment = read_plan(plan)
+    run_comparison(experiment, out, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
+    if not quiet:
+        print_note(
+            f"Open {out / 'report.html'} in a browser: what was found, every figure, and predictions that contradict "
+            "themselves.\n"
+            f"Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out results"
+        )

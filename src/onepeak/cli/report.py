@@ -1,0 +1,89 @@
+"""`onepeak report`: tables, figures and a page of runs that are finished."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from onepeak.cli import options
+
+if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
+    from onepeak.report import Report
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="What onepeak compare or train wrote to; one or more.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where the report goes; the folder itself if left out.")
+    ] = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Writes table.csv, .md and .tex, figures for print, and report.html, which opens without a network.
+
+    Several folders make one report, with mean ranks over their data sets.
+
+    Example: onepeak report results
+    """
+    from rich.console import Console
+
+    from onepeak.experiment.records import read_results
+    from onepeak.report.tables import terminal_table
+
+    written = write_with_progress(*folders, out=out, quiet=quiet or as_json)
+    results = read_results(*folders)
+    if as_json:
+        typer.echo(_json(written, folders))
+        return
+    console = Console(highlight=False)
+    console.print(terminal_table(results))
+    if quiet:
+        return
+    for title, sentences in written.findings.items():
+        prefix = f"{title}: " if len(written.findings) > 1 else ""
+        console.print(f"\n{prefix}{' '.join(sentences)}", markup=False)
+    console.print(f"\nreport: {written.page}", markup=False, soft_wrap=True)
+
+
+def write_with_progress(*folders: Path, out: Path | None = None, quiet: bool = False) -> "Report":
+    """Writes the report; on a terminal a bar shows how many runs are read.
+
+    Args:
+        folders: What `onepeak compare` or `onepeak train` wrote to.
+        out: Where to; the folder itself if left out.
+        quiet: Whether to show nothing.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from onepeak.report import write_report
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("Reading runs", total=None)
+
+        def show(done: int, total: int) -> None:
+            what = "Reading runs" if done < total else "Drawing figures"
+            bar.update(task, completed=done, total=total, description=what)
+
+        return write_report(*folders, out=out, on_run=show)
+
+
+def _json(written: "Report", folders: list[Path]) -> str:
+    """All that the page says, for a program."""
+    from onepeak.experiment.records import failed_runs, read_results
+    from onepeak.report.summary import summary
+    from onepeak.training.json_text import json_text
+
+    content = {
+        "page": str(written.page),
+        "tables": [str(path) for path in written.tables],
+        "figures": [str(path) for path in written.figures],
+        "findings": written.findings,
+        "summary": summary(read_results(*folders)).to_dict("records"),
+        "failed": [
+            {"label": run.label, "run": run.name, "message": run.message, "folder": str(run.folder)}
+            for run in failed_runs(*folders)
+        ],
+    }
+    return json_text(content)
