@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from onepeak.data.augment import Augment, draw_changes
-from onepeak.data.crops import _gathered, cut
+from onepeak.data.crops import crop_table, cut, gather
 from onepeak.data.store import build_store
 from picture_files import write_pictures
 
@@ -31,7 +31,11 @@ def changes_of():
     return draw
 
 
-@pytest.mark.parametrize("way", [cut, lambda *arguments: _gathered(*arguments).permute(0, 3, 1, 2)])
+def by_gather(store, positions, changes):
+    return gather(store, crop_table(store, positions, changes), changes.crop).permute(0, 3, 1, 2)
+
+
+@pytest.mark.parametrize("way", [cut, by_gather])
 def test_crops_are_cut_and_mirrored_as_drawn(mixed_store, changes_of, way):
     positions = np.array([3, 0, 2, 2, 1, 4])
     for epoch in range(6):

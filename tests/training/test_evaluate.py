@@ -7,7 +7,7 @@ import torch
 import onepeak
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.training.evaluate import Predictions, measure, predict, validate
+from onepeak.training.evaluate import Predictions, answers, measure, predict, validate
 from training.planted import CLASSES, RECIPE
 
 
@@ -43,7 +43,8 @@ def test_predictions_come_in_the_order_asked_for_whatever_the_batches(network, f
 def test_validation_measures_what_the_predictions_measure(network, feed, labels, fabric, split, batch_size):
     metrics = collection(len(CLASSES))
     for _ in range(2):  # what an earlier epoch counted is forgotten
-        found = validate(network, feed, split.valid, labels, metrics, fabric=fabric, batch_size=batch_size)
+        said = answers(network, feed, split.valid, labels, fabric=fabric, batch_size=batch_size)
+        found = validate(network.method, said, metrics, fabric=fabric)
     kept = predict(network, feed, split.valid, labels, fabric=fabric, batch_size=100)
     expected = measure(kept)
     assert expected.keys() == {record.name for record in METRICS}
@@ -57,7 +58,8 @@ def test_of_a_network_that_has_diverged_only_the_loss_is_told(network, feed, lab
     with torch.no_grad():
         next(network.parameters()).fill_(torch.nan)
     metrics = collection(len(CLASSES))
-    found = validate(network, feed, split.valid, labels, metrics, fabric=fabric, batch_size=8)
+    said = answers(network, feed, split.valid, labels, fabric=fabric, batch_size=8)
+    found = validate(network.method, said, metrics, fabric=fabric)
     assert found.keys() == {"loss"}
     assert np.isnan(found["loss"])
 

@@ -25,7 +25,7 @@ def cut(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -
         for row in np.flatnonzero(~small).tolist():
             _copy(batch[row], store[positions[row]].permute(1, 2, 0), changes, row)
     else:
-        batch = _gathered(store, positions, changes)
+        batch = gather(store, crop_table(store, positions, changes), changes.crop)
     for row in np.flatnonzero(small).tolist():
         picture = _enlarged(store[positions[row]], changes.sizes[row].tolist())
         _copy(batch[row], picture.permute(1, 2, 0), changes, row)
@@ -41,12 +41,8 @@ def _copy(target: Tensor, picture: Tensor, changes: Changes, row: int) -> None:
     target.copy_(crop.flip(mirrored) if mirrored else crop)
 
 
-def _gathered(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -> Tensor:
-    """All crops by one gather. On a GPU this is a few launches a batch instead of one or two a picture.
-
-    Pictures to be enlarged read anything here, as long as it is inside the store; they are replaced afterwards.
-    """
-    height, width = changes.crop
+def crop_table(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -> Tensor:
+    """All that `gather` must know of each crop, one column a picture, on the store's device."""
     first = store.offsets[positions] // 3  # in pixels, of which every picture is a whole number
     table = np.stack(
         [
@@ -58,7 +54,21 @@ def _gathered(store: ImageStore, positions: npt.NDArray[np.int64], changes: Chan
             changes.horizontal_flip,
         ]
     )
-    first_pixel, row_length, top, left, upside_down, mirrored = torch.from_numpy(table).to(store.device).unsqueeze(-1)
+    return torch.from_numpy(table).to(store.device)
+
+
+def gather(store: ImageStore, table: Tensor, crop: tuple[int, int]) -> Tensor:
+    """All crops by one gather, channels last. On a GPU this is a few launches a batch, not one or two a picture.
+
+    Pictures to be enlarged read anything here, as long as it is inside the store.
+
+    Args:
+        store: Where the pictures are.
+        table: Of `crop_table`.
+        crop: Height and width.
+    """
+    height, width = crop
+    first_pixel, row_length, top, left, upside_down, mirrored = table.unsqueeze(-1)
     down = torch.arange(height, device=store.device)
     across = torch.arange(width, device=store.device)
     rows = top + torch.where(upside_down.bool(), height - 1 - down, down)

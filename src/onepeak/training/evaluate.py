@@ -1,8 +1,9 @@
 """Runs a network over whole samples and measures what it says."""
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 from torch import Tensor
@@ -18,6 +19,10 @@ from onepeak.training.feed import Feed, Indices, on_device
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
     from torchmetrics import MetricCollection
+
+
+SAMPLES_AT_ONCE = 4096
+"""Samples that are measured together."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,38 +69,59 @@ def measure(predictions: Predictions) -> dict[str, float]:
     return {name: float(value) for name, value in metrics.compute().items()}
 
 
+Answers: TypeAlias = Iterable[tuple[Tensor, Tensor]]
+"""What a network gives for some samples at a time, and their labels; on its device."""
+
+
 @torch.inference_mode()
-def validate(
-    network: Network,
-    feed: Feed,
-    indices: Indices,
-    labels: Tensor,
-    metrics: "MetricCollection",
-    *,
-    fabric: "Fabric",
-    batch_size: int,
-) -> dict[str, float]:
-    """Every metric and the mean loss over samples that the processes share among them, without keeping posteriors.
+def answers(
+    network: Network, feed: Feed, indices: Indices, labels: Tensor, *, fabric: "Fabric", batch_size: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """The outputs for this process's share of some samples, and their labels."""
+    network.eval()
+    mine = indices[fabric.global_rank :: fabric.world_size]
+    for places, inputs in feed.evaluation_inputs(mine, batch_size=batch_size):
+        with fabric.autocast():
+            outputs = network(inputs)
+        yield outputs, labels[on_device(mine[places.numpy()], labels.device)]
+
+
+@torch.inference_mode()
+def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fabric: "Fabric") -> dict[str, float]:
+    """Every metric and the mean loss over answers that the processes share among them, without keeping posteriors.
 
     Of a network that has diverged only the loss is told, which is then not finite.
     """
-    network.eval()
     metrics.reset()
-    loss = torch.zeros(2, dtype=torch.float64, device="cpu" if labels.device.type == "mps" else labels.device)
-    mine = indices[fabric.global_rank :: fabric.world_size]
-    for places, inputs in feed.evaluation_inputs(mine, batch_size=batch_size):
-        truth = labels[on_device(mine[places.numpy()], labels.device)]
-        with fabric.autocast():
-            outputs = network(inputs)
-        batch_loss = loss_or_nan(network.method, outputs, truth, reduction="sum")
+    device = fabric.device
+    loss = torch.zeros(2, dtype=torch.float64, device="cpu" if device.type == "mps" else device)
+    for outputs, truth in _many_at_once(given):
+        batch_loss = loss_or_nan(method, outputs, truth, reduction="sum")
         loss[0] += batch_loss
         loss[1] += len(truth)
         if not readable(batch_loss) or batch_loss.isfinite():  # metrics refuse NaN where they can see it
-            metrics.update(network.method.log_probs(outputs), truth, network.method.predict(outputs))
+            metrics.update(method.log_probs(outputs), truth, method.predict(outputs))
     total, count = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
     if not math.isfinite(total):
         return {"loss": total}
     return {"loss": total / max(1, count), **{name: float(value) for name, value in metrics.compute().items()}}
+
+
+def _many_at_once(given: Answers) -> Iterator[tuple[Tensor, Tensor]]:
+    """Answers put together: metrics take hundreds of small operations, whether for two samples or for thousands."""
+    waiting: list[tuple[Tensor, Tensor]] = []
+    for pair in given:
+        waiting.append(pair)
+        if sum(len(truth) for _, truth in waiting) >= SAMPLES_AT_ONCE:
+            yield _together(waiting)
+            waiting = []
+    if waiting:
+        yield _together(waiting)
+
+
+def _together(pairs: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    outputs, labels = zip(*pairs, strict=True)
+    return torch.cat(outputs), torch.cat(labels)
 
 
 def loss_or_nan(method: Method, outputs: Tensor, labels: Tensor, *, reduction: Reduction) -> Tensor:

@@ -9,8 +9,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak.data.augment import Augment, shuffled
+from onepeak.data.augment import Augment, draw_changes, shuffled
 from onepeak.data.batches import evaluation_batches, normalise, train_batch
+from onepeak.data.crops import crop_table, gather
 from onepeak.data.store import ImageStore
 
 Indices = npt.NDArray[np.int64]
@@ -22,6 +23,14 @@ class Feed(ABC):
     @abstractmethod
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
         """The inputs of some samples as an epoch of training sees them."""
+
+    @abstractmethod
+    def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor | None:
+        """All that `planned_inputs` must know of some samples, one column each; None where it takes more than that."""
+
+    @abstractmethod
+    def planned_inputs(self, plan: Tensor) -> Tensor:
+        """The inputs of `train_inputs` from columns of a plan, without a look at the host: a graph can record it."""
 
     @abstractmethod
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
@@ -48,6 +57,22 @@ class PictureFeed(Feed):
         batch = train_batch(self.store, indices, self.augment, seed=seed, epoch=epoch, device=self.device)
         return normalise(batch)
 
+    def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor | None:
+        """The crops of a store on the device, unless a picture must be enlarged or colours change."""
+        store, augment = self.store, self.augment
+        if store.device.type == "cpu" or augment.crop is None or augment.colour_jitter is not None:
+            return None
+        changes = draw_changes(augment, store.kept[indices], store.sizes[indices], seed=seed, epoch=epoch)
+        enlarged = (changes.sizes != store.sizes[indices]).any()
+        return None if enlarged else crop_table(store, indices, changes)
+
+    def planned_inputs(self, plan: Tensor) -> Tensor:
+        """Augmented crops, normalised."""
+        side = self.augment.crop
+        if side is None:
+            raise TypeError("whole pictures have no plan")
+        return normalise(gather(self.store, plan, (side, side)).permute(0, 3, 1, 2))
+
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """Whole pictures, normalised; pictures of one size share a batch."""
         for places, batch in evaluation_batches(self.store, indices, batch_size=batch_size, device=self.device):
@@ -69,6 +94,14 @@ class RowFeed(Feed):
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:  # noqa: ARG002 - rows do not change
         """The rows."""
         return self.rows[on_device(indices, self.rows.device)]
+
+    def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:  # noqa: ARG002 - rows do not change
+        """Which rows."""
+        return on_device(indices, self.rows.device).unsqueeze(0)
+
+    def planned_inputs(self, plan: Tensor) -> Tensor:
+        """The rows."""
+        return self.rows[plan[0]]
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
         """The rows, in their order."""

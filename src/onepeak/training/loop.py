@@ -18,12 +18,14 @@ from onepeak.errors import OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from onepeak.training.evaluate import loss_or_nan, validate
+from onepeak.training.evaluate import Answers, answers, loss_or_nan, validate
 from onepeak.training.feed import Feed, Indices, epoch_order, on_device
+from onepeak.training.graph import graphs_are_on
 from onepeak.training.history import write_history
-from onepeak.training.optimizer import make_optimizer
+from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
+from onepeak.training.recorded import RecordedAnswers, RecordedSteps
 from onepeak.training.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -115,6 +117,18 @@ class Loop:
             else AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.ema), use_buffers=True)
         )
         self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
+        self.records = (
+            graphs_are_on(fabric.device)
+            and fabric.world_size == 1
+            and self.scaler is None
+            and recipe.clip_norm is None  # which looks at the norm
+        )
+        self.is_warm = False
+        """Whether an epoch was run in this process, so that all that is made on first use exists."""
+        self.recorded_steps = RecordedSteps(
+            feed, self.device_labels, lambda inputs, labels: self.descend(inputs, labels, None)
+        )
+        self.recorded_answers: RecordedAnswers | None = None
         self.epoch = 0
         self.history: list[Row] = []
         self.best: dict[str, Tensor] = {}
@@ -161,19 +175,10 @@ class Loop:
         start = time.perf_counter()
         torch.manual_seed((self.seed * 1_000_003 + self.epoch) * 4096 % 2**62 + self.fabric.global_rank)
         rate = learning_rate(self.recipe, self.epoch)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+        set_learning_rate(self.optimizer, rate)
         train_loss = self.train_epoch()
         self.agree_on_buffers()
-        values = validate(
-            self.evaluated(),
-            self.feed,
-            self.split.valid,
-            self.device_labels,
-            self.metrics,
-            fabric=self.fabric,
-            batch_size=self.recipe.evaluation_batch_size,
-        )
+        values = validate(self.evaluated().method, self.validation_answers(), self.metrics, fabric=self.fabric)
         if not math.isfinite(values["loss"]):
             raise self.diverged("validation loss is not a number", len(list(self.batches())) - 1)
         row = {"epoch": self.epoch, "lr": rate, "train_loss": train_loss, "seconds": time.perf_counter() - start}
@@ -182,6 +187,7 @@ class Loop:
         self.keep_if_best(values[self.select])
         self.network.method.tighten()
         self.epoch += 1
+        self.is_warm = True
         for watch in self.watches:
             watch.epoch(row)
 
@@ -190,8 +196,14 @@ class Loop:
         self.loss.train()
         batches = list(self.batches())
         losses = torch.zeros(len(batches), device=self.fabric.device)
+        plan = None
+        if self.records and self.is_warm:
+            plan = self.recorded_steps.plan(batches, seed=self.seed, epoch=self.epoch)
         for step, batch in enumerate(batches):
-            losses[step] = self.train_step(batch)
+            if plan is None or len(batch) < self.recipe.batch_size:
+                losses[step] = self.train_step(batch)
+            else:
+                losses[step] = self.replay_step(plan[:, step * len(batch) : (step + 1) * len(batch)])
             for watch in self.watches:
                 watch.step(self.epoch, step + 1, len(batches))
         # Every process knows only its share of a batch; all must come to know of a loss that is not a number.
@@ -217,15 +229,38 @@ class Loop:
         inputs = self.feed.train_inputs(mine, seed=self.seed, epoch=self.epoch)
         labels = self.device_labels[on_device(mine, self.fabric.device)]
         # Gradients are averaged over processes: each divides its sum by its share of the whole batch's weight.
-        loss: Tensor = self.loss(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
+        loss = self.descend(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
+        if self.average is not None:
+            self.average.update_parameters(self.network)
+        return loss
+
+    def descend(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
+        """Loss, gradient and the optimiser's step."""
+        loss: Tensor = self.loss(inputs, labels, total_weight)
         self.fabric.backward(loss)
         if self.recipe.clip_norm is not None:
             self.fabric.clip_gradients(self.loss, self.optimizer, max_norm=self.recipe.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
+        return loss.detach()
+
+    def replay_step(self, columns: Tensor) -> Tensor:
+        """`train_step` for the samples in these columns of a plan."""
+        loss = self.recorded_steps.step(columns)
         if self.average is not None:
             self.average.update_parameters(self.network)
-        return loss.detach()
+        return loss
+
+    def validation_answers(self) -> Answers:
+        """What the network says of the validation part, by a recording where there is one."""
+        asked = (self.evaluated(), self.feed, self.split.valid, self.device_labels)
+        size = self.recipe.evaluation_batch_size
+        if self.records and self.is_warm:
+            if self.recorded_answers is None:
+                self.recorded_answers = RecordedAnswers(*asked, fabric=self.fabric, batch_size=size)
+            if self.recorded_answers.fits:
+                return self.recorded_answers()
+        return answers(*asked, fabric=self.fabric, batch_size=size)
 
     def batches(self) -> Iterator[Indices]:
         """The samples of each step of this epoch, over all processes."""
@@ -280,6 +315,9 @@ class Loop:
             return
         self.network.load_state_dict(state.network)
         self.optimizer.load_state_dict(state.optimizer)
+        for group in self.optimizer.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group["lr"] = group["lr"].to(self.fabric.device)
         if self.scaler is not None and state.scaler is not None:
             self.scaler.load_state_dict(state.scaler)
         if self.average is not None and state.average is not None:

@@ -1,0 +1,55 @@
+"""On a GPU: a recorded training is the eager one, to the bit."""
+
+import numpy as np
+import pytest
+import torch
+
+from onepeak.data.biopsies import biopsies
+from onepeak.data.splits import make_splits
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.devices import make_fabric
+from onepeak.training.graph import graphs_are_on
+from onepeak.training.prepare import prepare
+from onepeak.training.presets import preset
+from onepeak.training.recipe_file import changed
+from onepeak.training.run import RunSettings, train_run
+
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+
+
+def test_nothing_is_recorded_on_a_cpu_or_when_switched_off(monkeypatch):
+    assert not graphs_are_on(torch.device("cpu"))
+    assert graphs_are_on(torch.device("cuda"))
+    monkeypatch.setenv("ONEPEAK_GRAPHS", "0")
+    assert not graphs_are_on(torch.device("cuda"))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    manifest = biopsies(120, seed=1)
+    return prepare(manifest, preset("auto", manifest), cache_dir=tmp_path_factory.mktemp("cache"), quiet=True)
+
+
+def trained(prepared, folder, monkeypatch, *, graphs, method, changes):
+    monkeypatch.setenv("ONEPEAK_GRAPHS", graphs)
+    base = preset("auto", prepared.manifest)
+    recipe = changed(base, {"epochs": 4, "batch_size": 16, **changes}, source="test")
+    settings = RunSettings(method=method, network=NetworkSettings(backbone="small"), recipe=recipe)
+    (split,) = make_splits(prepared.manifest, protocol="auto", splits=1, seed=0)
+    result = train_run(settings, prepared, split, folder, fabric=make_fabric(device="cuda"))
+    return result, (folder / "model.safetensors").read_bytes()
+
+
+@gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("method", ["ce", "elb", "pn", "ren", "ld", "mv", "po", "slopes", "mv+elb"])
+@pytest.mark.parametrize("changes", [{"optimizer": "sgd", "lr": 1e-3}, {"ema": 0.9}], ids=["sgd", "adamw-ema"])
+def test_recorded_training_gives_the_bits_of_eager_training(prepared, tmp_path, monkeypatch, method, changes):
+    changes = {**changes, "augment": {"crop": 56}}
+    eager, eager_weights = trained(
+        prepared, tmp_path / "eager", monkeypatch, graphs="0", method=method, changes=changes
+    )
+    replayed, weights = trained(prepared, tmp_path / "graph", monkeypatch, graphs="1", method=method, changes=changes)
+    assert weights == eager_weights
+    for part in ("valid", "test"):
+        np.testing.assert_equal(replayed["metrics"][part], eager["metrics"][part])
