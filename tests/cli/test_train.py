@@ -2,6 +2,9 @@
 
 import json
 import os
+import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,7 +170,7 @@ def test_a_killed_run_goes_on_when_asked_and_ends_as_one_that_was_not(table, tmp
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     process = start(*flags_of(table, killed, "--epochs", LONG))
     try:
-        wait_for(killed / "checkpoint.pt", process)
+        wait_for(killed / "history.csv", process)  # which is written after the checkpoint
     finally:
         process.kill()
         process.communicate()
@@ -180,9 +183,16 @@ def test_a_killed_run_goes_on_when_asked_and_ends_as_one_that_was_not(table, tmp
     assert "--resume" in errors
     status, _, errors = run(*flags_of(table, killed, "--epochs", LONG, "--lr", 0.5, "--resume"))
     assert status == 2
-    assert "belongs to a run with other settings" in errors
+    assert "belongs to a run with other settings (recipe.lr was 0.003, is now 0.5)" in errors
+    so_far = history_of(killed)
+    assert 1 <= len(so_far) < LONG  # what was done can be looked at
 
-    assert run(*flags_of(table, killed, "--epochs", LONG, "--resume"))[0] == 0
+    going_on = [flag for flag in flags_of(table, killed, "--epochs", LONG, "--resume") if flag != "--quiet"]
+    status, _, errors = run(*going_on)
+    assert status == 0
+    done = re.search(rf"going on after epoch (\d+) of {LONG}", errors)
+    assert done is not None
+    assert len(so_far) <= int(done[1]) < LONG
     assert run(*flags_of(table, whole, "--epochs", LONG))[0] == 0
     pd.testing.assert_frame_equal(history_of(killed), history_of(whole), check_exact=True)
     assert (killed / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
@@ -200,7 +210,7 @@ def test_control_c_leaves_a_checkpoint_and_says_how_to_go_on(table, tmp_path):
         process.kill()
     assert (process.returncode, output, errors.count("\n")) == (1, "", 1), errors
     assert "stopped" in errors.lower()
-    assert "--resume" in errors
+    assert errors.rstrip().endswith(f"run: onepeak {shlex.join(flags_of(table, out, '--epochs', 100_000))} --resume")
     state = torch.load(out / "checkpoint.pt", weights_only=True)
     assert len(state["history"]) == state["epoch"] >= 1
     assert not (out / "result.json").exists()
@@ -208,17 +218,24 @@ def test_control_c_leaves_a_checkpoint_and_says_how_to_go_on(table, tmp_path):
 
 
 def test_resume_with_nothing_to_go_on_with_starts_anew(run, table, tmp_path):
-    assert run(*flags_of(table, tmp_path / "new", "--epochs", 1, "--resume"))[0] == 0
+    flags = [flag for flag in flags_of(table, tmp_path / "new", "--epochs", 1, "--resume") if flag != "--quiet"]
+    status, _, errors = run(*flags)
+    assert status == 0
+    assert f"{tmp_path / 'new'} holds nothing to go on with: training starts anew" in errors
+    assert ", 1 epoch, cpu" in errors
     assert (tmp_path / "new" / "result.json").exists()
 
 
 def test_flags_come_before_the_recipe_and_settings_reach_the_method(run, table, tmp_path):
     (tmp_path / "mine.toml").write_text('epochs = 9\nlr = 0.02\nschedule = "constant"\nwarmup_epochs = 0\n')
     more = ("--recipe", tmp_path / "mine.toml", "--select", "rps", "--set", "t=2.5", "--fold", 3, "--seed", 7)
+    more += ("--network", "hidden=8,4", "--network", "dropout=0.25")
     assert run(*flags_of(table, tmp_path / "run", *more))[0] == 0
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert [result[key] for key in ("epochs", "selected_by", "fold", "seed")] == [2, "rps", 3, 7]
     assert result["method_settings"] == {"t": 2.5}
+    network = onepeak.load(tmp_path / "run").description.network
+    assert (network.hidden, network.dropout) == ((8, 4), 0.25)
     assert history_of(tmp_path / "run")["lr"].tolist() == [0.02, 0.02]
 
 
@@ -256,9 +273,13 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--backbone", "resnet19"), ("mlp",)),
         (("--backbone", "small"), ("mlp", "table")),
         (("--fold", "99"), ("`--fold`", "0 to 4", "got 99")),
-        (("--epochs", "0"), ("`epochs` must be an integer >= 1, got 0",)),
-        (("--lr", "-1"), ("`lr` must be a finite number > 0, got -1.0",)),
-        (("--select", "mea"), ("Did you mean 'mae'?",)),
+        (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
+        (("--lr", "-1"), ("onepeak: `--lr` must be a finite number > 0, got -1.0",)),
+        (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
+        (("--select", "mea"), ("Unknown `--select` 'mea'. Did you mean 'mae'?",)),
+        (("--network", "hiden=8"), ("Unknown setting of a network 'hiden'. Did you mean 'hidden'?",)),
+        (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
+        (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),
         (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
         (("--label", "grad"), ("'grad'", "grade")),
         (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
@@ -316,6 +337,55 @@ def test_an_unknown_backbone_for_pictures_is_answered_with_the_nearest(run, pict
     status, output, errors = run(*flags_of_pictures(pictures, tmp_path, "--backbone", "resnet19", data="scans.csv"))
     assert (status, output, errors.count("\n")) == (2, "", 1), errors
     assert "resnet18" in errors
+
+
+@pytest.fixture
+def damaged(pictures, tmp_path):
+    """The pictures, one of which is cut off: whoever reads them stumbles over it."""
+    folder = shutil.copytree(pictures, tmp_path / "damaged")
+    (folder / "07.png").write_bytes((folder / "07.png").read_bytes()[:200])
+    return folder
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--backbone", "resnet19"), "Unknown backbone 'resnet19'"),
+        (("--weights", "gone.pt"), "`weights` must be a file, 'gone.pt' is not there"),
+        (("--select", "mea"), "Unknown `--select` 'mea'"),
+        (("--epochs", "0"), "`--epochs` must be"),
+        (("--device", "tpu"), "Unknown `device` 'tpu'"),
+        (("--fold", "9"), "`--fold` must be one of the protocol's folds (0 to 4), got 9"),
+        (("--logger", "tensorbord"), "`logger` must be"),
+        (("--network", "kmax=7"), "`kmax` must be"),
+    ],
+)
+def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(run, damaged, tmp_path, more, message):
+    status, output, errors = run(*flags_of_pictures(damaged, tmp_path, *more))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert message in errors
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, tmp_path):
+    status, _, errors = run(*flags_of_pictures(damaged, tmp_path))
+    assert status == 2
+    assert "1 of 24 pictures cannot be read:\n  07.png: cut off or damaged" in errors
+    assert "leave them out with --skip-bad." in errors
+    flags = flags_of_pictures(damaged, tmp_path, "--skip-bad", data="scans.csv")
+    status, _, errors = run(*(flag for flag in flags if flag != "--quiet"))
+    assert status == 0, errors
+    assert "note: left out 1 picture that cannot be read: 07.png: cut off or damaged" in errors
+    assert "Warning" not in errors  # of Python
+
+
+@pytest.mark.bad_input
+def test_a_table_without_a_column_of_labels_asks_for_it(run, table, tmp_path):
+    status, _, errors = run("train", table, "--method", "ce", "--out", tmp_path / "run")
+    assert status == 2
+    assert "--label COLUMN" in errors
+    assert "size, tone, grade" in errors
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import torch
 
 from onepeak.data.resize import Resize
-from onepeak.data.store import UnreadablePicturesWarning
 from onepeak.training.feed import PictureFeed, RowFeed
 from onepeak.training.prepare import prepare
 from picture_files import write_pictures
@@ -34,6 +32,7 @@ def test_pictures_are_resized_and_fed_from_a_store():
     assert prepared.store is not None
     assert (prepared.store.sizes == 8).all()
     assert len(prepared.digests) == 20
+    assert prepared.notes == ()
 
 
 def test_a_network_is_proposed_that_suits_the_data():
@@ -47,8 +46,8 @@ def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_p
     items, _ = write_pictures(tmp_path / "pictures", [(8, 8)] * 6)
     (items.root / "2.png").write_bytes(b"")
     manifest = replace(planted_pictures(6), items=items)
-    with pytest.warns(UnreadablePicturesWarning):
-        prepared = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
+    prepared = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
+    assert prepared.notes == ("left out 1 picture that cannot be read: 2.png: the file is empty (0 bytes)",)
     assert prepared.manifest.items.paths == ("0.png", "1.png", "3.png", "4.png", "5.png")
     assert prepared.manifest.labels.tolist() == [0, 1, 3, 0, 1]
     assert len(prepared.digests) == 5

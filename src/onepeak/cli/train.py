@@ -26,6 +26,9 @@ def train(
     select: Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch.")] = None,
     variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
     settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
+    network: Annotated[
+        list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
+    ] = [],  # noqa: B006
     backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
     pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,
     weights: Annotated[Path | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,
@@ -36,7 +39,7 @@ def train(
         str, typer.Option("--logger", help="tensorboard, csv, none, or a Lightning logger.")
     ] = "tensorboard",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what --out holds.")] = False,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")] = False,
+    skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the split leaks.")] = False,
     cache: Annotated[Path | None, typer.Option("--cache", help="Folder for decoded pictures.")] = None,
     quiet: options.Quiet = False,
@@ -59,11 +62,10 @@ def train(
         split=split,
         fold=fold,
         recipe=recipe,
-        changes={"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select},
+        changes=options.given({"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select}),
         variant=variant,
         settings=options.settings_of(settings),
-        backbone=backbone,
-        pooling=pooling,
+        network=options.network_settings(network) | options.given({"backbone": backbone, "pooling": pooling}),
         weights=weights,
         seed=seed,
         device=device,

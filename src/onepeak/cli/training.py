@@ -1,25 +1,31 @@
 """What `onepeak train` does, once its flags are read."""
 
 import contextlib
-from dataclasses import dataclass
+import shlex
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from onepeak.cli.tables import print_note
+from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
 from onepeak.errors import InputError, StoppedError
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
+from onepeak.training.checkpoint import epochs_done
 from onepeak.training.devices import make_fabric
 from onepeak.training.loop import Watch
-from onepeak.training.prepare import Prepared, prepare
+from onepeak.training.prepare import prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import changed, read_recipe, recipe_for
+from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
+from onepeak.training.trial import try_network
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +46,7 @@ class TrainRequest:
     changes: dict[str, Any]
     variant: str
     settings: dict[str, Any]
-    backbone: str | None
-    pooling: str | None
+    network: dict[str, Any]
     weights: Path | None
     seed: int
     device: str
@@ -60,22 +65,26 @@ def train_one(request: TrainRequest) -> None:
         typer.echo(f"{request.out} is finished already: there is nothing to go on with.")
         return
     check_folder(request.out, resume=request.resume)
-    # A wrong name or setting is told before any picture is read.
+    # A wrong name, setting, device or file is told before any picture is read.
     method(request.method, num_classes=2, variant=request.variant, **request.settings)  # type: ignore[arg-type]
+    fabric = make_fabric(device=request.device, precision=request.precision)  # type: ignore[arg-type]
+    done = epochs_done(request.out / CHECKPOINT)
     manifest = open_data(request.data, root=request.root, order=request.order, label=request.label, group=request.group)
     if not request.quiet:
         for note in manifest.notes:
-            typer.echo(f"note: {note}", err=True)
+            print_note(f"note: {note}")
     recipe = choose_recipe(request, manifest)
+    try_network(manifest, request.network, weights=request.weights)
+    choose_split(request, manifest)
+    logger = LoggerWatch(request.logger, request.out) if fabric.is_global_zero and request.logger != "none" else None
     prepared = prepare(manifest, recipe, cache_dir=request.cache, skip_bad=request.skip_bad, quiet=request.quiet)
-    split = choose_split(request, prepared)
+    split = choose_split(request, prepared.manifest)
     leaks = refuse_leaks(prepared.manifest, [split], digests=prepared.digests, allow=request.allow_leak)
-    fabric = make_fabric(device=request.device, precision=request.precision)  # type: ignore[arg-type]
     settings = RunSettings(
         method=request.method,
         variant=request.variant,  # type: ignore[arg-type]
         method_settings=request.settings,
-        network=prepared.network(given({"backbone": request.backbone, "pooling": request.pooling})),
+        network=prepared.network(request.network),
         weights=request.weights,
         recipe=recipe,
         seed=request.seed,
@@ -83,17 +92,22 @@ def train_one(request: TrainRequest) -> None:
     title = (
         f"{request.method} on {manifest.name}: {prepared.manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
-        f"{settings.network.backbone}, {recipe.epochs} epochs, {fabric.device}"
+        f"{settings.network.backbone}, {counted(recipe.epochs, 'epoch')}, {fabric.device}"
     )
     if fabric.is_global_zero and not request.quiet:
-        typer.echo(title, err=True)
+        for note in prepared.notes:
+            print_note(f"note: {note}")
+        print_note(title)
+        if request.resume:
+            nothing = f"{request.out} holds nothing to go on with: training starts anew"
+            print_note(f"going on after epoch {done} of {recipe.epochs}" if done else nothing)
     watches: list[Watch] = []
     with contextlib.ExitStack() as stack:
         if fabric.is_global_zero:
             bar = ProgressBar(request.method, recipe.epochs, quiet=request.quiet)
             watches.append(stack.enter_context(bar))
-            if request.logger != "none":
-                watches.append(LoggerWatch(request.logger, request.out))
+            if logger is not None:
+                watches.append(logger)
         notes = {"leaks_allowed": [str(leak) for leak in leaks]} if leaks else {}
         try:
             result = train_run(
@@ -101,8 +115,8 @@ def train_one(request: TrainRequest) -> None:
             )
         except KeyboardInterrupt:
             kept = (request.out / CHECKPOINT).exists()
-            how = "the same command with --resume goes on from its checkpoint" if kept else "no epoch was finished"
-            raise StoppedError(f"Stopped: {how}.") from None
+            how = f"to go on from its checkpoint, run: {resume_command()}" if kept else "no epoch was finished."
+            raise StoppedError(f"Stopped: {how}") from None
     if fabric.is_global_zero:
         show(result, prepared.manifest.num_classes, request.out)
 
@@ -122,26 +136,29 @@ def check_folder(out: Path, *, resume: bool) -> None:
 
 def choose_recipe(request: TrainRequest, manifest: Manifest) -> Recipe:
     """The preset or the file, with what the flags say instead."""
-    return changed(
-        recipe_for(manifest, read_recipe(request.recipe), source=request.recipe),
-        given(request.changes),
-        source="flags",
-    )
+    recipe = recipe_for(manifest, read_recipe(request.recipe), source=request.recipe)
+    try:
+        return replace(recipe, **request.changes)
+    except InputError as error:  # which calls a flag by the name of the setting
+        message = str(error)
+        for name in request.changes:
+            message = message.replace(f"`{name}`", f"`--{name.replace('_', '-')}`")
+        raise InputError(message) from error
 
 
-def given(flags: dict[str, Any]) -> dict[str, Any]:
-    """The flags that were given."""
-    return {name: value for name, value in flags.items() if value is not None}
-
-
-def choose_split(request: TrainRequest, prepared: Prepared) -> Split:
+def choose_split(request: TrainRequest, manifest: Manifest) -> Split:
     """The split and fold that were asked for."""
-    splits = make_splits(prepared.manifest, protocol=request.protocol, splits=request.split + 1, seed=request.seed)
+    splits = make_splits(manifest, protocol=request.protocol, splits=request.split + 1, seed=request.seed)
     for found in splits:
         if (found.split, found.fold) == (request.split, request.fold):
             return found
     folds = sorted({found.fold for found in splits})
     raise InputError(f"`--fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {request.fold}.")
+
+
+def resume_command() -> str:
+    """What to type to go on with this run."""
+    return shlex.join(["onepeak", *(argument for argument in sys.argv[1:] if argument != "--resume"), "--resume"])
 
 
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:

@@ -1,5 +1,6 @@
 """Makes data ready to train on, once for all runs over it."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,16 +8,17 @@ from typing import Any
 
 import torch
 
+from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.digests import item_digests
-from onepeak.data.store import ImageStore, build_store
-from onepeak.errors import InputError
+from onepeak.data.store import ImageStore, UnreadablePicturesWarning, build_store
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.feed import Feed, PictureFeed, RowFeed
 from onepeak.training.presets import LARGEST_SMALL
 from onepeak.training.recipe import Recipe
 from onepeak.training.table import TableEncoder
+from onepeak.training.trial import check_backbone
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,6 +41,15 @@ class Prepared:
             raise TypeError("pictures without a store")
         return PictureFeed(self.store, recipe.augment, device), None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, to be shown."""
+        bad = () if self.store is None else self.store.bad
+        if not bad:
+            return ()
+        shown = listed(f"{picture.path}: {picture.reason}" for picture in bad)
+        return (f"left out {counted(len(bad), 'picture')} that cannot be read: {shown}",)
+
     def suits(self) -> NetworkSettings:
         """The network for such data when nothing else is asked for."""
         if isinstance(self.manifest.items, FeatureRows):
@@ -51,22 +62,23 @@ class Prepared:
 
     def network(self, given: Mapping[str, Any]) -> NetworkSettings:
         """What suits the data, with the settings given instead."""
-        table = self.store is None
-        backbone = given.get("backbone")
-        if backbone is not None and (backbone == "mlp") != table:
-            fit = "mlp for a table" if table else "small or a timm name for pictures"
-            raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")
+        check_backbone(self.manifest, given.get("backbone"))
         return replace(self.suits(), **given)
 
 
 def prepare(
     manifest: Manifest, recipe: Recipe, *, cache_dir: Path | None = None, skip_bad: bool = False, quiet: bool = False
 ) -> Prepared:
-    """Decodes the pictures into a store (or finds the one that is there) and leaves bad ones out where allowed."""
+    """Decodes the pictures into a store (or finds the one that is there) and leaves bad ones out where allowed.
+
+    What was left out is in the `notes`.
+    """
     if isinstance(manifest.items, FeatureRows):
         return Prepared(manifest=manifest, store=None, digests=tuple(item_digests(manifest.items)))
-    store = build_store(
-        manifest.items, recipe.resize, cache_dir=cache_dir, skip_bad=skip_bad, progress=False if quiet else None
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # the notes say it
+        store = build_store(
+            manifest.items, recipe.resize, cache_dir=cache_dir, skip_bad=skip_bad, progress=False if quiet else None
+        )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
     return Prepared(manifest=kept, store=store, digests=store.digests)

@@ -1,0 +1,48 @@
+"""A network built on trial, so that a wrong name, setting or file is told before any picture is read."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from onepeak._registry import unknown_name
+from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.errors import InputError
+from onepeak.methods.catalog import method
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.weight_file import read_weights
+
+SETTINGS = tuple(field.name for field in fields(NetworkSettings) if field.name != "num_features")
+"""What can be set of a network; how many columns there are, the data says."""
+
+
+def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path | None = None) -> None:
+    """Builds the network that was asked for and loads its weights, as far as that can be done without the pictures.
+
+    Args:
+        manifest: The data.
+        given: Settings of the network (`NetworkSettings`) that were asked for.
+        weights: A local file for the backbone.
+
+    Raises:
+        InputError: There is no such setting or backbone, it does not suit the data, or the weights do not fit.
+    """
+    for name in given:
+        if name not in SETTINGS:
+            raise unknown_name("setting of a network", name, SETTINGS)
+    check_backbone(manifest, given.get("backbone"))
+    table = isinstance(manifest.items, FeatureRows)
+    suits = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings(backbone="small")
+    settings = replace(suits, **given)
+    if "backbone" in given or table:
+        build_network(method("ce", num_classes=2), settings, weights=None if table else weights)
+    elif weights is not None:  # which backbone suits the pictures depends on their size
+        read_weights(weights)
+
+
+def check_backbone(manifest: Manifest, backbone: str | None) -> None:
+    """Refuses a backbone for pictures on a table, and the other way round; None is what suits the data."""
+    table = isinstance(manifest.items, FeatureRows)
+    if backbone is not None and (backbone == "mlp") != table:
+        fit = "mlp for a table" if table else "small or a timm name for pictures"
+        raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")
