@@ -115,7 +115,12 @@ def our_epoch(data: Manifest, crop: int, recipe: Recipe, backbone: str, device: 
     feed = PictureFeed(build_store(data.items), Augment(crop=crop), device)
     network = make_network("elb", backbone, device)
     loop = Loop(network, feed, data.labels, split, recipe, fabric=fabric, seed=0, select="mae")
-    return loop.train_epoch
+
+    def epoch() -> None:
+        loop.train_epoch()
+        loop.is_warm = True  # as after a first epoch: on a GPU steps are recorded from now on
+
+    return epoch
 
 
 def seconds(work: Callable[[], object], device: torch.device) -> float:
