@@ -100,3 +100,12 @@ def test_other_classes_end_with_one_sentence_that_shows_both(run, listed):
         run(picture_run().folder, listed, "--label", "grade", "--order", "g8,g7,g6,g5,g4,g3,g2,g1")
     with pytest.raises(InputError, match=r"There is no file or folder 'biopsie'\. .*Did you mean 'biopsies'"):
         run(picture_run().folder, "biopsie")
+
+
+def test_calibrated_posteriors_intervals_and_paradoxes_are_measured(run, listed):
+    record = json.loads(run(picture_run().folder, listed, "--label", "grade", "--json"))
+    assert record["calibrated"] == pytest.approx(picture_run().result["calibration"]["test"], abs=1e-6)
+    assert 0 <= record["paradoxical"] <= 1
+    output = run(picture_run().folder, listed, "--label", "grade", "--alpha", 0.3, "--decide", "median", "--project")
+    assert "Share of items whose interval holds the true class" in output
+    assert "0.3000" in output

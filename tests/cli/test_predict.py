@@ -161,3 +161,44 @@ def test_wrong_usage_ends_with_exit_status_two(run, folder):
     assert "--csv and --json are two formats" in both.stderr
     assert run(picture_run().folder).exit_code == 2
     assert run(picture_run().folder, folder, "--batch-size", 0).exit_code == 2
+
+
+def test_intervals_decisions_and_projection_are_flags(run, folder):
+    model, names = picture_run().folder, ["0.png", "1.png", "2.png"]
+    paths = [folder / name for name in names]
+    flags = ("--alpha", 0.5, "--decide", "mean", "--project")
+    rows = [json.loads(line) for line in run(model, *paths, "--json", ON_CPU, *flags).stdout.splitlines()]
+    said = load(model).predict(paths, alpha=0.5, decide="mean", project=True)
+    assert [row["label"] for row in rows] == said.labels.tolist()
+    assert [[row["lower"], row["upper"]] for row in rows] == said.intervals.tolist()
+    assert [(row["lower_name"], row["upper_name"]) for row in rows] == list(said.interval_names)
+    assert [row["unimodal"] for row in rows] == [True] * 3
+    raw = [json.loads(line) for line in run(model, *paths, "--json", ON_CPU, "--raw").stdout.splitlines()]
+    assert [row["log_probs"] for row in raw] == load(model).predict(paths, raw=True).log_probs.tolist()
+
+
+def test_a_terminal_sees_the_interval_by_its_names(run, folder, monkeypatch):
+    monkeypatch.setattr(command, "_format", lambda **_: "table")
+    monkeypatch.setenv("COLUMNS", "300")
+    output = run(picture_run().folder, folder / "0.png", ON_CPU).stdout
+    lower, upper = load(picture_run().folder).predict(folder / "0.png").interval_names[0]
+    assert "paradox" in output
+    assert f"{lower} .. {upper}" in output
+
+
+def test_the_rows_of_a_table_have_flags_too(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU, "--decide", "median", "--alpha", 0.4)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    said = load(table_run().folder).predict(tmp_path / "rows.csv", decide="median", alpha=0.4)
+    assert [(row["label"], row["lower"], row["upper"]) for row in rows] == [
+        (label, *ends) for label, ends in zip(said.labels.tolist(), said.intervals.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.bad_input
+def test_a_decision_or_alpha_that_cannot_be_ends_with_one_sentence(run, folder):
+    with pytest.raises(InputError, match=r"Unknown `decide` 'medain'\. Did you mean 'median'"):
+        run(picture_run().folder, folder, "--decide", "medain", ON_CPU)
+    with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 1\.0\."):
+        run(picture_run().folder, folder, "--alpha", 1, ON_CPU)

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from onepeak.data.open import open_data
@@ -158,3 +159,33 @@ def test_data_without_one_good_picture_is_refused(model, tmp_path):
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(InputError, match=r"2 of 2 pictures cannot be read:\n .*a.png: the file is empty"):
         evaluate(model, open_for(model, tmp_path), skip_bad=True)
+
+
+def test_what_predict_shows_is_measured_too(model):
+    run = picture_run()
+    part = run.manifest.take(run.split.test)
+    found = evaluate(model, part, batch_size=run.recipe.evaluation_batch_size)
+    assert found.calibrated == pytest.approx(run.result["calibration"]["test"], abs=1e-6)
+    assert found.paradoxical == found.prediction.paradoxical.double().mean()
+    assert (found.prediction.log_probs == model.predict(part.items.pixels).log_probs).all()
+
+
+def test_another_decision_changes_the_labels_and_projection_the_posteriors(model):
+    run = picture_run()
+    part = run.manifest.take(run.split.test)
+    plain, other = evaluate(model, part), evaluate(model, part, decide="mean", project=True, alpha=0.4)
+    expected = model.predict(part.items.pixels, decide="mean", project=True)
+    assert (other.prediction.labels == expected.labels).all()
+    error = (expected.labels - torch.from_numpy(part.labels)).abs().double().mean().item()
+    assert other.metrics["mae"] == pytest.approx(error)
+    assert other.metrics["unimodal"] == 1
+    assert other.paradoxical == 0
+    assert plain.metrics["unimodal"] < 1
+    assert other.metrics["nll"] != other.calibrated["nll"]
+    assert other.calibrated["alpha"] == 0.4
+
+
+@pytest.mark.bad_input
+def test_a_decision_nobody_knows_is_refused_before_the_work(model):
+    with pytest.raises(InputError, match="Unknown `decide` 'maximum'"):
+        evaluate(model, picture_run().manifest, decide="maximum")

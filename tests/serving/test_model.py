@@ -9,8 +9,9 @@ from PIL import Image
 
 from onepeak.errors import InputError
 from onepeak.metrics.functional import side_order_index
-from onepeak.posterior import is_unimodal
-from onepeak.serving import load
+from onepeak.posterior import covers, is_unimodal, mean, project, sizes, temper
+from onepeak.serving import load, stream
+from onepeak.serving.reading import Reading
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import predict
 from trained_models import picture_run, table_run
@@ -259,3 +260,58 @@ def test_a_gpu_says_nearly_the_same(model, pixels):
     said = load(picture_run().folder, device="cuda").predict(pixels)
     assert said.log_probs.device.type == "cpu"
     torch.testing.assert_close(said.log_probs, model.predict(pixels).log_probs, rtol=0, atol=1e-2)
+
+
+def test_posteriors_are_calibrated_unless_they_are_wanted_raw(model, pixels):
+    raw, shown = model.predict(pixels, raw=True), model.predict(pixels)
+    calibration = model.description.calibration
+    assert calibration.temperature != 1
+    assert torch.equal(shown.log_probs, temper(raw.log_probs, calibration.temperature))
+    assert torch.equal(shown.labels, raw.labels)
+    assert torch.equal(shown.soi, raw.soi)
+    assert torch.equal(shown.intervals, calibration.intervals(raw.log_probs, raw.labels, 0.1))
+    assert shown.alpha == raw.alpha == 0.1
+
+
+def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixels):
+    rows = {"size": [0.1, 0.9, None, 2.2], "tone": ["1", "2", "dark", None]}
+    for each, inputs in ((model, pixels[:5]), (table_model, rows)):
+        plain = each.predict(inputs)
+        said = each.predict(inputs, decide="mean", project=True, alpha=0.5)
+        raw = each.predict(inputs, raw=True)
+        expected = each.description.calibration.temper(project(raw.log_probs))
+        assert torch.equal(said.log_probs, expected)
+        assert torch.equal(said.labels, mean(expected))
+        assert said.unimodal.all()
+        assert said.alpha == 0.5
+        assert (sizes(plain.intervals) >= 1).all()
+        assert covers(said.intervals, said.labels).all()
+
+
+def test_pictures_one_by_one_are_read_as_many_at_once(model, pixels):
+    together = model.predict(pixels[:4], decide="median", alpha=0.3)
+    streamed = list(stream(model, pixels[:4], reading=Reading(decide="median", alpha=0.3)))
+    assert streamed == list(together)
+
+
+@pytest.mark.bad_input
+def test_what_cannot_be_read_that_way_is_refused_before_any_picture(model, tmp_path):
+    for settings, message in (
+        ({"decide": "modus"}, "Unknown `decide` 'modus'"),
+        ({"alpha": 0.0001}, r"`alpha` must be >= 0\.\d+ for a model whose validation part had"),
+    ):
+        with pytest.raises(InputError, match=message):
+            model.predict(tmp_path / "gone.png", **settings)
+        with pytest.raises(InputError, match=message):
+            stream(model, [tmp_path / "gone.png"], reading=Reading(**settings))
+
+
+def test_a_model_of_an_earlier_version_answers_without_calibration(copied, pixels):
+    path = copied / "onepeak.json"
+    content = json.loads(path.read_text())
+    del content["calibration"]
+    path.write_text(json.dumps(content))
+    said = load(copied).predict(pixels[:2])
+    assert said.intervals is None
+    assert said.notes == ("posteriors are not calibrated and have no intervals: the model is of an earlier version",)
+    assert torch.equal(said.log_probs, load(picture_run().folder).predict(pixels[:2], raw=True).log_probs)

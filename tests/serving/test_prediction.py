@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pandas
 import pytest
@@ -69,3 +70,33 @@ def test_probabilities_are_there_beside_their_logarithms(said):
 def test_a_row_with_an_error_has_nothing_else():
     row = Row(source="a.png", error="empty")
     assert (row.label, row.name, row.log_probs, row.soi, row.unimodal) == (None,) * 5
+
+
+@pytest.fixture
+def with_intervals(said):
+    return replace(said, intervals=torch.tensor([[0, 1], [2, 2]]), alpha=0.1)
+
+
+def test_intervals_come_with_the_names_of_their_ends(with_intervals):
+    assert with_intervals.interval_names == (("low", "middle"), ("high", "high"))
+    first, second = with_intervals
+    assert (first.lower, first.upper, first.lower_name, first.upper_name) == (0, 1, "low", "middle")
+    assert (second.lower, second.upper, second.lower_name, second.upper_name) == (2, 2, "high", "high")
+    frame = with_intervals.to_frame()
+    assert frame[["lower", "upper", "lower_name", "upper_name"]].values.tolist() == [
+        [0, 1, "low", "middle"],
+        [2, 2, "high", "high"],
+    ]
+    assert with_intervals[1:].intervals.tolist() == [[2, 2]]
+    assert len(with_intervals[:0].to_frame()) == 0
+
+
+def test_a_model_without_intervals_leaves_them_out(said):
+    assert said.interval_names is None
+    assert {row.lower for row in said} == {row.upper_name for row in said} == {None}
+    assert "lower" not in said.to_frame()
+
+
+def test_a_second_choice_that_is_no_neighbour_of_the_first_is_a_paradox(said):
+    assert said.paradoxical.tolist() == said.to_frame()["paradoxical"].tolist() == [False, True]
+    assert [row.paradoxical for row in said] == [False, True]

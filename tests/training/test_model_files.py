@@ -1,4 +1,5 @@
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from onepeak.data.resize import Resize
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.training.calibration import Calibration
 from onepeak.training.model_files import ModelDescription, load_description, load_network, save_model
 from onepeak.training.table import TableEncoder
 from training.planted import CLASSES, WEIGHTS
@@ -24,6 +26,7 @@ TABLE = ModelDescription(
         columns=("age", "colour"), categories={"colour": ("red", "blue")}, means=(1.5, 0.0), stds=(2.0, 1.0), missing=()
     ),
     metrics={"test": {"mae": 0.25}},
+    calibration=Calibration(temperature=3.5, num_samples=3, scores=(0.0, 1.25, math.inf), note=None),
     data="planted",
 )
 PICTURES = replace(
@@ -60,6 +63,14 @@ def test_what_was_saved_is_loaded(tmp_path, description):
     assert not found.training
     weights = network.state_dict()
     assert all(torch.equal(value, weights[name]) for name, value in found.state_dict().items())
+
+
+def test_a_model_of_an_earlier_version_has_no_calibration(folder):
+    path = folder / "onepeak.json"
+    content = json.loads(path.read_text())
+    del content["calibration"]
+    path.write_text(json.dumps(content))
+    assert load_description(folder) == replace(TABLE, calibration=None)
 
 
 @pytest.mark.bad_input

@@ -11,9 +11,10 @@ from onepeak.data.store import build_store
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.build import NetworkSettings
+from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import make_fabric
-from onepeak.training.evaluate import predict
+from onepeak.training.evaluate import Predictions, measure, predict
 from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
 from onepeak.training.prepare import Prepared, prepare
@@ -67,6 +68,25 @@ def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
     assert history["epoch"].tolist() == [0, 1, 2]
     assert {"lr", "train_loss", "valid_loss", "valid_mae", "valid_soi_predicted"} <= set(history.columns)
     assert history["seconds"].sum() == pytest.approx(result["seconds"], abs=1e-3)
+
+
+def test_a_run_ends_with_the_calibration_of_its_validation_part(trained):
+    folder, result = trained()
+    parts = {}
+    for name, frame in pd.read_parquet(folder / "predictions.parquet").groupby("part"):
+        log_probs = torch.from_numpy(np.stack(frame["log_probs"]))
+        labels, predicted = (torch.tensor(frame[column].tolist()) for column in ("label", "predicted"))
+        parts[name] = Predictions(
+            indices=frame["item"].to_numpy(), labels=labels, predicted=predicted, log_probs=log_probs
+        )
+    calibration = calibration_of(parts["valid"])
+    assert load_description(folder).calibration == calibration
+    assert result["calibration"] == {
+        "temperature": calibration.temperature,
+        **({} if calibration.note is None else {"note": calibration.note}),
+        "test": calibrated_figures(calibration, parts["test"]),
+    }
+    assert result["metrics"]["test"] == measure(parts["test"])  # of posteriors as they come
 
 
 def test_the_posteriors_kept_measure_to_the_metrics_reported(trained, split, table):

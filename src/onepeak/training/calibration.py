@@ -20,7 +20,7 @@ ALPHA = 0.1
 """The share of samples that may lie outside of their interval, where nothing else is asked for."""
 FEWEST = 10
 """Samples that a temperature is fitted to."""
-_MOST_SCORES = 2000
+_MOST_SCORES = 1000
 _DIGITS = 1e6
 
 

@@ -43,8 +43,6 @@ class ModelDescription:
     """For tables: how a row becomes numbers."""
     metrics: dict[str, dict[str, float]] = field(default_factory=dict)
     """Of the validation and test parts, when the model was made; of posteriors as they come, not calibrated."""
-    calibration: Calibration | None = None
-    """How to read the posteriors; none where the model was made by an earlier version."""
     data: str = ""
     """The name of the data it was trained on."""
     label: str | None = None
@@ -52,6 +50,8 @@ class ModelDescription:
     group: str | None = None
     """The column of groups there."""
     versions: dict[str, str] = field(default_factory=dict)
+    calibration: Calibration | None = None
+    """How to read the posteriors; none where the model was made by an earlier version."""
     format: int = FORMAT
 
 

@@ -1,0 +1,93 @@
+import pytest
+import torch
+
+from onepeak.errors import InputError
+from onepeak.metrics.functional import side_order_index
+from onepeak.posterior import is_unimodal, mean, median, project, temper
+from onepeak.serving.reading import Reading
+from onepeak.training.calibration import Calibration
+
+CALIBRATION = Calibration(temperature=4.0, num_samples=19, scores=tuple(0.1 * rank for rank in range(19)))
+
+
+@pytest.fixture
+def posteriors():
+    """Sharp ones with several peaks, and a label that is not their mode."""
+    log_probs = (5 * torch.randn(40, 6, generator=torch.Generator().manual_seed(0))).log_softmax(-1)
+    return log_probs, torch.arange(40) % 6
+
+
+def test_posteriors_are_calibrated_and_the_methods_own_label_stays(posteriors):
+    log_probs, labels = posteriors
+    read = Reading().read(log_probs, labels, CALIBRATION)
+    assert torch.equal(read.log_probs, temper(log_probs, 4.0))
+    assert torch.equal(read.labels, labels)
+    assert torch.equal(read.intervals, CALIBRATION.intervals(log_probs, labels, 0.1))
+
+
+def test_a_decision_is_taken_on_the_calibrated_posterior(posteriors):
+    log_probs, labels = posteriors
+    read = Reading(decide="mean").read(log_probs, labels, CALIBRATION)
+    assert torch.equal(read.labels, mean(temper(log_probs, 4.0)))
+    assert not torch.equal(read.labels, mean(log_probs))
+    assert torch.equal(Reading(decide="mean", raw=True).read(log_probs, labels, CALIBRATION).labels, mean(log_probs))
+
+
+def test_projected_posteriors_have_one_peak_at_any_temperature(posteriors):
+    log_probs, labels = posteriors
+    read = Reading(project=True, decide="mode").read(log_probs, labels, CALIBRATION)
+    assert torch.equal(read.log_probs, temper(project(log_probs), 4.0))
+    assert is_unimodal(read.log_probs).all()
+    assert (side_order_index(read.log_probs, read.labels) == 1).all()
+
+
+def test_neither_projection_nor_raw_posteriors_change_the_interval(posteriors):
+    """Their length was learnt on calibrated posteriors that were not projected."""
+    log_probs, labels = posteriors
+    expected = Reading(alpha=0.2).read(log_probs, labels, CALIBRATION).intervals
+    for change in ({"project": True}, {"raw": True}):
+        assert torch.equal(Reading(alpha=0.2, **change).read(log_probs, labels, CALIBRATION).intervals, expected)
+
+
+def test_without_calibration_posteriors_stay_as_they_are_and_a_note_says_so(posteriors):
+    log_probs, labels = posteriors
+    read = Reading(decide="median").read(log_probs, labels, None)
+    assert read.log_probs is log_probs
+    assert read.intervals is None
+    assert torch.equal(read.labels, median(log_probs))
+    assert Reading().notes(None) == (
+        "posteriors are not calibrated and have no intervals: the model is of an earlier version",
+    )
+
+
+def test_notes_tell_what_is_missing_and_nothing_else():
+    small = Calibration(num_samples=5, scores=(0.0,) * 5, note="posteriors are not calibrated: few")
+    assert Reading().notes(CALIBRATION) == ()
+    assert Reading().notes(small) == (
+        "posteriors are not calibrated: few",
+        "no intervals: the model had 5 validation samples, and 9 are needed for alpha 0.1",
+    )
+    assert Reading(raw=True, alpha=0.2).notes(small) == ()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("reading", "calibration", "message"),
+    [
+        (Reading(decide="medain"), CALIBRATION, r"Unknown `decide` 'medain'\. Did you mean 'median'\?"),
+        (Reading(alpha=1.5), CALIBRATION, r"`alpha` must be a finite number > 0 and < 1, got 1\.5\."),
+        (
+            Reading(alpha=0.01),
+            CALIBRATION,
+            r"`alpha` must be >= 0\.05 for a model whose validation part had 19 samples",
+        ),
+        (
+            Reading(alpha=0.1),
+            None,
+            r"`alpha` needs a calibrated model, got one of an earlier version: train it again\.",
+        ),
+    ],
+)
+def test_what_the_model_cannot_do_is_refused_at_once(reading, calibration, message):
+    with pytest.raises(InputError, match=message):
+        reading.check(calibration)

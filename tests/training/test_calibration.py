@@ -1,0 +1,178 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.data.biopsies import grade_log_probs
+from onepeak.errors import InputError
+from onepeak.metrics.functional import (
+    expected_calibration_error,
+    negative_log_likelihood,
+    ranked_probability_score,
+)
+from onepeak.posterior import ContiguousSets, covers, fit_temperature, mode, sizes, temper
+from onepeak.posterior.conformal import conformal_rank, scores_at
+from onepeak.training.calibration import (
+    ALPHA,
+    FEWEST,
+    Calibration,
+    calibrated_figures,
+    calibration_of,
+    figures_of,
+)
+from onepeak.training.evaluate import Predictions
+
+
+def said(seed, count, *, temperature=1.0, noise=0.0):
+    """The true posteriors of `biopsies` at some temperature, and grades drawn from them."""
+    rng = np.random.default_rng(seed)
+    true = torch.from_numpy(grade_log_probs(rng.uniform(0, 8, count)))
+    labels = (true.exp().cumsum(-1) < torch.from_numpy(rng.uniform(size=(count, 1)))).sum(-1).clamp(max=7)
+    noisy = true + noise * torch.from_numpy(rng.standard_normal(true.shape))
+    log_probs = (noisy / temperature).log_softmax(-1).float()
+    return Predictions(indices=np.arange(count), labels=labels, predicted=mode(log_probs), log_probs=log_probs)
+
+
+def test_the_temperature_is_that_of_the_validation_part():
+    valid = said(0, 2000, temperature=0.05)
+    found = calibration_of(valid)
+    assert found.temperature == fit_temperature(valid.log_probs, valid.labels)
+    assert found.temperature == pytest.approx(20, rel=0.15)
+    assert found.note is None
+    assert torch.equal(found.temper(valid.log_probs), temper(valid.log_probs, found.temperature))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda part: {"labels": part.labels[: FEWEST - 1], "log_probs": part.log_probs[: FEWEST - 1]}, "9 validation"),
+        (lambda part: {"labels": torch.zeros_like(part.labels)}, "all of one class"),
+        (lambda part: {"labels": mode(part.log_probs)}, "every validation sample is predicted right"),
+        (
+            lambda part: {"log_probs": torch.full_like(part.log_probs, -torch.inf).index_fill(1, torch.tensor(3), 0.0)},
+            "no probability at their true label",
+        ),
+    ],
+)
+def test_where_no_temperature_can_be_had_it_is_one_and_says_why(change, reason):
+    valid = said(1, 60)
+    valid = replace(valid, **change(valid))
+    found = calibration_of(valid)
+    assert found.temperature == 1
+    assert found.note.startswith("posteriors are not calibrated: ")
+    assert reason in found.note
+    assert found.num_samples == len(valid.labels)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.25, 0.5])
+def test_intervals_are_those_of_sets_calibrated_on_the_validation_part(alpha):
+    valid, test = said(2, 400, noise=1.0), said(3, 3000, noise=1.0)
+    found = calibration_of(valid)
+    sets = ContiguousSets(alpha=alpha).calibrate(found.temper(valid.log_probs), valid.labels)
+    expected = sets.predict(found.temper(test.log_probs))
+    assert torch.equal(found.intervals(test.log_probs, test.predicted, alpha), expected)
+
+
+def test_the_label_decided_on_is_within_wherever_it_lies():
+    valid, test = said(2, 400), said(3, 100)
+    found = calibration_of(valid)
+    without = found.intervals(test.log_probs, test.predicted, 0.1)
+    for label in (0, 7):
+        intervals = found.intervals(test.log_probs, torch.full((100,), label), 0.1)
+        assert covers(intervals, torch.full((100,), label)).all()
+        assert (sizes(intervals) >= sizes(without)).all()
+        assert torch.equal(intervals[:, 1 if label == 0 else 0], without[:, 1 if label == 0 else 0])
+
+
+@given(st.integers(9, 5000), st.sampled_from([0.01, 0.02, 0.05, 0.1, 0.3, 0.6]), st.integers(0, 2**31))
+def test_scores_that_are_left_out_and_rounded_never_lower_the_threshold(count, alpha, seed):
+    valid = said(seed % 20, count)
+    found = calibration_of(valid)
+    if not found.allows(alpha):
+        return
+    scores = scores_at(found.temper(valid.log_probs), valid.labels).sort().values
+    rank, step = conformal_rank(count, alpha), math.ceil(count / 1000)
+    assert len(found.scores) == min(count, 1000)
+    assert scores[rank - 1] <= found.threshold(alpha) <= scores[min(rank - 1 + step, count) - 1] + 1.001e-6
+
+
+def test_scores_without_end_are_kept():
+    found = Calibration(num_samples=9, scores=(0.0,) * 8 + (math.inf,))
+    assert found.threshold(0.1) == math.inf
+    assert found.intervals(said(0, 5).log_probs, torch.zeros(5, dtype=torch.int64), 0.1).unique(dim=0).tolist() == [
+        [0, 7]
+    ]
+
+
+def test_the_figures_are_those_of_the_calibrated_posterior():
+    valid, test = said(4, 300, temperature=0.1), said(5, 500, temperature=0.1)
+    found = calibration_of(valid)
+    figures = calibrated_figures(found, test)
+    calibrated = temper(test.log_probs, found.temperature)
+    intervals = found.intervals(test.log_probs, test.predicted, ALPHA)
+    assert figures == pytest.approx(
+        {
+            "nll": negative_log_likelihood(calibrated, test.labels).mean().item(),
+            "rps": ranked_probability_score(calibrated, test.labels).mean().item(),
+            "ece": expected_calibration_error(calibrated, test.labels).item(),
+            "alpha": 0.1,
+            "coverage": covers(intervals, test.labels).double().mean().item(),
+            "interval_size": sizes(intervals).double().mean().item(),
+        },
+        rel=1e-6,
+    )
+    raw = figures_of(test.log_probs, test.labels, None, None)
+    assert set(raw) == {"nll", "rps", "ece"}
+    assert figures["nll"] < 0.5 * raw["nll"]
+    assert figures["ece"] < 0.5 * raw["ece"]
+
+
+def test_a_small_validation_part_gives_figures_without_intervals():
+    assert set(calibrated_figures(calibration_of(said(0, 8)), said(1, 50))) == {"nll", "rps", "ece"}
+
+
+@pytest.mark.bad_input
+def test_an_alpha_too_small_for_the_validation_part_is_refused():
+    found = calibration_of(said(0, 30))
+    message = (
+        r"`alpha` must be >= 0\.033 for a model whose validation part had 30 samples, got 0\.01: it would need 99\."
+    )
+    with pytest.raises(InputError, match=message):
+        found.threshold(0.01)
+    assert not found.allows(0.03)
+    assert found.allows(0.033)
+
+
+@pytest.mark.slow
+def test_choosing_the_epoch_on_the_same_part_costs_a_point_of_coverage_at_most():
+    """The best of 60 epochs whose errors are half shared; 150 draws give the mean coverage to 0.003."""
+    shares = []
+    for draw in range(150):
+        rng = np.random.default_rng(draw)
+        severity, chance = rng.uniform(0, 8, 2100), torch.from_numpy(rng.uniform(size=(2100, 1)))
+        true = torch.from_numpy(grade_log_probs(severity))
+        labels = (true.exp().cumsum(-1) < chance).sum(-1).clamp(max=7)
+        shared, best = torch.from_numpy(rng.standard_normal(true.shape)), None
+        for _ in range(60):
+            noise = (torch.from_numpy(rng.standard_normal(true.shape)) + shared) / math.sqrt(2)
+            log_probs = ((true + noise) / 0.2).log_softmax(-1)
+            predicted = mode(log_probs)
+            error = (predicted - labels)[:100].abs().double().mean()
+            if best is None or error < best[0]:
+                best = error, log_probs, predicted
+        _, log_probs, predicted = best
+        valid, test = (
+            Predictions(
+                indices=np.arange(2100)[part],
+                labels=labels[part],
+                predicted=predicted[part],
+                log_probs=log_probs[part].float(),
+            )
+            for part in (slice(100), slice(100, None))
+        )
+        shares.append(calibrated_figures(calibration_of(valid), test)["coverage"])
+    assert 0.885 < np.mean(shares) < 0.905
