@@ -105,8 +105,8 @@ def findings(
             + (f", farthest those of {spoken(farthest)} ({variation[farthest]:.3f})." if farthest != nearest else ".")
         )
     if planned.n < FEW_RUNS:
-        runs_of_each = "One run" if planned.n == 1 else f"{planned.n} runs"
-        found.append(f"{runs_of_each} of each method are few: what does not show here may show with more splits.")
+        runs_of_each = "One run of each method is" if planned.n == 1 else f"{planned.n} runs of each method are"
+        found.append(f"{runs_of_each} few: what does not show here may show with more splits.")
     return tuple(found)
 
 

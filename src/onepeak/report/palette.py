@@ -21,7 +21,7 @@ _COLOURS = {
 }
 """Six of Okabe and Ito's eight colours, which colour-blind people tell apart, and two that stand on black and white."""
 
-_FURTHER = ("#a6761d", "#1b9aaa", "#b5485d", "#6b8e23", "#4477aa", "#c0a000", "#aa3377", "#3d8f8f")
+_FURTHER = ("#a6761d", "#1b9aaa", "#b5485d", "#6b8e23", "#4477aa", "#c0a000", "#c2518f", "#3d8f8f")
 """For the other methods of the catalog, in its order; again from the start where they are too few."""
 
 _DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
@@ -55,7 +55,9 @@ def styles(methods: Mapping[str, str]) -> dict[str, Style]:
         colour = _colour(method)
         turn = seen.get(colour, 0)
         seen[colour] = turn + 1
-        found[label] = Style(colour=colour, dash=_DASHES[turn % len(_DASHES)], symbol=_SYMBOLS[turn % len(_SYMBOLS)])
+        # The symbol moves on once more after each round of dashes, so that sixteen rows of a colour differ.
+        symbol = _SYMBOLS[(turn + turn // len(_DASHES)) % len(_SYMBOLS)]
+        found[label] = Style(colour=colour, dash=_DASHES[turn % len(_DASHES)], symbol=symbol)
     return found
 
 

@@ -1,0 +1,132 @@
+import pytest
+
+from onepeak.experiment.records import read_results
+from onepeak.report.findings import findings, p_text, planned_comparison, spoken
+from onepeak.report.summary import summary
+from run_folders import write_run
+
+
+def write_rows(root, rows, **changes):
+    """One run for each (error, order) of each method."""
+    for method, figures in rows.items():
+        for split, (mae, soi) in enumerate(figures):
+            write_run(root, method=method, split=split, mae=mae, soi_predicted=soi, **changes)
+    return read_results(root)
+
+
+@pytest.fixture
+def found(tmp_path):
+    """The findings on hand-made results."""
+
+    def call(rows, *, paradoxical=None, variation=None, **changes):
+        runs = write_rows(tmp_path, rows, **changes)
+        return findings(runs, summary(runs), paradoxical=paradoxical or {}, variation=variation or {})
+
+    return call
+
+
+CLEAR = {
+    "ce": [(5.5, 0.53), (5.6, 0.54), (5.4, 0.52), (5.7, 0.55), (5.3, 0.51)],
+    "elb": [(4.3, 0.99), (4.5, 0.98), (4.1, 1.0), (4.4, 0.99), (4.2, 0.99)],
+}
+
+
+def test_a_real_difference_is_called_significant(found):
+    # The differences are -1.2, -1.1, -1.3, -1.3, -1.1: mean -1.2, deviation 0.1. With 20 tested on and 60 trained on,
+    # t = -1.2 / (0.1 sqrt(1/5 + 1/3)) = -16.43 with 4 degrees of freedom, so p = 0.00008.
+    assert found(CLEAR) == (
+        "ELB orders 99.0 % of adjacent pairs, CE 53.0 % (chance 75.0 %).",
+        "Its MAE is lower by 1.20 (4.30 against 5.50), a difference that is significant "
+        "(p < 0.001, corrected resampled t-test, n = 5).",
+    )
+
+
+def test_a_difference_that_may_be_chance_is_called_not_significant(found):
+    # The differences are -0.3, 0.1, -0.1: mean -0.1, deviation 0.2; t = -0.1 / (0.2 sqrt(1/3 + 1/3)) = -0.6124 with
+    # 2 degrees of freedom, for which p = 1 - t / sqrt(2 + t^2) = 1 - 0.6124 / 1.5411 = 0.603.
+    sentences = found(
+        {"ce": [(0.6, 0.8), (0.5, 0.8), (0.7, 0.8)], "elb": [(0.3, 0.9), (0.6, 0.9), (0.6, 0.9)]},
+    )
+    assert sentences[1] == (
+        "Its MAE is lower by 0.100 (0.500 against 0.600), a difference that is not significant "
+        "(p = 0.603, corrected resampled t-test, n = 3)."
+    )
+    assert sentences[-1] == "3 runs of each method are few: what does not show here may show with more splits."
+
+
+def test_a_higher_error_is_said_to_be_higher(found):
+    swapped = {"ce": CLEAR["elb"], "elb": CLEAR["ce"]}
+    assert found(swapped)[1].startswith("Its MAE is higher by 1.20 (5.50 against 4.30)")
+
+
+def test_the_same_error_is_no_difference(found):
+    assert found({"ce": [(0.5, 0.6)] * 2, "elb": [(0.5, 0.9)] * 2})[1] == "Their MAE is the same (0.500 against 0.500)."
+
+
+def test_one_run_of_each_decides_nothing(found):
+    sentences = found({"ce": [(5.0, 0.5)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]})
+    assert sentences[1] == (
+        "Its MAE is lower by 1.00 (4.00 against 5.00); with one run of each, whether that is more than chance cannot "
+        "be said."
+    )
+    assert sentences[2] == "The lowest MAE is that of MV (3.00); one run a method cannot tell the others from it."
+    assert sentences[-1].startswith("One run of each method is few")
+
+
+def test_one_method_is_described_and_compared_with_nothing(found):
+    assert found({"elb": [(0.5, 0.98), (0.7, 1.0)]}) == (
+        "ELB orders 99.0 % of adjacent pairs (chance 75.0 %), with an MAE of 0.600 ± 0.141 over 2 runs.",
+        "With one method there is nothing to compare it with.",
+    )
+
+
+def test_one_run_of_one_method(found):
+    assert found({"elb": [(0.5, 0.98)]})[0] == (
+        "ELB orders 98.0 % of adjacent pairs (chance 75.0 %), with an MAE of 0.500 over one run."
+    )
+
+
+def test_the_best_of_several_is_named_with_those_it_beats(found):
+    rows = CLEAR | {"mv": [(3.8, 0.9), (4.6, 0.9), (3.6, 0.9), (4.5, 0.9), (3.9, 0.9)]}
+    assert found(rows)[2] == "The lowest MAE is that of MV (4.08 ± 0.44); CE is significantly worse, ELB not."
+
+
+def test_paradoxes_and_the_truth_are_told_where_they_are_known(found):
+    sentences = found(CLEAR, paradoxical={"ce": 0.311, "elb": 0.0}, variation={"ce": 0.3, "elb": 0.125})
+    assert sentences[2:] == (
+        "The second most probable label is no neighbour of the first in 31.1 % of CE's predictions and in 0.0 % of "
+        "ELB's.",
+        "Nearest to the true posteriors are those of ELB (total variation 0.125), farthest those of CE (0.300).",
+    )
+
+
+def test_runs_that_only_one_of_them_has_are_left_out_of_the_comparison(tmp_path):
+    runs = write_rows(tmp_path, {"ce": [*CLEAR["ce"], (99.0, 0.1)], "elb": CLEAR["elb"]})
+    planned = planned_comparison(runs)
+    assert planned.n == 5
+    assert planned.mae == pytest.approx((4.3, 5.5))
+    assert planned.soi == pytest.approx((0.99, 0.53))
+
+
+def test_without_cross_entropy_and_elb_the_best_order_stands_against_the_worst(tmp_path):
+    runs = write_rows(tmp_path, {"mv": [(1.0, 0.6)], "po": [(1.0, 0.9)], "ld": [(1.0, 0.7)]})
+    planned = planned_comparison(runs)
+    assert (planned.method, planned.baseline) == ("po", "mv")
+
+
+def test_methods_that_share_no_split_are_described_each_for_itself(tmp_path):
+    write_run(tmp_path, method="ce", split=0, mae=1.0)
+    write_run(tmp_path, method="elb", split=1, mae=0.5)
+    runs = read_results(tmp_path)
+    assert planned_comparison(runs) is None
+    sentences = findings(runs, summary(runs), paradoxical={}, variation={})
+    assert [sentence.split()[0] for sentence in sentences] == ["CE", "ELB"]
+
+
+@pytest.mark.parametrize(("p_value", "text"), [(0.0009, "p < 0.001"), (0.001, "p = 0.001"), (0.5, "p = 0.500")])
+def test_p_values_read_as_journals_want_them(p_value, text):
+    assert p_text(p_value) == text
+
+
+def test_a_constraint_on_a_method_keeps_both_names():
+    assert spoken("slopes+elb") == "slopes+ELB"

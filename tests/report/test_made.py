@@ -1,0 +1,57 @@
+import pytest
+
+from onepeak.experiment.records import read_results
+from onepeak.report.made import duration, how_made
+from run_folders import write_run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for split in range(3):
+        write_run(
+            tmp_path,
+            method="elb",
+            split=split,
+            seconds=50.0,
+            device="cpu",
+            precision="32-true",
+            selected_by="mae",
+            versions={"torch": "2.15.0"},
+        )
+    return tmp_path
+
+
+def test_what_the_first_run_recorded_is_told(folder):
+    made = how_made(folder, None, read_results(folder))
+    assert made.facts == {
+        "runs": "3, seeds 0",
+        "protocol": "random",
+        "samples": "60 to train on, 20 to choose the epoch on, 20 to test on (first run)",
+        "epoch": "chosen by validation mae, of 3",
+        "time": "2 min 30 s of training in all, 50 s a run",
+        "machine": "cpu, precision 32-true",
+        "versions": "torch 2.15.0",
+    }
+    assert (made.command, made.config) == ("", "")
+
+
+def test_the_command_and_the_settings_are_told_where_they_are_written_down(folder):
+    (folder / "config.toml").write_text("data = 'mine'\n[record]\ncommand = 'onepeak compare mine'\n")
+    config = {"data": "mine", "record": {"command": "onepeak compare mine"}}
+    made = how_made(folder, config, read_results(folder))
+    assert made.command == "onepeak compare mine"
+    assert made.config.startswith("data = 'mine'")
+
+
+def test_what_was_not_recorded_is_said_not_to_be(tmp_path):
+    write_run(tmp_path, method="elb")
+    facts = how_made(tmp_path, None, read_results(tmp_path)).facts
+    assert facts["machine"] == "not recorded, precision not recorded"
+    assert "versions" not in facts
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (3599, "59 min 59 s"), (360_000, "100 h 0 min")]
+)
+def test_lengths_of_time_read_well(seconds, text):
+    assert duration(seconds) == text

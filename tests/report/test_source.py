@@ -1,0 +1,98 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from onepeak.data.biopsies import biopsies
+from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.report.source import Source, open_source, read_config
+from picture_files import write_pictures
+
+
+@pytest.fixture
+def files(tmp_path):
+    items, _ = write_pictures(tmp_path / "pictures", [(16, 24)] * 4)
+    labels = np.array([0, 1, 1, 0])
+    return Source(manifest=Manifest(name="files", items=items, labels=labels, classes=("low", "high")))
+
+
+def test_a_picture_file_is_found_by_its_path_whatever_was_left_out_before_it(files):
+    paths = files.manifest.items.paths
+    assert files.place(0, paths[2], 1) == 2
+    assert files.place(0, "gone.png", 1) is None
+
+
+def test_a_sample_whose_label_is_another_is_not_shown(files):
+    assert files.place(0, files.manifest.items.paths[2], 0) is None
+
+
+def test_pictures_are_opened_and_those_that_have_gone_are_none(files):
+    assert files.picture(1).size == (24, 16)
+    (files.manifest.items.root / files.manifest.items.paths[1]).unlink()
+    assert files.picture(1) is None
+
+
+def test_generated_pictures_and_their_true_posteriors_are_found_by_their_number():
+    source = Source(manifest=biopsies(6))
+    place = source.place(4, None, int(source.manifest.labels[4]))
+    assert np.array_equal(np.asarray(source.picture(place)), source.manifest.items.pixels[4])
+    items = np.array([4, 1])
+    assert np.array_equal(source.true_log_probs(items), source.manifest.true_log_probs[items])
+    assert source.place(6, None, 0) is None
+    assert source.true_log_probs(np.array([6])) is None
+
+
+def test_a_row_of_a_table_is_shown_as_text():
+    rows = FeatureRows(
+        columns=("size", "tone"),
+        values=np.array([[1.5, 1], [np.nan, 0]], dtype=np.float32),
+        categories={"tone": ("dark", "light")},
+    )
+    manifest = Manifest(name="rows", items=rows, labels=np.array([0, 1]), classes=("low", "high"))
+    source = Source(manifest=manifest)
+    assert source.features(0) == {"size": "1.5", "tone": "light"}
+    assert source.features(1) == {"size": "missing", "tone": "dark"}
+    assert source.picture(0) is None
+
+
+def test_without_data_there_is_nothing():
+    source = Source(manifest=None, reason="gone")
+    assert source.place(0, None, 0) is None
+    assert source.picture(0) is None
+    assert source.features(0) == {}
+    assert source.true_log_probs(np.array([0])) is None
+
+
+def test_data_without_true_posteriors_have_none():
+    manifest = replace(biopsies(2), true_log_probs=None)
+    assert Source(manifest=manifest).true_log_probs(np.array([0])) is None
+
+
+def test_the_data_are_opened_as_the_settings_say(tmp_path):
+    for name in ("mild", "severe"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (8, 8)).save(tmp_path / name / "a.png")
+    source = open_source({"data": str(tmp_path), "order": ["mild", "severe"]}, "mine")
+    assert source.manifest.classes == ("mild", "severe")
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        (None, "has no config.toml that says where the data lie"),
+        ({"data": "/nowhere/at/all"}, "could not be opened again: There is no file or folder '/nowhere/at/all'"),
+    ],
+)
+def test_data_that_are_not_there_are_a_sentence(config, reason):
+    source = open_source(config, "mine")
+    assert source.manifest is None
+    assert reason in source.reason
+
+
+def test_settings_that_cannot_be_read_are_none(tmp_path):
+    assert read_config(tmp_path) is None
+    (tmp_path / "config.toml").write_text("data = 'mine'")
+    assert read_config(tmp_path) == {"data": "mine"}
+    (tmp_path / "config.toml").write_text("data = ")
+    assert read_config(tmp_path) is None
