@@ -1,7 +1,7 @@
 """The whole idea in one minute: the same small network trained with cross-entropy and with ELB on ordered labels.
 
-Look at the order, which holds for any seed. The MAE of one seed and 400 samples says little: over the seeds 0 to 4 it is
-0.63 to 0.70 for cross-entropy and 0.69 to 0.87 for ELB here, while on real faces ELB's is the lower one (see README).
+Look at the order, which holds for any seed. The MAE of one seed and 400 samples says little: over the seeds 0 to 4 it
+is 0.63 to 0.70 for cross-entropy and 0.69 to 0.87 for ELB here, while on real faces ELB's is the lower (see README).
 """
 
 import torch
