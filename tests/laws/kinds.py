@@ -1,5 +1,6 @@
 """The kinds of method that the laws go over, and what the laws must know of each: firm outputs, mirrored outputs."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -69,8 +70,17 @@ def firm_outputs(kind, method, label):
     match kind.base.name:
         case "ren":
             return torch.cat([torch.tensor([9.0], dtype=torch.float64), slopes])
-        case "slopes":
+        case "slopes" | "or-cnn" | "frank-hall" | "ecoc":
             return slopes
+        case "corn" | "condor":
+            return steps_to(label, num_classes)
+        case "coral":  # levels 18 apart, the label's own 9 below zero
+            own.biases.data.copy_(-9 - 18 * torch.arange(num_classes - 1))
+            return torch.tensor([18.0 * label], dtype=torch.float64)
+        case "clm" | "clm-probit" | "clm-cloglog":  # classes 18 wide, the output in the middle of the label's
+            own.first.data.fill_(9.0)
+            own.log_gaps.data.fill_(math.log(18.0))
+            return torch.tensor([18.0 * label], dtype=torch.float64)
         case "soft-binomial" | "soft-poisson":  # so wide that no firmer posterior is their own
             return own.targets[label].log()
         case "regression":
@@ -81,6 +91,13 @@ def firm_outputs(kind, method, label):
             return torch.full((num_classes,), label + 0.5, dtype=torch.float64).expm1().log()
         case _:
             return -4.0 * (torch.arange(num_classes) - label).abs().double()
+
+
+def steps_to(label, num_classes):
+    """The logits of "above k, if at least k" of a posterior that falls by 4 a class."""
+    log_probs = -4.0 * (torch.arange(num_classes) - label).abs().double()
+    log_above = log_probs.flip(-1).logcumsumexp(dim=-1).flip(-1)
+    return log_above[1:] - log_probs[:-1]
 
 
 def flipped(outputs):
@@ -100,6 +117,15 @@ MIRRORS = {
     "regression": negated,
     "po": None,  # counts up from zero
     "soft-poisson": None,
+    "clm": negated,
+    "clm-probit": negated,
+    "clm-cloglog": None,  # its link is steeper on one side
+    "ecoc": flipped_and_negated,
+    "or-cnn": None,  # levels that do not agree are read from the first on
+    "frank-hall": None,
+    "coral": None,  # its first biases are not the same from both ends
+    "corn": None,  # each question is asked of those above the one before
+    "condor": None,
     "ren": None,  # the first of its questions is no question
 }
 """How the outputs of a method look when the scale is reversed; flipped where nothing is said, None where the method is

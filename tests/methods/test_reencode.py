@@ -4,11 +4,10 @@ from coral_pytorch.dataset import levels_from_labelbatch, proba_to_label
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import reference.methods as reference
 from onepeak.constraints import LogBarrier, order_gaps
 from onepeak.errors import InputError
 from onepeak.methods.constrained import Constrained
-from onepeak.methods.reencode import Reencode, log_differences
+from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
 from onepeak.posterior import median
 
@@ -70,43 +69,6 @@ def test_the_prediction_is_the_median_of_the_posterior(logits):
     ren = Reencode(num_classes=len(logits) + 1)
     assert ren.decision == "median"
     assert torch.equal(ren.predict(outputs), median(ren.log_probs(outputs)))
-
-
-@pytest.mark.parametrize(
-    "logits",
-    [
-        [100.0, 60.0, 40.0],
-        [60.0, 40.0, -80.0],
-        [-40.0, -60.0, -80.0, -100.0],
-        [100.0, 99.9999, 0.5, -0.5, -99.0, -100.0],
-        [1e-3, 0.0, -1e-3],
-        [2.0, -1.0, 3.0, -2.0],  # does not fall: its running minimum does
-        [41.0, 40.0, 45.0, 40.0],  # with ties
-    ],
-)
-def test_differences_of_levels_lose_no_digit_where_sigmoids_are_one_or_zero(logits):
-    log_probs = log_differences(torch.tensor([logits], dtype=torch.float64))
-    expected = reference.level_differences(logits)
-    assert log_probs[0].tolist() == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-12)
-    in_float32 = log_differences(torch.tensor([logits]))
-    exact_again = reference.level_differences(torch.tensor(logits).tolist())
-    assert in_float32[0].tolist() == pytest.approx(exact_again.tolist(), rel=1e-6, abs=1e-6)
-
-
-def test_naive_differences_would_have_lost_them():
-    logits = torch.tensor([[100.0, 60.0, 40.0]])
-    naive = torch.cat([torch.ones(1, 1), logits.sigmoid(), torch.zeros(1, 1)], dim=-1).diff().neg()
-    assert naive.tolist() == [[0.0, 0.0, 0.0, 1.0]]
-    assert log_differences(logits)[0].tolist() == pytest.approx([-100, -60, -40, 0], abs=1e-5)
-
-
-def test_levels_that_fall_have_the_plain_differences():
-    logits = torch.randn(100, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    logits = logits.sort(dim=-1, descending=True).values
-    levels = torch.cat(
-        [torch.ones(100, 1, dtype=torch.float64), logits.sigmoid(), torch.zeros(100, 1, dtype=torch.float64)], dim=-1
-    )
-    torch.testing.assert_close(log_differences(logits).exp(), -levels.diff(dim=-1))
 
 
 def test_read_as_slopes_it_is_slopes_without_the_first_output():

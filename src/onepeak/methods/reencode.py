@@ -8,15 +8,12 @@ from torch.nn import functional as F
 from onepeak._check import check_choice, check_scores
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
+from onepeak.methods.levels import log_differences
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.slopes import accumulate
 from onepeak.posterior import mode
 
 ReencodePosterior: TypeAlias = Literal["levels", "slopes"]
-
-SMALLEST_STEP = 1e-12
-"""Two equal levels leave no probability to the class between them; their logits are taken this far apart, so that its
-log-probability is finite. Neighbours without probability stay ties."""
 
 
 @final
@@ -96,16 +93,3 @@ class Reencode(Method):
         if self.variant == "as_published":  # asks the first question too, whose answer is known
             return ((outputs.cummin(dim=-1).values >= 0).sum(dim=-1) - 1).clamp_(min=0)
         return (outputs[..., 1:].cummin(dim=-1).values >= 0).sum(dim=-1)
-
-
-def log_differences(level_logits: Outputs) -> LogProbs:
-    r"""The posterior of levels P(y > k), given as c - 1 logits: differences of neighbouring levels, in log space.
-
-    With a >= b, :math:`\sigma(a) - \sigma(b) = \sigma(a) \, \sigma(-b) \, (1 - e^{b - a})`, which loses no digit
-    however near to 0 or 1 both are.
-    """
-    falling = level_logits.cummin(dim=-1).values
-    upper = F.pad(falling, (1, 0), value=torch.inf)
-    lower = F.pad(falling, (0, 1), value=-torch.inf)
-    step = (lower - upper).clamp(max=-SMALLEST_STEP)
-    return (F.logsigmoid(upper) + F.logsigmoid(-lower) + (-step.expm1()).log()).log_softmax(dim=-1)

@@ -2,12 +2,12 @@
 
 from typing import Literal, TypeAlias, final, get_args
 
-import torch
 from torch.nn import functional as F
 
 from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.levels import answers, level_cross_entropy
 from onepeak.methods.method import Method
 
 SlopesLevels: TypeAlias = Literal["squared", "logistic"]
@@ -33,6 +33,7 @@ class Slopes(Method):
         class_weight: A weight of each class.
 
     Example:
+        >>> import torch
         >>> slopes = Slopes(num_classes=4)
         >>> slopes.class_scores(torch.tensor([2.0, 1.0, -3.0]))
         tensor([0., 2., 3., 0.])
@@ -61,13 +62,12 @@ class Slopes(Method):
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The levels' losses, summed, plus the weighted cross-entropy."""
-        above = torch.arange(self.num_outputs, device=labels.device) < labels.unsqueeze(-1)
-        target = above.to(outputs.dtype)
         if self.levels == "squared":
-            levels = (outputs.sigmoid() - target).square()
+            above = answers(labels, self.num_outputs).to(outputs.dtype)
+            levels = (outputs.sigmoid() - above).square().sum(dim=-1)
         else:
-            levels = F.binary_cross_entropy_with_logits(outputs, target, reduction="none")
-        return levels.sum(dim=-1) + self.weight * cross_entropy(accumulate(outputs), labels)
+            levels = level_cross_entropy(outputs, labels)
+        return levels + self.weight * cross_entropy(accumulate(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Softmax of the accumulated slopes."""

@@ -1,0 +1,65 @@
+"""CORAL: one score and c - 1 biases, so that the levels agree (Cao et al. 2020)."""
+
+from typing import final
+
+import torch
+from torch import Tensor, nn
+
+from onepeak._precision import full_precision
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.methods.levels import level_cross_entropy, log_differences
+from onepeak.methods.method import Method
+
+
+@final
+class Coral(Method):
+    r"""The questions "is the label above k?" share one score and differ in their bias only.
+
+    .. math:: \ell = -\sum_{k=0}^{c-2} \big( [y > k] \log \sigma(o + b_k) + [y \le k] \log \sigma(-o - b_k) \big),
+              \qquad p_k = \sigma(o + b_{k-1}) - \sigma(o + b_k)
+
+    The biases are the method's own parameters and start from 1 down to 1 / (c - 1). They are not held in order, but
+    the loss's minimum has them so (theorem 1 of the paper); until then levels are read as their running minimum. The
+    sum is over the levels. Prediction: the number of levels above one half, which is the median. Not one-peaked by
+    construction.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> coral = Coral(num_classes=3)
+        >>> coral.predict(torch.tensor([[-3.0], [-0.7], [3.0]]))
+        tensor([0, 1, 2])
+
+    Reference: Cao, Mirjalili, Raschka, "Rank consistent ordinal regression for neural networks with application to age
+    estimation", Pattern Recognition Letters 2020.
+    """
+
+    decision = "median"
+
+    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.biases = nn.Parameter(torch.arange(num_classes - 1, 0, -1) / (num_classes - 1))
+
+    @property
+    def num_outputs(self) -> int:
+        """One score."""
+        return 1
+
+    def levels(self, outputs: Outputs) -> Tensor:
+        """The logit of every level."""
+        outputs = full_precision(outputs)
+        return outputs + self.biases.to(outputs.dtype)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Binary cross-entropy, summed over the levels."""
+        return level_cross_entropy(self.levels(outputs), labels)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """Differences of levels."""
+        return log_differences(self.levels(outputs))
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The log-probabilities."""
+        return log_differences(self.levels(outputs))

@@ -1,0 +1,107 @@
+"""CLM: cumulative link models, also called proportional odds (McCullagh 1980)."""
+
+from typing import Literal, TypeAlias, final, get_args
+
+import torch
+from torch import Tensor, nn
+
+from onepeak._check import check_choice
+from onepeak._precision import full_precision
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.methods.links import cloglog_probs, logit_probs, probit_probs
+from onepeak.methods.method import Method
+
+Link: TypeAlias = Literal["logit", "probit", "cloglog"]
+
+
+@final
+class CumulativeLink(Method):
+    r"""The network says a place on a line, c - 1 thresholds cut the line into classes.
+
+    .. math:: P(y \le k) = F(\theta_k - o), \qquad \theta_k = \theta_0 + \sum_{j=1}^{k} e^{g_j}, \qquad
+              \ell = -\log p_y
+
+    with F the logistic, the normal, or :math:`1 - e^{-e^x}`. The thresholds are the method's own parameters and in
+    order by construction; they start where, at an output of 0, every class is equally probable. Everything stays in
+    log space, so a class far from the output has a finite log-probability. Prediction: the mode. Not one-peaked by
+    construction: a narrow class between two wide ones is a dip.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        link: "logit", "probit" or "cloglog".
+        class_weight: A weight of each class.
+
+    Example:
+        >>> clm = CumulativeLink(num_classes=4)
+        >>> clm.log_probs(torch.zeros(1, 1)).exp()
+        tensor([[0.2500, 0.2500, 0.2500, 0.2500]], grad_fn=...)
+
+    Reference: McCullagh, "Regression models for ordinal data", JRSS B 1980; in networks, Vargas, Gutiérrez,
+    Hervás-Martínez, "Cumulative link models for deep ordinal classification", Neurocomputing 2020.
+    """
+
+    def __init__(self, num_classes: int, *, link: Link = "logit", class_weight: PerClass | None = None) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.link = check_choice("link", link, get_args(Link))
+        start = quantiles(torch.arange(1, num_classes, dtype=torch.float64) / num_classes, link).float()
+        self.first = nn.Parameter(start[0].clone())
+        self.log_gaps = nn.Parameter(start.diff().log())
+
+    @property
+    def num_outputs(self) -> int:
+        """One place."""
+        return 1
+
+    @property
+    def thresholds(self) -> Tensor:
+        """Where one class ends and the next begins."""
+        return self.first + torch.cat([self.log_gaps.new_zeros(1), self.log_gaps.exp().cumsum(dim=0)])
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """What the distribution has between the thresholds."""
+        outputs = full_precision(outputs)
+        places = self.thresholds.to(outputs.dtype) - outputs
+        match self.link:
+            case "logit":
+                return logit_probs(places)
+            case "probit":
+                return probit_probs(places)
+            case "cloglog":
+                return cloglog_probs(places)
+            case unknown:
+                raise AssertionError(unknown)
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Minus the log-probability of the label."""
+        return -self.posterior_of(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The log-probabilities."""
+        return self.posterior_of(outputs)
+
+
+def quantiles(shares: Tensor, link: Link) -> Tensor:
+    """Where the link's distribution function reaches given shares."""
+    match link:
+        case "logit":
+            return shares.logit()
+        case "probit":
+            places: Tensor = torch.special.ndtri(shares)
+            return places
+        case "cloglog":
+            return (-torch.log1p(-shares)).log()
+
+
+def clm_probit(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
+    """The cumulative link model of a normal distribution."""
+    return CumulativeLink(num_classes, link="probit", class_weight=class_weight)
+
+
+def clm_cloglog(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
+    """The cumulative link model of the complementary log-log link."""
+    return CumulativeLink(num_classes, link="cloglog", class_weight=class_weight)
+
+
+def clm(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
+    """The cumulative link model of a logistic distribution: proportional odds."""
+    return CumulativeLink(num_classes, link="logit", class_weight=class_weight)

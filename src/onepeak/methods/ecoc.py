@@ -1,0 +1,49 @@
+"""ECOC: the levels as a code word, and the nearest class's code word decides (Barbero-Gómez et al. 2021)."""
+
+from typing import final
+
+from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak.methods.levels import answers
+from onepeak.methods.method import Method
+from onepeak.methods.slopes import accumulate
+
+
+@final
+class CodeWords(Method):
+    r"""Class y has the code word of y ones and c - 1 - y zeros; the network's sigmoids should be near it.
+
+    .. math:: \ell = d_y^2, \qquad d_k^2 = \sum_{j=0}^{c-2} (\sigma(o_j) - [j < k])^2, \qquad
+              p = \mathrm{softmax}(-d^2)
+
+    The sum is over the levels. Prediction: the nearest code word, which is the posterior's mode. The paper decides so
+    and gives no posterior; the softmax is ours, and its scores are an accumulation of slopes between -1 and 1, so it
+    is never sharp. Not one-peaked by construction.
+
+    Example:
+        >>> import torch
+        >>> ecoc = CodeWords(num_classes=3)
+        >>> ecoc.loss(torch.zeros(1, 2), torch.tensor([1]))
+        tensor(0.5000)
+
+    Reference: Barbero-Gómez, Gutiérrez, Hervás-Martínez, "Error-correcting output codes in the framework of deep
+    ordinal classification", Neural Processing Letters 2022; Allwein, Schapire, Singer, "Reducing multiclass to
+    binary", JMLR 2000.
+    """
+
+    @property
+    def num_outputs(self) -> int:
+        """One digit of the code a level."""
+        return self.num_classes - 1
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The squared distance from the label's code word."""
+        code = answers(labels, self.num_outputs).to(outputs.dtype)
+        return (outputs.sigmoid() - code).square().sum(dim=-1)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """Softmax of minus the squared distances."""
+        return self.class_scores(outputs).log_softmax(dim=-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """Minus the squared distance from every code word, up to a constant: each digit moves it by 2 sigmoid - 1."""
+        return accumulate(2 * outputs.sigmoid() - 1)

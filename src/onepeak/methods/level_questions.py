@@ -1,0 +1,72 @@
+"""OR-CNN and Frank-Hall: one binary question a level, each on its own (Niu et al. 2016; Frank & Hall 2001)."""
+
+from typing import Literal, TypeAlias, final, get_args
+
+from onepeak._check import check_choice
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.methods.levels import level_cross_entropy, log_differences
+from onepeak.methods.method import Method
+
+LevelDecision: TypeAlias = Literal["median", "mode"]
+
+
+@final
+class LevelQuestions(Method):
+    r"""The network answers "is the label above k?" for each of the c - 1 levels.
+
+    .. math:: \ell = -\sum_{k=0}^{c-2} \big( [y > k] \log \sigma(o_k) + [y \le k] \log \sigma(-o_k) \big), \qquad
+              p_k = \sigma(o_{k-1}) - \sigma(o_k)
+
+    Nothing makes the answers agree with each other: levels that rise are read as their running minimum, see
+    `log_differences`. Not one-peaked by construction. The sum is over the levels, each of weight 1 (Niu et al. can
+    weigh them by the number of samples). Prediction: the number of levels before the first answered no, which is the
+    posterior's median (Niu et al. count all that are answered yes, the same where the answers agree); or the mode, as
+    Frank and Hall choose.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        decision: "median" or "mode".
+        class_weight: A weight of each class.
+
+    Example:
+        >>> import torch
+        >>> or_cnn = LevelQuestions(num_classes=3)
+        >>> or_cnn.predict(torch.tensor([[2.0, -1.0]]))
+        tensor([1])
+
+    Reference: Niu et al., "Ordinal regression with multiple output CNN for age estimation", CVPR 2016; Frank, Hall, "A
+    simple approach to ordinal classification", ECML 2001.
+    """
+
+    def __init__(
+        self, num_classes: int, *, decision: LevelDecision = "median", class_weight: PerClass | None = None
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.decision = check_choice("decision", decision, get_args(LevelDecision))
+
+    @property
+    def num_outputs(self) -> int:
+        """One question a level."""
+        return self.num_classes - 1
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Binary cross-entropy, summed over the levels."""
+        return level_cross_entropy(outputs, labels)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """Differences of levels."""
+        return log_differences(outputs)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The log-probabilities."""
+        return log_differences(outputs)
+
+
+def or_cnn(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
+    """OR-CNN: the questions, and the first answered no."""
+    return LevelQuestions(num_classes, decision="median", class_weight=class_weight)
+
+
+def frank_hall(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
+    """Frank and Hall: the same questions, and the most probable class."""
+    return LevelQuestions(num_classes, decision="mode", class_weight=class_weight)

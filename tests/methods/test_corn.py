@@ -1,0 +1,30 @@
+import torch
+from coral_pytorch.dataset import corn_label_from_logits
+from coral_pytorch.losses import corn_loss
+
+from onepeak.methods.corn import Corn
+
+OUTPUTS = torch.randn(12, 4, generator=torch.Generator().manual_seed(0))
+LABELS = torch.arange(12) % 5
+
+
+def test_the_loss_is_that_of_coral_pytorch_but_for_what_the_mean_divides_by():
+    """Theirs divides by the questions asked in the batch, ours by its samples."""
+    questions = (LABELS + 1).clamp(max=4).sum()
+    expected = corn_loss(OUTPUTS, LABELS, num_classes=5) * questions / len(LABELS)
+    torch.testing.assert_close(Corn(num_classes=5).loss(OUTPUTS, LABELS), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_the_prediction_is_that_of_coral_pytorch():
+    assert torch.equal(Corn(num_classes=5).predict(OUTPUTS), corn_label_from_logits(OUTPUTS))
+
+
+def test_the_posterior_is_no_one_hot_vector_as_dlordinals_is():
+    log_probs = Corn(num_classes=3).log_probs(torch.tensor([[0.8, 0.5]]).logit())
+    torch.testing.assert_close(log_probs.exp(), torch.tensor([[0.2, 0.4, 0.4]]))
+
+
+def test_the_losses_of_the_questions_add_up_to_the_log_likelihood():
+    corn = Corn(num_classes=5)
+    likelihood = corn.log_probs(OUTPUTS).gather(-1, LABELS.unsqueeze(-1)).squeeze(-1)
+    torch.testing.assert_close(corn.loss(OUTPUTS, LABELS, reduction="none"), -likelihood)

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+import torch
+from dlordinal.output_layers import CLM
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+from onepeak.errors import InputError
+from onepeak.methods.cumulative_link import CumulativeLink, quantiles
+
+LINKS = ["logit", "probit", "cloglog"]
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("num_classes", [2, 5, 30])
+def test_at_an_output_of_zero_every_class_begins_equally_probable(link, num_classes):
+    log_probs = CumulativeLink(num_classes, link=link).log_probs(torch.zeros(1, 1))
+    torch.testing.assert_close(log_probs.exp(), torch.full((1, num_classes), 1 / num_classes), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_thresholds_stay_in_order_whatever_the_parameters(link):
+    clm = CumulativeLink(6, link=link)
+    for parameter in clm.parameters():
+        parameter.data.copy_(3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(0)))
+    assert (clm.thresholds.diff() > 0).all()
+
+
+def dlordinal_with(thresholds, link):
+    """Their layer with given thresholds, which it keeps as the first and the roots of the steps."""
+    layer = CLM(num_classes=len(thresholds) + 1, link_function=link)
+    layer.thresholds_b_.data = thresholds[:1].detach().clone()
+    layer.thresholds_a_.data = thresholds.diff().sqrt().detach().clone()
+    return layer
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_the_posterior_is_that_of_dlordinal(link):
+    clm, outputs = CumulativeLink(5, link=link), torch.linspace(-3, 3, 9).unsqueeze(-1)
+    expected = dlordinal_with(clm.thresholds, link)(outputs)
+    torch.testing.assert_close(clm.log_probs(outputs).exp(), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_it_is_finite_where_dlordinals_likelihood_is_zero():
+    clm = CumulativeLink(4)
+    assert dlordinal_with(clm.thresholds, "logit")(torch.tensor([[-30.0]]))[0, -1] == 0
+    loss = clm.loss(torch.tensor([[-30.0]]), torch.tensor([3]))
+    assert loss.item() == pytest.approx(30 + clm.thresholds[-1].item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_the_likelihood_is_that_of_statsmodels(link):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 2)), np.arange(40) % 4
+    model = OrderedModel(y, x, distr=link)
+    slopes, clm = np.array([0.8, -0.5]), CumulativeLink(4, link=link).double()
+    steps = clm.log_gaps.detach().numpy()
+    expected = model.loglike(np.concatenate([slopes, [clm.first.item()], steps]))
+    got = clm.loss(torch.from_numpy(x @ slopes).unsqueeze(-1), torch.from_numpy(y), reduction="sum")
+    assert got.item() == pytest.approx(-expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_quantiles_are_in_order(link):
+    assert (quantiles(torch.linspace(0.01, 0.99, 20, dtype=torch.float64), link).diff() > 0).all()
+
+
+@pytest.mark.bad_input
+def test_a_mistyped_link_is_refused_where_dlordinal_would_take_the_logit():
+    with pytest.raises(InputError, match=r"Unknown `link` 'probt'. Did you mean 'probit'\? Known: logit, probit, clog"):
+        CumulativeLink(4, link="probt")

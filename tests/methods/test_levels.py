@@ -1,0 +1,71 @@
+import math
+
+import pytest
+import torch
+
+import reference.basics as reference
+from onepeak.methods.levels import answers, level_cross_entropy, log_differences, log_products
+
+
+def test_answers_say_which_levels_a_label_is_above():
+    assert answers(torch.tensor([0, 1, 3]), 3).int().tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 1]]
+
+
+def test_the_cross_entropy_of_levels_is_the_value_worked_by_hand():
+    logits = torch.tensor([[0.9, 0.4]], dtype=torch.float64).logit()
+    for label, expected in ((0, -math.log(0.1 * 0.6)), (1, -math.log(0.9 * 0.6)), (2, -math.log(0.9 * 0.4))):
+        assert level_cross_entropy(logits, torch.tensor([label])).item() == pytest.approx(expected)
+
+
+def test_products_are_the_values_worked_by_hand_and_sum_to_one():
+    log_probs = log_products(torch.tensor([0.9, 0.4, 0.5], dtype=torch.float64).logit())
+    expected = torch.tensor([0.1, 0.9 * 0.6, 0.9 * 0.4 * 0.5, 0.9 * 0.4 * 0.5], dtype=torch.float64)
+    torch.testing.assert_close(log_probs.exp(), expected)
+    assert log_probs.logsumexp(dim=-1).item() == pytest.approx(0, abs=1e-15)
+
+
+def test_levels_from_products_give_the_products_back_as_differences():
+    steps = torch.randn(20, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    levels = torch.nn.functional.logsigmoid(steps).cumsum(dim=-1).exp()
+    torch.testing.assert_close(log_differences(levels.logit()), log_products(steps))
+
+
+def test_products_keep_their_digits_far_out():
+    assert log_products(torch.tensor([1e4, -1e4, 30.0])).tolist() == pytest.approx([-1e4, 0.0, -10030.0, -1e4])
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        [100.0, 60.0, 40.0],
+        [60.0, 40.0, -80.0],
+        [-40.0, -60.0, -80.0, -100.0],
+        [100.0, 99.9999, 0.5, -0.5, -99.0, -100.0],
+        [1e-3, 0.0, -1e-3],
+        [2.0, -1.0, 3.0, -2.0],  # does not fall: its running minimum does
+        [41.0, 40.0, 45.0, 40.0],  # with ties
+    ],
+)
+def test_differences_of_levels_lose_no_digit_where_sigmoids_are_one_or_zero(logits):
+    log_probs = log_differences(torch.tensor([logits], dtype=torch.float64))
+    expected = reference.level_differences(logits)
+    assert log_probs[0].tolist() == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-12)
+    in_float32 = log_differences(torch.tensor([logits]))
+    exact_again = reference.level_differences(torch.tensor(logits).tolist())
+    assert in_float32[0].tolist() == pytest.approx(exact_again.tolist(), rel=1e-6, abs=1e-6)
+
+
+def test_naive_differences_would_have_lost_them():
+    logits = torch.tensor([[100.0, 60.0, 40.0]])
+    naive = torch.cat([torch.ones(1, 1), logits.sigmoid(), torch.zeros(1, 1)], dim=-1).diff().neg()
+    assert naive.tolist() == [[0.0, 0.0, 0.0, 1.0]]
+    assert log_differences(logits)[0].tolist() == pytest.approx([-100, -60, -40, 0], abs=1e-5)
+
+
+def test_levels_that_fall_have_the_plain_differences():
+    logits = torch.randn(100, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    logits = logits.sort(dim=-1, descending=True).values
+    levels = torch.cat(
+        [torch.ones(100, 1, dtype=torch.float64), logits.sigmoid(), torch.zeros(100, 1, dtype=torch.float64)], dim=-1
+    )
+    torch.testing.assert_close(log_differences(logits).exp(), -levels.diff(dim=-1))
