@@ -35,7 +35,7 @@ def trained(prepared, folder, monkeypatch, *, graphs, method, changes):
     base = preset("auto", prepared.manifest)
     recipe = changed(base, {"epochs": 4, "batch_size": 16, **changes}, source="test")
     settings = RunSettings(method=method, network=NetworkSettings(backbone="small"), recipe=recipe)
-    (split,) = make_splits(prepared.manifest, protocol="auto", splits=1, seed=0)
+    split = make_splits(prepared.manifest, protocol="auto", splits=1, seed=0)[0]
     result = train_run(settings, prepared, split, folder, fabric=make_fabric(device="cuda"))
     return result, (folder / "model.safetensors").read_bytes()
 

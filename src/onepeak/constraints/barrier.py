@@ -78,7 +78,6 @@ class LogBarrier(OrderConstraint):
         self.growth = check_number("growth", growth, minimum=1)
         self.t_max = check_number("t_max", t_max, minimum=start)
         self.register_buffer("t", torch.tensor(start, dtype=torch.float64))
-        self._read = (self.t, -1, start)
 
     def tighten(self) -> None:
         """Makes the barrier steeper, in place, so that a captured CUDA graph sees it too."""
@@ -90,22 +89,11 @@ class LogBarrier(OrderConstraint):
 
     def gap_terms(self) -> BarrierTerms:
         """`log_barrier` at the present t, as a value and a slope."""
-        return BarrierTerms(self._host_t())
+        return BarrierTerms(self.t.item())
 
     def fused_terms(self) -> FusedTerms:
         """`log_barrier` with its t on the device."""
         return FusedTerms(t=self.t)
-
-    def _host_t(self) -> float:
-        """T as a number, read from its device only when it was written to: a read at every step would stall a GPU."""
-        t = self.t
-        if t.is_inference():  # keeps no count of the writes to it
-            return t.item()
-        tensor, version, value = self._read
-        if tensor is not t or version != t._version:
-            value = t.item()
-            self._read = (t, t._version, value)
-        return value
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":
         # `module.bfloat16()` must not round t: 1.001 t would be t again and the barrier would never tighten.

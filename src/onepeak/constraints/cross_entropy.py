@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._check import launches_freely
+from onepeak._check import readable
 from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
@@ -34,7 +34,7 @@ def ordered_cross_entropy(
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
-    if plain_mean and launches_freely(scores):
+    if plain_mean and readable(scores):
         return analytic.ordered_cross_entropy(scores, labels, constraint.gap_terms(), constraint.plain_cost)
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
     cost = constraint.cost(scores, labels)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 from torch import nn
 
-from onepeak._check import check_labels, check_num_classes, check_scores, launches_freely
+from onepeak._check import check_labels, check_num_classes, check_scores, readable
 from onepeak._precision import full_precision
 from onepeak._shapes import Gaps, Labels, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
@@ -48,8 +48,8 @@ class OrderConstraint(nn.Module, ABC):
         return self.cost(full_precision(scores), labels)
 
     def cost(self, scores: Scores, labels: Labels) -> PerSample:
-        """`forward` without its checks: differentiated by hand where that is faster, by autograd elsewhere."""
-        if launches_freely(scores):
+        """`forward` without its checks: differentiated by hand on a CPU, by autograd elsewhere."""
+        if readable(scores):
             return order_cost(scores, labels, self.gap_terms(), self.plain_cost)
         return self.plain_cost(scores, labels)
 

@@ -1,4 +1,4 @@
-r"""Order constraints with their gradient written out, computed together with the value in one pass.
+r"""Order constraints on a CPU with their gradient written out, computed together with the value in one pass.
 
 Autograd would keep a dozen tensors the size of the scores; here the gradient is the only one kept, large batches are
 worked through in pieces that stay in the processor's cache, and small ones take as few operations as will do, for
@@ -81,7 +81,7 @@ class _OrderedCrossEntropy(torch.autograd.Function):
         share = 1 / max(1, len(scores))
         if are_few(scores):
             (loss, gradient), share = ordered_cross_entropy_of_few(scores, labels, terms), 1.0
-        elif scores.numel() <= PIECE or not scores.is_cpu:
+        elif scores.numel() <= PIECE:
             loss, gradient = _cross_entropy_of_piece(scores, labels, terms, share)
         else:
             loss, gradient = scores.new_zeros(()), torch.empty_like(scores)
@@ -129,9 +129,7 @@ def _as_rows(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """The same rows of every tensor, as many at a time as fit a CPU's cache; all at once on other devices."""
-    if not tensors[0].is_cpu:
-        return iter([tensors])
+    """The same rows of every tensor, as many at a time as fit a cache."""
     rows = max(1, PIECE // tensors[0].shape[-1])
     return zip(*(tensor.split(rows) for tensor in tensors), strict=True)
 

@@ -19,13 +19,13 @@ from torch.nn import functional as F
 
 from onepeak._check import in_plain_eager
 
-LONGEST_ROW = 16384
+LONGEST_ROW = 4096
 """Numbers of one row that fit the registers of a program."""
 
-TILE = 4096
-"""Numbers that one program takes when rows are short."""
+TILE = 1024
+"""Numbers that one program takes when rows are short, unless one program can take all (`LONGEST_ROW` of them)."""
 
-COLUMNS, WARPS = 4096, 8
+COLUMNS, WARPS = 1024, 8
 """Numbers that one program takes at a time from a longer row, and the warps it has for them."""
 
 PROGRAMS = 1056
@@ -119,7 +119,9 @@ def loss_and_gradient(scores: Tensor, labels: Tensor, terms: FusedTerms) -> tupl
     with torch.cuda.device_of(scores):
         if classes <= LONGEST_ROW:
             columns = _power_of_two(classes)
-            rows = min(max(1, TILE // columns), _power_of_two(batch))
+            rows = _power_of_two(batch)
+            if rows * columns > LONGEST_ROW:
+                rows = max(1, TILE // columns)
             losses = torch.empty(_ceil(batch, rows), dtype=torch.float32, device=scores.device)
             device_code.whole_rows[(len(losses),)](
                 scores, labels, t, losses, gradient, batch, classes, share, weight, slack,
@@ -160,4 +162,4 @@ def _power_of_two(number: int) -> int:
 
 
 def _warps(numbers: int) -> int:
-    return min(16, max(1, numbers // 512))
+    return min(8, max(1, numbers // 128))
