@@ -14,7 +14,15 @@ import onepeak
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning
 
-QUICK = {"epochs": 25, "lr": 0.1, "batch_size": 256, "hidden": (16,), "random_state": 0}
+QUICK = {
+    "epochs": 25,
+    "lr": 0.1,
+    "batch_size": 256,
+    "hidden": (16,),
+    "early_stopping": False,
+    "validation_fraction": 0.2,
+    "random_state": 0,
+}
 
 
 def planted(count, *, seed=0, noise=0.3):
@@ -79,7 +87,8 @@ def test_without_one_the_methods_own_rule_decides():
 @pytest.mark.parametrize("method", [record.name for record in onepeak.methods()] + ["mv+elb"])
 def test_every_method_of_the_catalog_can_be_fitted(method):
     model = OrdinalClassifier(method, **QUICK).fit(ROWS, LABELS)
-    assert np.abs(model.predict(ROWS) - LABELS).mean() < 0.5  # the best constant answer has 0.8
+    best_constant = min(np.abs(label - LABELS).mean() for label in range(4))
+    assert np.abs(model.predict(ROWS) - LABELS).mean() < 0.8 * best_constant
 
 
 class TestSameFit:
@@ -204,11 +213,11 @@ class TestHeldOut:
 
 class TestPartialFit:
     def test_passes_over_parts_learn(self):
-        model = OrdinalClassifier(**QUICK | {"lr": 0.01})
-        for _ in range(20):
+        model = OrdinalClassifier(**QUICK | {"lr": 0.05})
+        for _ in range(10):
             for part in np.array_split(np.arange(200), 2):
                 model.partial_fit(ROWS[part], LABELS[part], classes=[0, 1, 2, 3])
-        assert model.n_iter_ == len(model.loss_curve_) == 40
+        assert model.n_iter_ == len(model.loss_curve_) == 20
         assert model.loss_curve_[-1] < model.loss_curve_[0] / 2
         assert np.abs(model.predict(ROWS) - LABELS).mean() < 0.35
 
@@ -293,7 +302,9 @@ class TestOwnNetwork:
     def test_a_module_given_is_left_as_it_is_and_its_weights_are_where_training_begins(self):
         module = nn.Linear(3, 8)
         before = module.weight.detach().clone()
-        model = OrdinalClassifier(network=module, epochs=1, lr=1e-12, random_state=0).fit(ROWS, LABELS)
+        model = OrdinalClassifier(network=module, epochs=1, lr=1e-12, weight_decay=0.0, random_state=0).fit(
+            ROWS, LABELS
+        )
         assert torch.equal(module.weight, before)
         torch.testing.assert_close(model.network_.backbone.weight.float(), before)
 
@@ -350,11 +361,6 @@ def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
         ({"weight_decay": -1}, InputError, "`weight_decay` must be a finite number >= 0, got -1"),
         ({"patience": 0}, InputError, "`patience` must be an integer >= 1, got 0"),
         ({"validation_fraction": 1}, InputError, "`validation_fraction` must be a finite number >= 0 and < 1, got 1"),
-        (
-            {"early_stopping": True, "validation_fraction": 0.05},
-            InputError,
-            "`early_stopping` needs at least 20 held-out samples, got 0.05 of 200: raise `validation_fraction`",
-        ),
         ({"class_weight": "balance"}, ValueError, "class_weight"),
         ({"decide": "middle"}, UnknownNameError, "Unknown `decide` 'middle'"),
         ({"device": "tpu"}, UnknownNameError, "Unknown `device` 'tpu'"),

@@ -35,7 +35,7 @@ Decision = Literal["mode", "median", "mean"]
 Floats = npt.NDArray[np.float64]
 
 FEWEST_HELD_OUT = 20
-"""With fewer held-out samples than this a temperature would be noise, so that none are held out."""
+"""With fewer held-out samples than this epoch and temperature would be chosen by noise, so none are held out."""
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -63,10 +63,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         batch_size: Samples a step.
         lr: The highest learning rate of AdamW; it falls along a cosine to zero.
         weight_decay: Of AdamW.
-        early_stopping: Whether the held-out samples choose the epoch, by their loss.
+        early_stopping: Whether the held-out samples choose the epoch, by their loss. Without them every epoch is run.
         patience: Epochs without a better loss before training stops early.
         validation_fraction: Share of the samples held out of training, for early stopping, for the temperature and for
-            the intervals; 0 for none. Where it comes to fewer than 20 samples none are held out.
+            the intervals; 0 for none. Where it comes to fewer than 20 samples none are held out, and the whole table is
+            trained on.
         calibrate: Whether the posterior gets a temperature fitted to the held-out samples, which keeps the order of its
             probabilities. Without held-out samples it gets none.
         class_weight: Weight of each label in a dictionary, "balanced" to make classes count alike, or None.
@@ -84,7 +85,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         temperature_: Of the posterior; 1 where it was not calibrated.
         n_iter_: Epochs trained.
         loss_curve_: Training loss of every epoch.
-        validation_curve_: Loss of the held-out samples after every epoch; empty without early stopping.
+        validation_curve_: Loss of the held-out samples after every epoch; empty without early stopping. The weights are
+            those of its lowest point.
 
     `score` is the accuracy, as for every classifier. Integers can be scored with `scoring="neg_mean_absolute_error"`
     too, in `cross_val_score`, `GridSearchCV` and the like. Those scores of scikit-learn that compare probabilities with
@@ -130,11 +132,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         standardize: bool = True,
         epochs: int = 100,
         batch_size: int = 64,
-        lr: float = 3e-3,
-        weight_decay: float = 1e-3,
-        early_stopping: bool = False,
+        lr: float = 5e-3,
+        weight_decay: float = 0.1,
+        early_stopping: bool = True,
         patience: int = 20,
-        validation_fraction: float = 0.2,
+        validation_fraction: float = 0.15,
         calibrate: bool = True,
         class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
         decide: Decision | None = None,
@@ -293,15 +295,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _parts(self, samples: Samples, seed: int) -> tuple[Samples, Samples | None]:
         """Training samples, and held-out ones if they are enough."""
         share = check_number("validation_fraction", self.validation_fraction, minimum=0, below=1)
-        if round(share * len(samples)) >= FEWEST_HELD_OUT:
-            train, held_out = hold_out(samples, share, seed=seed)
-            return merged(train), held_out
-        if self.early_stopping:
-            raise InputError(
-                f"`early_stopping` needs at least {FEWEST_HELD_OUT} held-out samples, got {share:g} of "
-                f"{len(samples):,}: raise `validation_fraction` or set early_stopping=False."
-            )
-        return merged(samples), None
+        if round(share * len(samples)) < FEWEST_HELD_OUT:
+            return merged(samples), None
+        train, held_out = hold_out(samples, share, seed=seed)
+        return merged(train), held_out
 
     def _new_model(self, dtype: np.dtype[Any], seed: int) -> RowModel:
         plan = NetworkPlan(
