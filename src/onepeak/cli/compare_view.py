@@ -120,14 +120,16 @@ def duration(seconds: float) -> str:
 
     Example:
         >>> [duration(seconds) for seconds in (7.2, 125, 7380, 190000)]
-        ['7 s', '2 min 5 s', '2 h 3 min', '52 h 47 min']
+        ['7 s', '2 min 5 s', '2 h 3 min', '2 d 4 h']
     """
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    if whole < 48 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 86400} d {whole % 86400 // 3600} h"
 
 
 def _at_work(method: MethodTally) -> str:

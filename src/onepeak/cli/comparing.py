@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from onepeak._check import check_choice
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
@@ -62,6 +64,7 @@ def compare_all(request: CompareRequest) -> None:
     if request.dry_run:
         fabric = make_fabric(device=request.device, precision=experiment.precision)
         executor = executor_of(request)
+        torch.set_num_threads(executor.threads)  # the probe is to be as fast as a worker
         print_plan(plan_runs(experiment, folder, fabric=fabric), workers=executor.workers, as_json=request.as_json)
         return
     run_comparison(

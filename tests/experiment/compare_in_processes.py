@@ -1,0 +1,193 @@
+"""Comparisons in real processes that are killed, interrupted, or at work at once: run by `test_local.py`.
+
+Everything is imported once here and processes are forked, so that none of them has to import torch again.
+"""
+
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import lightning.fabric  # noqa: F401 - imported here, so that no child has to
+import pandas  # noqa: F401
+import pyarrow.parquet  # noqa: F401
+import safetensors.torch  # noqa: F401
+import torch
+import torchmetrics  # noqa: F401
+
+from experiment.tiny import tiny
+from onepeak.experiment.compare import compare
+from onepeak.experiment.entries import MethodEntry
+from onepeak.experiment.events import EpochDone, Started
+from onepeak.experiment.grid import grid
+from onepeak.experiment.local import LocalExecutor
+from onepeak.experiment.run_folder import claim
+
+KILLED = -signal.SIGKILL
+
+
+def ignore(event):
+    pass
+
+
+class Began(list):
+    """The names of runs that began."""
+
+    def tell(self, event):
+        if isinstance(event, Started):
+            self.append(event.run.name)
+
+
+def train(opened, folder, *, workers=2, report=ignore):
+    executor = LocalExecutor(device="cpu", workers=workers, start="fork")
+    return compare(opened, folder, executor=executor, report=report)
+
+
+def started(work):
+    """A child that is the leader of a group of processes, as a command in a shell is."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        os.setsid()
+        work()
+        status = 0
+    except KeyboardInterrupt:
+        status = 3
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def status_of(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def killed_at_random(opened, folder, *, fewest=10):
+    """Kills of the whole group until a comparison is done; the folders, and the finished runs at every kill."""
+    chance = random.Random(0)
+    start = time.perf_counter()
+    if status_of(started(lambda: train(opened, folder / "whole"))):
+        sys.exit("the uninterrupted comparison failed")
+    duration = time.perf_counter() - start
+    kills = []
+    while len(kills) < fewest:
+        name = f"killed{len(kills)}"
+        status = KILLED
+        while status == KILLED:
+            child = started(lambda name=name: train(opened, folder / name))
+            time.sleep(chance.uniform(0.05, 0.45) * duration)
+            with contextlib.suppress(ProcessLookupError):  # it is done already
+                os.killpg(child, signal.SIGKILL)
+            status = status_of(child)
+            if status == KILLED:
+                unfinished = list((folder / name).rglob("checkpoint.pt"))
+                finished = list((folder / name).rglob("result.json"))
+                kills.append({"folder": name, "finished": len(finished), "unfinished": len(unfinished)})
+        if status:
+            sys.exit(f"{name} failed after a kill")
+    return kills
+
+
+def two_at_once(opened, folder):
+    """Two comparisons of one folder: what each began, and how each ended."""
+
+    def work(name):
+        began = Began()
+        train(opened, folder, workers=1, report=began.tell)
+        (folder.parent / f"{name}.json").write_text(json.dumps(began))
+
+    names = ("first", "second")
+    children = [started(lambda name=name: work(name)) for name in names]
+    statuses = [status_of(child) for child in children]
+    return {"statuses": statuses, "began": [json.loads((folder.parent / f"{name}.json").read_text()) for name in names]}
+
+
+def a_run_that_fails(opened, folder):
+    """A method that runs away beside one that does not; then the same once more."""
+    outcomes = []
+    for _ in range(2):
+        began = Began()
+        outcome = train(opened, folder, report=began.tell)
+        outcomes.append(
+            {
+                "finished": [run.name for run in outcome.finished],
+                "failed": {event.run.name: event.message for event in outcome.failed},
+                "began": began,
+            }
+        )
+    return outcomes
+
+
+def a_worker_that_dies(opened, folder):
+    """The worker is killed in its second run."""
+    began = Began()
+
+    def report(event):
+        began.tell(event)
+        if isinstance(event, Started) and len(began) == 2:
+            (worker,) = multiprocessing.active_children()
+            os.kill(worker.pid, signal.SIGKILL)
+
+    outcome = train(opened, folder, workers=1, report=report)
+    return {
+        "killed": began[1],
+        "finished": [run.name for run in outcome.finished],
+        "failed": {event.run.name: event.message for event in outcome.failed},
+    }
+
+
+def interrupted(opened, folder, number):
+    """A signal for the leader of the group, after the first epoch; who of the workers is there afterwards."""
+    workers = folder.parent / f"workers-{folder.name}"
+
+    def work():
+        def report(event):
+            if isinstance(event, EpochDone) and not workers.exists():
+                workers.write_text(" ".join(str(child.pid) for child in multiprocessing.active_children()))
+                if number == signal.SIGINT:
+                    os.killpg(0, number)  # as a terminal does for Ctrl-C
+                else:
+                    os.kill(os.getpid(), number)
+
+        train(opened, folder, report=report)
+
+    status = status_of(started(work))
+    free = []
+    end = time.monotonic() + 20
+    for run in grid(opened.experiment.methods, opened.splits):
+        ours = False
+        while not ours and time.monotonic() < end:
+            with claim(run.folder(folder)) as ours:
+                pass
+            time.sleep(0 if ours else 0.05)
+        free.append(ours)
+    return {"status": status, "workers": [int(each) for each in workers.read_text().split()], "free": all(free)}
+
+
+def main(place):
+    cache = place / "cache"
+    opened = tiny(cache)
+    wild = MethodEntry(name="ce", recipe={"lr": 1e30}, label="wild")
+    facts = {"kills": killed_at_random(opened, place)}
+    train(opened, place / "one-worker", workers=1)
+    facts["two"] = two_at_once(opened, place / "shared")
+    facts["failing"] = a_run_that_fails(tiny(cache, wild, "elb", num_splits=1), place / "failing")
+    facts["dying"] = a_worker_that_dies(tiny(cache, "ce", "elb", "ld", num_splits=1), place / "dying")
+    long = tiny(cache, epochs=500)
+    facts["interrupt"] = interrupted(long, place / "interrupted", signal.SIGINT)
+    facts["orphans"] = interrupted(long, place / "orphaned", signal.SIGKILL)
+    sys.stdout.write(json.dumps(facts))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main(Path(sys.argv[1]))

@@ -1,0 +1,125 @@
+"""What a comparison does, with an executor that trains in this process; `test_local.py` has the real ones."""
+
+import hashlib
+
+import pytest
+import torch
+
+from experiment.tiny import tiny
+from onepeak.experiment.compare import compare
+from onepeak.experiment.events import Failed, Finished, Started
+from onepeak.experiment.executor import Executor
+from onepeak.experiment.task import train_task
+from onepeak.networks.network import Network
+from onepeak.training.feed import PictureFeed
+from onepeak.training.run import make_network
+
+
+def ignore(event):
+    pass
+
+
+SEVEN = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
+
+
+class Here:
+    """Trains one run after another in this process."""
+
+    def __init__(self, fabric):
+        self.fabric = fabric
+
+    def run(self, runs, opened, folder, *, report):
+        for run in runs:
+            report(train_task(run, opened, folder, fabric=self.fabric, report=report))
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+def test_an_executor_is_whatever_has_its_method(fabric):
+    assert isinstance(Here(fabric), Executor)
+
+
+def test_every_run_ends_and_a_second_call_repeats_none(cache, fabric, tmp_path):
+    opened = tiny(cache, epochs=1)
+    names = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
+    first = compare(opened, tmp_path, executor=Here(fabric), report=ignore)
+    assert [run.name for run in first.finished] == names
+    assert first.failed == ()
+    times = {name: (tmp_path / "runs" / name / "result.json").stat().st_mtime_ns for name in names}
+
+    events = []
+    second = compare(opened, tmp_path, executor=Here(fabric), report=events.append)
+    assert second == first
+    assert [type(event) for event in events] == [Finished] * 4
+    assert {name: (tmp_path / "runs" / name / "result.json").stat().st_mtime_ns for name in names} == times
+
+
+def test_a_larger_experiment_trains_only_what_is_new(cache, fabric, tmp_path):
+    compare(tiny(cache, "ce", num_splits=1, epochs=1), tmp_path, executor=Here(fabric), report=ignore)
+    events = []
+    larger = tiny(cache, "ce", "elb", num_splits=1, epochs=1)
+    outcome = compare(larger, tmp_path, executor=Here(fabric), report=events.append)
+    assert [event.run.name for event in events if isinstance(event, Started)] == ["elb/split0-fold0"]
+    assert len(outcome.finished) == 2
+
+
+def test_a_failed_run_is_an_outcome_in_its_place(cache, fabric, tmp_path):
+    class Unlucky(Here):
+        def run(self, runs, opened, folder, *, report):
+            report(Failed(run=runs[1], message="no luck"))
+            super().run([runs[0]], opened, folder, report=report)
+
+    opened = tiny(cache, num_splits=1, epochs=1)
+    outcome = compare(opened, tmp_path, executor=Unlucky(fabric), report=ignore)
+    assert [run.name for run in outcome.finished] == ["ce/split0-fold0"]
+    assert [event.message for event in outcome.failed] == ["no luck"]
+
+
+def test_all_methods_see_the_same_samples_in_the_same_order_with_the_same_changes(cache, fabric, tmp_path, monkeypatch):
+    seen = {}
+    original = PictureFeed.train_inputs
+
+    def noted(self, indices, *, seed, epoch):
+        inputs = original(self, indices, seed=seed, epoch=epoch)
+        seen.setdefault(current[0], []).append(
+            (epoch, indices.tolist(), hashlib.sha256(inputs.numpy().tobytes()).hexdigest())
+        )
+        return inputs
+
+    monkeypatch.setattr(PictureFeed, "train_inputs", noted)
+    current = [""]
+
+    def report(event):
+        if isinstance(event, Started):
+            current[0] = event.run.name
+
+    opened = tiny(cache, *SEVEN, num_splits=1, epochs=2)
+    compare(opened, tmp_path, executor=Here(fabric), report=report)
+    assert len(seen) == 7
+    first = seen["ce/split0-fold0"]
+    assert len(first) == 2 * 5  # two epochs of five batches
+    assert first[:5] != first[5:]
+    assert all(batches == first for batches in seen.values())
+
+
+def test_all_methods_start_from_the_same_weights_of_what_they_share(cache):
+    opened = tiny(cache, *SEVEN, "slopes")
+    networks = [make_network(opened.settings(entry), opened.network, 8) for entry in opened.experiment.methods]
+    first = networks[0]
+    assert isinstance(first, Network)
+    for network in networks[1:]:
+        assert_same(network.backbone, first.backbone)
+    for network in networks[1:7]:  # the seven have one output a class, slopes one fewer
+        assert_same(network.head, first.head)
+    other = make_network(tiny(cache, "ce", seed=1).settings(opened.experiment.methods[0]), opened.network, 8)
+    with pytest.raises(AssertionError):
+        assert_same(other.backbone, first.backbone)
+
+
+def assert_same(one, other):
+    states = one.state_dict(), other.state_dict()
+    assert states[0].keys() == states[1].keys()
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])

@@ -1,0 +1,95 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from onepeak.errors import InputError
+from onepeak.experiment import estimate
+from onepeak.experiment.entries import MethodEntry, entries_from_text
+from onepeak.experiment.estimate import plan_runs
+from onepeak.experiment.plan import Experiment
+from onepeak.training.prepare import prepare
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    """Forty rows: 24 to train, 8 to validate and 8 to test on, in steps of 10 samples."""
+    rng = np.random.default_rng(0)
+    grades = np.arange(40) % 4
+    path = tmp_path_factory.mktemp("data") / "grades.csv"
+    pd.DataFrame({"size": grades + rng.normal(size=40), "grade": grades}).to_csv(path, index=False)
+    return Experiment(
+        name="grades",
+        data=str(path),
+        label="grade",
+        methods=(MethodEntry(name="ce"), MethodEntry(name="elb", recipe={"epochs": 20})),
+        folds=2,
+        recipe={"epochs": 10, "batch_size": 10},
+    )
+
+
+def test_every_run_has_its_work_and_a_time_and_nothing_is_written(plan, fabric, tmp_path):
+    planned = plan_runs(plan, tmp_path / "out", fabric=fabric)
+    assert [each.run.name for each in planned] == [
+        "ce/split0-fold0",
+        "elb/split0-fold0",
+        "ce/split0-fold1",
+        "elb/split0-fold1",
+    ]
+    first, longer = planned[0], planned[1]
+    assert (first.work.epochs, first.work.steps, first.work.trained) == (10, 30, 240)
+    assert (longer.work.epochs, longer.work.steps) == (20, 60)
+    assert {each.state for each in planned} == {"open"}
+    assert 0 < first.seconds < 60
+    assert longer.seconds == pytest.approx(2 * first.seconds, rel=0.05)
+    assert not (tmp_path / "out").exists()
+
+
+def test_finished_runs_tell_how_long_the_others_will_take(plan, fabric, tmp_path):
+    folder = tmp_path / "runs" / "ce" / "split0-fold0"
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text(json.dumps({"seconds": 30.0, "epochs": 10}))
+    failed = tmp_path / "runs" / "elb" / "split0-fold1"
+    failed.mkdir(parents=True)
+    (failed / "error.json").write_text(json.dumps({"message": "no luck", "time": 1.0}))
+    planned = {each.run.name: each for each in plan_runs(plan, tmp_path, fabric=fabric)}
+    assert [planned[name].state for name in ("ce/split0-fold0", "ce/split0-fold1", "elb/split0-fold1")] == [
+        "finished",
+        "open",
+        "failed",
+    ]
+    assert planned["ce/split0-fold0"].seconds == planned["ce/split0-fold1"].seconds == 30.0
+    assert planned["elb/split0-fold0"].seconds == 60.0  # twice the epochs, as fast as what is known
+
+
+def test_pictures_are_probed_without_decoding_all_of_them(fabric, tmp_path, monkeypatch):
+    monkeypatch.setenv("ONEPEAK_CACHE", str(tmp_path / "cache"))
+    for number, pixels in enumerate(np.random.default_rng(0).integers(0, 255, (60, 16, 16, 3), np.uint8)):
+        place = tmp_path / "pictures" / str(number % 3)
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(place / f"{number}.png")
+    decoded = []
+    monkeypatch.setattr(
+        estimate, "prepare", lambda part, *rest, **more: decoded.append(len(part)) or prepare(part, *rest, **more)
+    )
+    plan = Experiment(
+        name="pictures",
+        data=str(tmp_path / "pictures"),
+        methods=entries_from_text("ce"),
+        folds=1,
+        recipe={"epochs": 2, "batch_size": 4, "resize": {"short_side": 16}, "augment": {"crop": 16}},
+    )
+    (planned,) = plan_runs(plan, tmp_path / "out", fabric=fabric)
+    assert planned.work.trained == 2 * 36
+    assert planned.seconds > 0
+    assert decoded == [4 * 4 + 4 + 1]
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.bad_input
+def test_what_would_fail_in_every_run_fails_here(fabric, tmp_path, plan):
+    with pytest.raises(InputError, match="`backbone` must be mlp for a table"):
+        plan_runs(replace(plan, network={"backbone": "small"}), tmp_path, fabric=fabric)

@@ -1,0 +1,116 @@
+"""Comparisons in processes of their own; `compare_in_processes.py` makes them, once."""
+
+import json
+import signal
+
+import pandas as pd
+import pytest
+
+from experiment.tiny import files_of, process_is_alive
+from onepeak.errors import InputError
+from onepeak.experiment.local import LocalExecutor, devices_of
+from onepeak.report.tables import write_tables
+
+RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
+
+
+def assert_same_results(found, expected):
+    """Two folders hold the same runs, bit for bit but for times, and make the same table."""
+    names = {name for name in files_of(expected) if name.startswith("runs/")}
+    assert {name for name in files_of(found) if name.startswith("runs/")} == names
+    for run in RUNS:
+        one, other = found / "runs" / run, expected / "runs" / run
+        assert (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
+        histories = [pd.read_csv(folder / "history.csv").drop(columns="seconds") for folder in (one, other)]
+        pd.testing.assert_frame_equal(*histories, check_exact=True)
+        results = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
+        assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
+
+
+def table_of(folder):
+    return write_tables(folder).csv.read_bytes()
+
+
+def test_killed_at_random_moments_it_ends_in_the_same_table_and_bits(compared):
+    place, facts = compared
+    kills = facts["kills"]
+    assert len(kills) >= 10
+    assert sum(kill["unfinished"] > 0 for kill in kills) >= 5  # else no run was caught at work
+    for folder in {kill["folder"] for kill in kills}:
+        assert_same_results(place / folder, place / "whole")
+    assert table_of(place / kills[-1]["folder"]) == table_of(place / "whole")
+
+
+def test_one_worker_and_two_give_the_same_bits(compared):
+    place, _ = compared
+    assert_same_results(place / "one-worker", place / "whole")
+
+
+def test_two_comparisons_of_one_folder_share_the_work_and_do_no_run_twice(compared):
+    place, facts = compared
+    assert facts["two"]["statuses"] == [0, 0]
+    first, second = facts["two"]["began"]
+    assert sorted(first + second) == sorted(RUNS)
+    assert first
+    assert second
+    assert_same_results(place / "shared", place / "whole")
+
+
+def test_a_run_that_fails_is_written_down_and_the_others_are_done(compared):
+    place, facts = compared
+    first = facts["failing"][0]
+    assert first["finished"] == ["elb/split0-fold0"]
+    assert first["failed"].keys() == {"wild/split0-fold0"}
+    error = json.loads((place / "failing" / "runs" / "wild" / "split0-fold0" / "error.json").read_text())
+    assert error["message"] == first["failed"]["wild/split0-fold0"]
+    assert "loss is not a number at epoch 0" in error["message"]
+    assert (error["label"], error["method"], error["split"], error["kind"]) == ("wild", "ce", 0, "DivergedError")
+    assert "Traceback" in error["traceback"]
+
+
+def test_started_again_only_what_failed_is_tried_again(compared):
+    _, facts = compared
+    assert facts["failing"][1]["began"] == ["wild/split0-fold0"]
+    assert facts["failing"][1]["finished"] == ["elb/split0-fold0"]
+
+
+def test_a_worker_that_dies_fails_its_run_and_is_replaced(compared):
+    place, facts = compared
+    dying = facts["dying"]
+    assert dying["finished"] == ["ce/split0-fold0", "ld/split0-fold0"]
+    assert dying["failed"].keys() == {dying["killed"]} == {"elb/split0-fold0"}
+    error = json.loads((place / "dying" / "runs" / dying["killed"] / "error.json").read_text())
+    assert "was ended by SIGKILL" in error["message"]
+    assert "memory" in error["message"]
+
+
+def test_control_c_ends_all_workers_and_leaves_no_halves_of_files(compared):
+    place, facts = compared
+    interrupt = facts["interrupt"]
+    assert interrupt["status"] == 3  # the interruption was passed on
+    assert interrupt["free"]
+    assert len(interrupt["workers"]) == 2
+    assert not any(process_is_alive(worker) for worker in interrupt["workers"])
+    assert not list((place / "interrupted").rglob("*.part"))
+    assert not list((place / "interrupted").rglob("*.json"))
+
+
+def test_workers_whose_parent_is_killed_end_and_free_their_runs(compared):
+    _, facts = compared
+    assert facts["orphans"]["status"] == -signal.SIGKILL
+    assert len(facts["orphans"]["workers"]) == 2
+    assert facts["orphans"]["free"]
+
+
+def test_on_a_cpu_a_worker_has_one_thread_however_many_there_are():
+    assert [LocalExecutor(device="cpu", workers=workers).threads for workers in (1, 3)] == [1, 1]
+    assert LocalExecutor(device="cpu", workers=1, threads=4).threads == 4
+    assert LocalExecutor(device="cpu").workers >= 1
+    assert devices_of("cpu") == ("cpu",)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["workers", "threads"])
+def test_none_at_all_is_refused(name):
+    with pytest.raises(InputError, match=f"`{name}` must be an integer >= 1, got 0"):
+        LocalExecutor(device="cpu", **{name: 0})

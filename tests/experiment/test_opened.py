@@ -1,0 +1,69 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiment.tiny import tiny
+from onepeak.data.splits import LeakError
+from onepeak.errors import InputError
+from onepeak.experiment.entries import MethodEntry
+from onepeak.experiment.opened import open_experiment
+from onepeak.experiment.plan import Experiment
+
+METHODS = (MethodEntry(name="ce"), MethodEntry(name="elb", recipe={"epochs": 3}))
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Forty rows of twenty patients."""
+    rng = np.random.default_rng(0)
+    grades = np.arange(40) % 4
+    frame = pd.DataFrame({"size": grades + rng.normal(size=40), "patient": np.arange(40) // 2, "grade": grades})
+    path = tmp_path_factory.mktemp("data") / "grades.csv"
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+def plan(table, **given):
+    return Experiment(**{"name": "grades", "data": table, "label": "grade", "methods": METHODS, **given})
+
+
+def test_recipe_network_and_splits_are_those_of_the_plan(table):
+    opened = open_experiment(
+        plan(table, recipe={"epochs": 7}, network={"hidden": (8,)}, protocol="holdout", splits=3, seed=2)
+    )
+    assert opened.recipe.epochs == 7
+    assert opened.recipe.batch_size == 64  # as suits a table
+    assert opened.network.hidden == (8,)
+    assert [split.name for split in opened.splits] == ["split0-fold0", "split1-fold0", "split2-fold0"]
+    assert [opened.settings(entry).recipe.epochs for entry in METHODS] == [7, 3]
+    assert {opened.settings(entry).seed for entry in METHODS} == {2}
+    assert opened.leaks == {}
+
+
+def test_it_can_be_sent_to_another_process(tmp_path):
+    opened = tiny(tmp_path)
+    received = pickle.loads(pickle.dumps(opened))
+    assert received.digest == opened.digest
+    assert received.splits == opened.splits
+    assert (received.prepared.store[0] == opened.prepared.store[0]).all()
+
+
+@pytest.mark.bad_input
+def test_a_network_that_cannot_be_built_is_told_before_any_run(table, tmp_path):
+    with pytest.raises(InputError, match="`backbone` must be mlp for a table, got 'resnet18'"):
+        open_experiment(plan(table, network={"backbone": "resnet18"}))
+    with pytest.raises(InputError, match=r"`weights` must be a file, got .*gone"):
+        open_experiment(plan(table, weights=str(tmp_path / "gone")))
+
+
+def test_splits_that_leak_are_refused_and_where_allowed_told_by_split(table, tmp_path):
+    parts = ["train", "test"] * 18 + ["valid"] * 4
+    pd.DataFrame({"item": range(40), "part": parts}).to_csv(tmp_path / "elsewhere.csv", index=False)
+    leaking = {"group": "patient", "protocol": str(tmp_path / "elsewhere.csv")}
+    with pytest.raises(LeakError, match="train and test share 18 groups"):
+        open_experiment(plan(table, **leaking))
+    opened = open_experiment(plan(table, **leaking, allow_leak=True))
+    assert opened.leaks.keys() == {"split0-fold0"}
+    assert "train and test share 18 groups" in opened.leaks["split0-fold0"][0]

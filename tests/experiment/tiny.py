@@ -1,0 +1,48 @@
+"""A small experiment that is ready to be trained: four runs of about a second."""
+
+import os
+from dataclasses import replace
+
+from onepeak.data.biopsies import biopsies
+from onepeak.data.splits import make_splits
+from onepeak.experiment.entries import MethodEntry
+from onepeak.experiment.opened import Opened
+from onepeak.experiment.plan import Experiment
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.prepare import prepare
+from onepeak.training.presets import SMALL_PICTURES
+
+METHODS = ("ce", "elb")
+
+
+def tiny(cache, *entries, num_splits=2, epochs=4, seed=0):
+    """Sixty biopsies of sixteen pixels, split by patient; each entry a name or a `MethodEntry`."""
+    methods = tuple(MethodEntry(name=each) if isinstance(each, str) else each for each in entries or METHODS)
+    manifest = biopsies(60, size=16)
+    recipe = replace(SMALL_PICTURES, epochs=epochs, batch_size=8)
+    prepared = prepare(manifest, recipe, cache_dir=cache, quiet=True)
+    return Opened(
+        experiment=Experiment(name="tiny", data="biopsies", methods=methods, protocol="holdout", seed=seed),
+        prepared=prepared,
+        splits=tuple(make_splits(manifest, protocol="holdout", splits=num_splits, seed=seed)),
+        recipe=recipe,
+        network=NetworkSettings(backbone="small"),
+        leaks={},
+    )
+
+
+def files_of(folder):
+    """The files that a user sees, by their path in the folder."""
+    return {
+        str(path.relative_to(folder)): path
+        for path in folder.rglob("*")
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    }
+
+
+def process_is_alive(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
