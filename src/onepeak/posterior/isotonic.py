@@ -28,8 +28,7 @@ Distance: TypeAlias = Literal["squared", "kl"]
 def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProbs]:
     """The log-mean of the last block of the fit to each prefix, and the distance of each prefix from its fit.
 
-    O(c) operations a row, none of which waits for the device: every row either takes its next value or merges its last
-    two blocks, so 2c - 2 steps are enough for all rows, whatever their values.
+    O(c) operations a row: goes along the classes, with those rows that have something to merge.
 
     Args:
         values: Logarithms of the values, `NO_PROBABILITY` or more.
@@ -43,51 +42,48 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
     num_classes = values.shape[-1]
     rows = values.reshape(-1, num_classes)
     num_rows = len(rows)
-    # Class by class in memory, between a floor that nothing merges with and a roof where rows that are done wait.
-    ends = rows.new_full((2, num_rows), torch.inf)
-    means = torch.cat([-ends[:1], rows.T, ends[1:]]).reshape(-1)
-    starts = torch.arange(-1, num_classes + 1, device=rows.device).repeat_interleave(num_rows)
+    # Of the last block of each prefix, stored at its end: class by class in memory, after a floor that nothing merges
+    # with. Places count from there.
+    means = torch.cat([rows.new_full((num_rows, 1), -torch.inf), rows], dim=-1).T.contiguous()
+    starts = torch.arange(num_classes + 1, device=rows.device).unsqueeze(-1).repeat(1, num_rows)
     costs = torch.zeros_like(means)
-
-    column = torch.arange(num_rows, device=rows.device)
-    first = torch.zeros_like(column)  # the last block of each row: classes first to stop - 1, stored at its end
-    stop = torch.ones_like(column)
-    mean, cost = rows[:, 0].clone(), torch.zeros_like(rows[:, 0])
-    for _ in range(2 * num_classes - 2):
-        before = torch.add(column, first, alpha=num_rows)
-        higher, begin = means.index_select(0, before), starts.index_select(0, before)
-        merge = higher >= mean
-        fall = (mean - higher).clamp_(max=0)  # zero where nothing is merged, so that it costs nothing
-        size, total = (stop - first).to(rows.dtype), (stop - begin).to(rows.dtype)
-        drop = fall.expm1()
-        change = (size / total * drop).log1p_()  # of the mean of the block before, in log space
-        cost = cost + _cost_of_merging(higher, fall, drop, change, size, total, distance)
-
-        first = torch.where(merge, begin, stop).clamp_(max=num_classes)
-        stop = torch.where(merge, stop, (stop + 1).clamp_(max=num_classes + 1))
-        end = torch.add(column, stop, alpha=num_rows)
-        mean = torch.where(merge, change.add_(higher), means.index_select(0, end))
-        means.scatter_(0, end, mean)
-        starts.scatter_(0, end, first)
-        costs.scatter_(0, end, cost)
-    return tuple(kept.view(-1, num_rows)[1:-1].T.reshape(values.shape) for kept in (means, costs))  # type: ignore[return-value]
+    every_row = torch.arange(num_rows, device=rows.device)
+    for last in range(2, num_classes + 1):
+        costs[last] = costs[last - 1]
+        row, first, mean, cost, before = every_row, starts[last], means[last], costs[last], means[last - 1]
+        while (falls := (before >= mean).nonzero().squeeze(-1)).numel():
+            row, first, mean, cost, before = (kept.index_select(0, falls) for kept in (row, first, mean, cost, before))
+            size = (last + 1 - first).to(rows.dtype)
+            first = starts.view(-1).index_select(0, torch.add(row, first - 1, alpha=num_rows))
+            total = (last + 1 - first).to(rows.dtype)
+            drop = mean - before
+            change = (size / total * drop.expm1()).log1p()  # from the mean of the block before, in log space
+            cost = cost + _cost_of_merging(before, drop, change, size, total, distance)
+            mean = before + change
+            for kept, new in ((means, mean), (starts, first), (costs, cost)):
+                kept[last].scatter_(0, row, new)
+            before = means.view(-1).index_select(0, torch.add(row, first - 1, alpha=num_rows))
+    return means[1:].T.reshape(values.shape), costs[1:].T.reshape(values.shape)
 
 
 def _cost_of_merging(
-    higher: Tensor, fall: Tensor, drop: Tensor, change: Tensor, size: Tensor, total: Tensor, distance: Distance
+    before: Tensor, drop: Tensor, change: Tensor, size: Tensor, total: Tensor, distance: Distance
 ) -> Tensor:
-    """By how much the distance grows when `size` values are merged into a block of `total`; means are logarithms."""
+    """By how much the distance grows when a block of `size` and that before it become one of `total`.
+
+    Their log-means are `before + drop` and `before`, that of the new one is `before + change`.
+    """
     match distance:
         case "squared":
-            return (higher.exp() * drop).square_() * (size * (1 - size / total))
+            return (before.exp() * drop.expm1()).square() * (size * (1 - size / total))
         case "kl":
-            return higher.exp() * (size * fall.exp() * (fall - change) - (total - size) * change)
+            return before.exp() * (size * drop.exp() * (drop - change) - (total - size) * change)
         case _:
             assert_never(distance)
 
 
 def prefix_fits_by_pairs(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProbs]:
-    r"""The same as `prefix_fits` from the mean of every interval, for tracing: few operations, but c^2 memory a row.
+    """The same as `prefix_fits` from the mean of every interval: few operations, none of which waits, but O(c^2) a row.
 
     The last block of the fit to 0..j is the interval ending at j that has the highest mean.
 

@@ -4,26 +4,26 @@ import torch
 from torch import Tensor
 
 from onepeak._shapes import Labels, LogProbs
+from onepeak.posterior.scan import scan
 
 
-def break_ties(log_probs: LogProbs, peak: Labels, *, by_pairs: bool = False) -> LogProbs:
+def break_ties(log_probs: LogProbs, peak: Labels, *, traced: bool = False) -> LogProbs:
     """Rows that never rise away from their peak, changed where it takes to fall strictly, with the same sum.
 
-    From the peak outwards, a log-probability that is not below its inner neighbour x becomes x (1 + eps), with eps the
-    `torch.finfo` of the dtype: the next number below x, or the one after that. What the row loses by this it is given
-    beforehand, in equal parts of log-probability.
+    From the peak outwards, a log-probability that is not below its inner neighbour becomes the next number below that
+    one. What the row loses by this it is given beforehand, in equal parts of log-probability.
 
     Args:
         log_probs: Finite, at most zero, nowhere rising away from the peak.
         peak: The class to fall away from.
-        by_pairs: Whether to compare all pairs of classes, in few operations but c^2 memory, for tracing.
+        traced: Whether only arithmetic may be used, which takes O(c^2) memory and two to four times the amount.
 
     Example:
         >>> strict = break_ties(torch.full((4,), 0.25).log(), torch.tensor(1))
         >>> bool((strict.diff() * torch.tensor([1, -1, -1]) > 0).all()), round(strict.exp().sum().item(), 6)
         (True, 1.0)
     """
-    lower = _lower_by_pairs if by_pairs else _lower
+    lower = _lower_by_arithmetic if traced else _lower
     probs = log_probs.exp()
     total = probs.sum(dim=-1, keepdim=True)
     lost = -(probs * (lower(log_probs, peak) - log_probs).expm1()).sum(dim=-1, keepdim=True)
@@ -31,21 +31,21 @@ def break_ties(log_probs: LogProbs, peak: Labels, *, by_pairs: bool = False) -> 
 
 
 def _lower(log_probs: Tensor, peak: Tensor) -> Tensor:
-    """Each class brought below its inner neighbour, one after the other."""
-    step = 1 + torch.finfo(log_probs.dtype).eps
-    classes = list(log_probs.movedim(-1, 0).contiguous())
-    pairs = list(zip(range(len(classes) - 1), range(1, len(classes)), strict=True))
-    for inner, outer in pairs:
-        below = torch.minimum(classes[outer], classes[inner] * step)
-        classes[outer] = torch.where(outer > peak, below, classes[outer])
-    for outer, inner in reversed(pairs):
-        below = torch.minimum(classes[outer], classes[inner] * step)
-        classes[outer] = torch.where(outer < peak, below, classes[outer])
-    return torch.stack(classes, dim=-1)
+    """Each class brought below every class that is n places further in, by n numbers of the dtype."""
+    integer = torch.int32 if log_probs.dtype == torch.float32 else torch.int64
+    # Floating-point numbers from zero up follow each other as the integers with the same bits do.
+    number = log_probs.clamp(max=0).abs().view(integer)
+    place = torch.arange(log_probs.shape[-1], device=log_probs.device, dtype=integer)
+    peak = peak.unsqueeze(-1)
+    before_all = torch.iinfo(integer).min // 2
+    right = scan(torch.where(place >= peak, number - place, before_all), torch.maximum) + place
+    left = scan(torch.where(place <= peak, number + place, before_all).flip(-1), torch.maximum).flip(-1) - place
+    lowered = -torch.where(place > peak, right, left).view(log_probs.dtype)
+    return torch.where(place == peak, log_probs, lowered)
 
 
-def _lower_by_pairs(log_probs: Tensor, peak: Tensor) -> Tensor:
-    """Each class brought n double steps below every class that is n places further in."""
+def _lower_by_arithmetic(log_probs: Tensor, peak: Tensor) -> Tensor:
+    """The same by n steps of 2 eps, relative to the log-probability."""
     place = torch.arange(log_probs.shape[-1], device=log_probs.device)
     outer, peak = place.unsqueeze(-1), peak[..., None, None]
     between = ((peak <= place) & (place <= outer)) | ((outer <= place) & (place <= peak))

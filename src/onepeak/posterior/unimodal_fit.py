@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from onepeak._check import in_plain_eager
 from onepeak._shapes import Labels, LogProbs
 from onepeak.posterior.isotonic import Distance, prefix_fits, prefix_fits_by_pairs
 from onepeak.posterior.scan import NO_PROBABILITY, add_in_log, scan
@@ -21,8 +22,7 @@ def unimodal_fit(
         log_probs: Log-probabilities in single or double precision.
         mode: The class of the peak; the best one if None.
         distance: By which the best is found.
-        by_pairs: Whether to compare all pairs of classes, in few operations but c^2 memory, for tracing, rather than
-            to go along the classes.
+        by_pairs: Whether to look at all pairs of classes in few operations, rather than to go along the classes.
 
     Example:
         >>> unimodal_fit(torch.tensor([[0.4, 0.15, 0.3, 0.15]]).log(), None, "squared", by_pairs=False)[1]
@@ -49,7 +49,7 @@ def unimodal_fit(
     starts = F.pad(fit.diff(dim=-1) != 0, (1, 0), value=True)
     smallest = math.log(torch.finfo(log_probs.dtype).tiny)
     fit = torch.where(fit > NO_PROBABILITY / 2, fit, smallest).to(log_probs.dtype)
-    return break_ties(fit, peak, by_pairs=by_pairs), starts
+    return break_ties(fit, peak, traced=not in_plain_eager()), starts
 
 
 def _join(rise: Tensor, rises: Tensor, fall: Tensor, falls: Tensor) -> Tensor:

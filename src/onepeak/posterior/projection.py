@@ -13,11 +13,11 @@ from onepeak.posterior.blocks import with_block_gradient
 from onepeak.posterior.isotonic import Distance
 from onepeak.posterior.unimodal_fit import unimodal_fit
 
-PIECE_ON_CPU = 1 << 19
-"""Numbers worked on at a time: their working memory, ten times their own, should stay near the processor."""
+MOST_PAIRS = {"cpu": 1 << 16, "cuda": 1 << 25}
+"""Rows x classes^2 up to which all pairs of classes are looked at, which takes the fewest operations."""
 
-PIECE_ON_GPU = 1 << 25
-"""The same on a GPU, where only the amount of memory counts: a few GB."""
+PIECE = {"cpu": 1 << 20, "cuda": 1 << 26}
+"""Rows x classes worked on at a time beyond that; the memory it takes is about a hundred bytes each."""
 
 
 def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distance = "squared") -> LogProbs:
@@ -31,9 +31,10 @@ def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distan
     data from the fit: Barlow and Brunk 1972.) Which peak is best depends on the distance. All are compared, in O(c)
     operations a row. The minimum is exact up to rounding, which happens in float64.
 
-    Equal classes of the solution are then set apart by the least that the dtype can hold: the outer one of two goes
-    down by one part in 2^23 of its log-probability (float32; 2^52 in float64), and the row is raised again to its sum.
-    A class without probability (minus infinity) gets that of the smallest normal number of the dtype, 1e-38 or 2e-308.
+    Equal classes of the solution are then set apart by the least that the dtype can hold: the log-probability of the
+    outer one is the next number below that of the inner one (in float32 lower by 1e-7 of itself or less, in float64 by
+    2e-16; compiled or exported, by up to four times that), and the row as a whole keeps its sum. A class without
+    probability (minus infinity) gets that of the smallest normal number of the dtype, 1e-38 or 2e-308.
 
     - A row that has one strict peak already is returned as it is, bit by bit; so projecting twice is projecting once.
     - Of several classes that share the top, the peak is the one that was most probable, then the one nearest to the
@@ -77,19 +78,15 @@ def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distan
 
 def _nearest(log_probs: LogProbs, mode: Labels | None, distance: Distance) -> tuple[LogProbs, Tensor]:
     """The projection, and whether a block of the fit starts at each class."""
-    done = (signed_gaps(log_probs, log_probs.argmax(dim=-1) if mode is None else mode) < 0).all(dim=-1)
-    if not launches_freely(log_probs):
+    done = (signed_gaps(log_probs, log_probs.argmax(dim=-1) if mode is None else mode) < 0).all(dim=-1, keepdim=True)
+    num_classes, device = log_probs.shape[-1], log_probs.device.type
+    if not launches_freely(log_probs) or log_probs.numel() * num_classes <= MOST_PAIRS[device]:
         fit, starts = unimodal_fit(log_probs, mode, distance, by_pairs=True)
-        return torch.where(done.unsqueeze(-1), log_probs, fit), starts | done.unsqueeze(-1)
+        return torch.where(done, log_probs, fit), starts | done
 
-    num_classes = log_probs.shape[-1]
-    nearest, starts = (
-        log_probs.clone().view(-1, num_classes),
-        torch.ones(done.numel(), num_classes, dtype=torch.bool, device=done.device),
-    )
-    rest = (~done).view(-1).nonzero().squeeze(-1)  # the only time that a GPU is waited for
-    piece = max(1, (PIECE_ON_CPU if log_probs.is_cpu else PIECE_ON_GPU) // num_classes)
-    for rows in rest.split(piece) if rest.numel() else ():
+    nearest = log_probs.reshape(-1, num_classes).clone()
+    starts = torch.ones_like(nearest, dtype=torch.bool)
+    for rows in (~done).view(-1).nonzero().squeeze(-1).split(max(1, PIECE[device] // num_classes)):
         modes = None if mode is None else mode.reshape(-1)[rows]
         nearest[rows], starts[rows] = unimodal_fit(nearest[rows], modes, distance, by_pairs=False)
     return nearest.view_as(log_probs), starts.view_as(log_probs)
