@@ -1,0 +1,150 @@
+"""What decisions, projection, temperature and intervals do to the posteriors of trained runs, as tables in markdown.
+
+Run: python benchmarks/decisions.py FOLDER... [--alpha 0.1]
+FOLDER is a run's folder or any folder above some: all `predictions.parquet` with a `result.json` beside them are read.
+Method: the validation part of each run is the one to calibrate on, the test part the one to measure; figures are means
+over the runs of a method. "Raw" are the posteriors as they came, "projected" the nearest with one peak; each has a
+temperature and intervals of its own, learnt on the validation part after the same treatment. Decisions are taken after
+tempering; "own" is the label that the method decided on itself.
+"""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+import pandas
+import torch
+from torch import Tensor
+
+from onepeak.errors import InputError
+from onepeak.metrics.functional import (
+    expected_calibration_error,
+    negative_log_likelihood,
+    ranked_probability_score,
+    side_order_index,
+)
+from onepeak.posterior import (
+    DECISIONS,
+    ContiguousSets,
+    covers,
+    fit_temperature,
+    is_paradoxical,
+    price_of_contiguity,
+    project,
+    sizes,
+    temper,
+)
+
+Figures = dict[str, float]
+POSTERIORS: dict[str, Callable[[Tensor], Tensor]] = {"raw": lambda log_probs: log_probs, "projected": project}
+ASKED = ("mode", "median", "mean")
+
+
+class Part:
+    """The validation or test part of a run."""
+
+    def __init__(self, frame: pandas.DataFrame) -> None:
+        self.labels = torch.tensor(frame["label"].tolist())
+        self.predicted = torch.tensor(frame["predicted"].tolist())
+        self.log_probs = torch.from_numpy(np.stack(frame["log_probs"].to_list()).astype(np.float64)).log_softmax(-1)
+
+
+def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha: float) -> Figures:
+    """All figures of one run, its posteriors treated in one way."""
+    before, to_learn_from = treat(test.log_probs), treat(valid.log_probs)
+    try:
+        temperature = fit_temperature(to_learn_from, valid.labels)
+    except InputError:  # a true label without any probability, as some methods give
+        temperature = 1.0
+    after = temper(before, temperature)
+    found = {"temperature": temperature, "paradoxical %": 100 * share(is_paradoxical(before))}
+    labels = {"own": test.predicted, **{name: DECISIONS[name](after) for name in ASKED}}
+    for name, decided in labels.items():
+        found[f"MAE, {name}"] = share((decided - test.labels).abs())
+        found[f"SOI %, {name}"] = 100 * share(side_order_index(after, decided))
+    for name, measured in (("before", before), ("after", after)):
+        found[f"NLL {name}"] = share(negative_log_likelihood(measured, test.labels))
+        found[f"RPS {name}"] = share(ranked_probability_score(measured, test.labels))
+        found[f"ECE {name}"] = float(expected_calibration_error(measured, test.labels))
+    sets = ContiguousSets(alpha).calibrate(temper(to_learn_from, temperature), valid.labels)
+    intervals = sets.predict(after)
+    found["coverage %"] = 100 * share(covers(intervals, test.labels))
+    # of one run, were its samples independent: from the choice of the threshold and from the test part
+    variance = alpha * (1 - alpha) * (1 / (len(valid.labels) + 2) + 1 / len(test.labels))
+    found["+- %"] = 100 * math.sqrt(variance)
+    found["labels"] = share(sizes(intervals))
+    found["price"] = share(price_of_contiguity(after, intervals))
+    return found
+
+
+def share(values: Tensor) -> float:
+    return float(values.double().mean())
+
+
+def runs_below(folders: list[Path], alpha: float) -> dict[str, dict[str, list[Figures]]]:
+    """Per method and treatment, the figures of every run."""
+    found: dict[str, dict[str, list[Figures]]] = {}
+    paths = sorted({path for folder in folders for path in folder.rglob("predictions.parquet")})
+    for number, path in enumerate(paths, 1):
+        if not (path.parent / "result.json").exists():  # a run that is not done
+            continue
+        print(f"{number}/{len(paths)} {path.parent}", file=sys.stderr)
+        record = json.loads((path.parent / "result.json").read_text())
+        name = record["method"] + ("" if record["variant"] == "corrected" else f" ({record['variant']})")
+        frame = pandas.read_parquet(path)
+        valid, test = (Part(frame[frame["part"] == part]) for part in ("valid", "test"))
+        for posterior, treat in POSTERIORS.items():
+            figures = figures_of(valid, test, treat, alpha)
+            found.setdefault(name, {}).setdefault(posterior, []).append(figures)
+    return found
+
+
+def print_table(columns: list[str], found: dict[str, dict[str, list[Figures]]], *, over_runs: bool = False) -> None:
+    """A row a method and treatment; the error of a mean over runs is smaller by the root of their number."""
+    print("| method | posterior | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 2) + "|")
+    for method, treatments in found.items():
+        for posterior, runs in treatments.items():
+            cells = []
+            for column in columns:
+                value = mean(run[column] for run in runs)
+                if over_runs and column.startswith("+-"):
+                    value /= math.sqrt(len(runs))
+                cells.append(f"{value:.1f}" if "%" in column else f"{value:.3f}")
+            print(f"| {method} | {posterior} | " + " | ".join(cells) + " |")
+    print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--alpha", type=float, default=0.1)
+    arguments = parser.parse_args()
+    found = runs_below(arguments.folders, arguments.alpha)
+    if not found:
+        sys.exit("No finished run (predictions.parquet and result.json) lies below " + ", ".join(sys.argv[1:]) + ".")
+    counts = ", ".join(f"{method} {len(treatments['raw'])}" for method, treatments in found.items())
+    print(f"torch {torch.__version__}; runs: {counts}\n")
+    names = ("own", *ASKED)
+    print("Mean absolute error by decision, after tempering\n")
+    print_table([f"MAE, {name}" for name in names], found)
+    print("Side order index to the label decided on, in percent\n")
+    print_table([f"SOI %, {name}" for name in names], found)
+    print("Temperature fitted on the validation part, and the test part before and after it\n")
+    scores = [f"{score} {when}" for score in ("NLL", "RPS", "ECE") for when in ("before", "after")]
+    print_table(["temperature", *scores, "paradoxical %"], found)
+    print(
+        f"Contiguous conformal sets at alpha {arguments.alpha:g}: share of true labels within (and the standard error"
+    )
+    print("of that share, if samples were independent; those of one person are not), labels in a set, and how many of")
+    print("them a set with gaps could do without\n")
+    print_table(["coverage %", "+- %", "labels", "price"], found, over_runs=True)
+
+
+if __name__ == "__main__":
+    main()
