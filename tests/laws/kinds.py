@@ -85,6 +85,20 @@ def firm_outputs(kind, method, label):
             return own.targets[label].log()
         case "regression":
             return torch.tensor([2 * label / (num_classes - 1) - 1], dtype=torch.float64)
+        case "gaussian":
+            return torch.tensor([2 * label / (num_classes - 1) - 1, -2.0], dtype=torch.float64)
+        case "binomial":  # the chance of which the label is the mode, and sharp
+            own.log_temperature.data.fill_(-3.0)
+            return torch.tensor([(label + 0.5) / num_classes], dtype=torch.float64).logit()
+        case "poisson":
+            own.log_temperature.data.fill_(-3.0)
+            return torch.tensor([label + 0.5], dtype=torch.float64).expm1().log()
+        case "stick-breaking":
+            return -steps_to(label, num_classes)
+        case "copoc":  # places 4 apart, the label's at zero
+            return torch.tensor([-4.0 * label] + [4.0] * (num_classes - 1), dtype=torch.float64)
+        case "unimodal-net":  # a step that no sum of the others reaches
+            return torch.where(torch.arange(num_classes) == label, 100.0, 4.0).double()
         case "po":  # rate label + 1/2, whose mode is the label
             own.rate_layer.weight.data.fill_(1 / num_classes)
             own.rate_layer.bias.data.zero_()
@@ -108,6 +122,10 @@ def negated(outputs):
     return -outputs
 
 
+def first_negated(outputs):
+    return outputs * outputs.new_tensor([-1.0, 1.0])
+
+
 def flipped_and_negated(outputs):
     return -outputs.flip(-1)
 
@@ -117,6 +135,11 @@ MIRRORS = {
     "regression": negated,
     "po": None,  # counts up from zero
     "soft-poisson": None,
+    "poisson": None,
+    "binomial": negated,
+    "gaussian": first_negated,
+    "stick-breaking": None,
+    "copoc": None,  # the first output is a place, the others are steps
     "clm": negated,
     "clm-probit": negated,
     "clm-cloglog": None,  # its link is steeper on one side

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from reference import distance, levels, soft_labels
+from reference import distance, distribution, levels, soft_labels
 from reference.basics import (
     Answers,
     level_differences,
@@ -124,7 +124,7 @@ METHODS = {
 }
 """The methods of Belharbi et al. 2019, and our own: (outputs, label, published, rate)."""
 
-OTHERS = {**distance.METHODS, **soft_labels.METHODS, **levels.METHODS}
+OTHERS = {**distance.METHODS, **soft_labels.METHODS, **levels.METHODS, **distribution.METHODS}
 """All others: (outputs, label, parameters)."""
 
 

@@ -11,11 +11,14 @@ from onepeak.methods.constrained import Constrained
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.record import ConstraintRecord, MethodRecord, settings_of
 from onepeak.methods.records_distance import DISTANCE_METHODS
+from onepeak.methods.records_distribution import DISTRIBUTION_METHODS
 from onepeak.methods.records_levels import LEVEL_METHODS
 from onepeak.methods.records_paper import PAPER_METHODS
 from onepeak.methods.records_soft import SOFT_LABEL_METHODS
 
-METHODS = Registry("method", [*PAPER_METHODS, *DISTANCE_METHODS, *SOFT_LABEL_METHODS, *LEVEL_METHODS])
+METHODS = Registry(
+    "method", [*PAPER_METHODS, *DISTANCE_METHODS, *SOFT_LABEL_METHODS, *LEVEL_METHODS, *DISTRIBUTION_METHODS]
+)
 
 CONSTRAINTS = Registry(
     "constraint",

@@ -72,7 +72,7 @@ class Poisson(Method):
         raw = (outputs * weight[0]).sum(
             dim=-1, keepdim=True
         ) + bias  # F.linear would be in half precision under autocast
-        scores = poisson_log_probs(_log_softplus(raw), self.num_classes) / self.temperature
+        scores = poisson_log_probs(log_softplus(raw), self.num_classes) / self.temperature
         return scores if self.variant == "corrected" else -scores
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -96,7 +96,7 @@ def poisson_log_probs(log_rate: Tensor, num_classes: int) -> Tensor:
     return (log_probs - log_probs.amax(dim=-1, keepdim=True).detach()).to(log_rate.dtype)
 
 
-def _log_softplus(raw: Tensor) -> Tensor:
+def log_softplus(raw: Tensor) -> Tensor:
     """Log softplus(x), which is x far below zero, where softplus itself underflows to 0."""
     small = raw < -_FAR
     return torch.where(small, raw, F.softplus(torch.where(small, 0, raw), threshold=_FAR).log())

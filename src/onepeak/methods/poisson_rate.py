@@ -1,0 +1,60 @@
+"""Poisson: the network says one rate, a learnt temperature says how sharp (Beckham & Pal 2017)."""
+
+from typing import final
+
+import torch
+from torch import nn
+
+from onepeak._precision import full_precision
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.method import Method
+from onepeak.methods.poisson import log_softplus, poisson_log_probs
+
+
+@final
+class PoissonRate(Method):
+    r"""The posterior is a Poisson distribution over the classes, made sharper or flatter by a learnt temperature.
+
+    .. math:: h_k = k \log f - \log k!, \qquad f = \mathrm{softplus}(o), \qquad p = \mathrm{softmax}(h / \tau), \qquad
+              \ell = -\log p_y
+
+    As in Beckham and Pal, with one output and a temperature that is learnt; `po` is the same with c outputs, a layer of
+    its own and a fixed temperature, as Belharbi et al. use it. One-peaked by construction (with the tie of two
+    neighbours at a whole rate). Later classes are wider, so it is not the same from both ends of the scale.
+    Prediction: the mode.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> poisson = PoissonRate(num_classes=5)
+        >>> poisson.predict(torch.tensor([[-3.0], [1.5], [9.0]]))
+        tensor([0, 1, 4])
+
+    Reference: Beckham, Pal, "Unimodal probability distributions for deep ordinal classification", ICML 2017, eq. 4-7.
+    """
+
+    def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.log_temperature = nn.Parameter(torch.zeros(()))
+
+    @property
+    def num_outputs(self) -> int:
+        """One number, whose softplus is the rate."""
+        return 1
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The log-probabilities of the Poisson distribution, up to a constant, divided by the temperature."""
+        outputs = full_precision(outputs)
+        scores = poisson_log_probs(log_softplus(outputs), self.num_classes)
+        return scores / self.log_temperature.to(outputs.dtype).exp()
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """Cross-entropy of the scores."""
+        return cross_entropy(self.class_scores(outputs), labels)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """The scores, normalised over the classes there are."""
+        return self.class_scores(outputs).log_softmax(dim=-1)
