@@ -1,4 +1,8 @@
-"""OrdinalClassifier: a method of the catalog as a scikit-learn classifier."""
+"""OrdinalClassifier: a method of the catalog as a scikit-learn classifier.
+
+Longer than other files because scikit-learn wants every setting to be an argument, an attribute and documented in one
+class. What is done with the settings is in the files beside this one.
+"""
 # ruff: noqa: N803 - `X` is what scikit-learn calls the rows, and it may be given by name
 
 from collections.abc import Callable, Mapping, Sequence
@@ -195,7 +199,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         classes: Any = None,
         sample_weight: Any = None,
     ) -> "OrdinalClassifier":
-        """Goes on training with one pass over these rows, at the learning rate `lr`; none of them is held out.
+        """Goes on training with one pass over these rows, at the learning rate `lr`.
+
+        None of them is held out, so there is no temperature and there are no intervals; those of a fit before are
+        dropped.
 
         Args:
             X: Rows x columns of finite numbers.
