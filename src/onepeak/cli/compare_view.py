@@ -56,7 +56,9 @@ def _live(tally: Tally, console: "Console") -> Iterator[Report]:
         def tell(event: Event) -> None:
             tally.note(event)
             if isinstance(event, Failed):
-                live.console.print(f"{event.run.name} failed: {event.message}", style="red", markup=False)
+                live.console.print(
+                    f"{event.run.name} failed: {event.message}", style="red", markup=False, highlight=False
+                )
 
         yield tell
 

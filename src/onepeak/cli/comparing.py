@@ -18,6 +18,7 @@ from onepeak.errors import OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
 from onepeak.experiment.estimate import plan_runs
+from onepeak.experiment.executor import Executor
 from onepeak.experiment.folder import check_place
 from onepeak.experiment.grid import grid
 from onepeak.experiment.local import LocalExecutor
@@ -64,7 +65,8 @@ def compare_all(request: CompareRequest) -> None:
     if request.dry_run:
         fabric = make_fabric(device=request.device, precision=experiment.precision)
         executor = executor_of(request)
-        torch.set_num_threads(executor.threads)  # the probe is to be as fast as a worker
+        if fabric.device.type == "cpu":
+            torch.set_num_threads(request.threads or 1)  # so that the probe is as fast as a worker
         print_plan(plan_runs(experiment, folder, fabric=fabric), workers=executor.workers, as_json=request.as_json)
         return
     run_comparison(
@@ -95,7 +97,7 @@ def experiment_of(request: CompareRequest) -> Experiment:
     )
 
 
-def executor_of(request: CompareRequest) -> LocalExecutor:
+def executor_of(request: CompareRequest) -> Executor:
     """What trains the runs."""
     check_choice("executor", request.executor, ("local",))
     return LocalExecutor(device=request.device, workers=request.workers, threads=request.threads)
@@ -105,7 +107,7 @@ def run_comparison(
     experiment: Experiment,
     folder: Path,
     *,
-    executor: LocalExecutor,
+    executor: Executor,
     cache: Path | None = None,
     as_json: bool = False,
     quiet: bool = False,
@@ -150,13 +152,13 @@ def run_comparison(
         )
 
 
-def _title(opened: Opened, folder: Path, executor: LocalExecutor, *, num_runs: int) -> str:
+def _title(opened: Opened, folder: Path, executor: Executor, *, num_runs: int) -> str:
     manifest, entries = opened.prepared.manifest, opened.experiment.methods
     return (
         f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted(len(opened.splits), 'split')} of "
         f"{manifest.name} ({len(manifest):,} items, {manifest.num_classes} classes), {counted(num_runs, 'run')} of "
         f"{counted(opened.recipe.epochs, 'epoch')}, {opened.network.backbone}, "
-        f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
+        f"{counted(min(executor.workers, num_runs), 'worker')} on {executor.where}; all in {folder}"
     )
 
 

@@ -13,6 +13,14 @@ from onepeak.experiment.opened import Opened
 class Executor(Protocol):
     """Trains runs, each by `onepeak.experiment.task.train_task` in some process."""
 
+    @property
+    def workers(self) -> int:
+        """How many runs it trains at once, at most."""
+
+    @property
+    def where(self) -> str:
+        """On what it trains them, in words."""
+
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs and returns when none is left.
 

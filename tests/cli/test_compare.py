@@ -1,0 +1,235 @@
+"""`onepeak compare` as its user meets it. Where no process is needed, runs are trained in this one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from onepeak.cli import comparing, main
+from onepeak.experiment.task import train_task
+from onepeak.training.devices import make_fabric
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Eighty rows whose grade, 0 to 3, can be told from both columns."""
+    rng = np.random.default_rng(0)
+    grades = np.arange(80) % 4
+    columns = {"size": grades + 0.3 * rng.standard_normal(80), "tone": 0.5 * rng.standard_normal(80) - grades}
+    path = tmp_path_factory.mktemp("data") / "grades.csv"
+    pd.DataFrame({**columns, "grade": grades}).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs `onepeak` in this process; gives the exit status and what was printed."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["onepeak", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return (stopped.value.code or 0, *capsys.readouterr())
+
+    return call
+
+
+class Here:
+    """Trains one run after another in this process."""
+
+    workers, where = 1, "this process"
+
+    def run(self, runs, opened, folder, *, report):
+        for each in runs:
+            report(train_task(each, opened, folder, fabric=make_fabric(device="cpu"), report=report))
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
+
+
+def flags_of(table, out, *more):
+    shared = ["compare", table, "--label", "grade", "--methods", "ce,elb", "--folds", 1, "--epochs", 2]
+    return [str(flag) for flag in (*shared, "--device", "cpu", "--out", out, *more)]
+
+
+def start(*arguments):
+    """A process that really trains, with workers of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "onepeak", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+
+
+def test_stopped_by_control_c_it_says_how_to_go_on_and_does(table, tmp_path, run, here):
+    out = tmp_path / "out"
+    long = flags_of(table, out, "--epochs", 4000, "--workers", 1)
+    process = start(*long)
+    try:
+        end = time.monotonic() + 200
+        while not list(out.rglob("checkpoint.pt")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does for Ctrl-C
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, output) == (1, ""), errors
+    assert "Stopped: 0 of 2 runs are finished; the same command goes on with the others." in errors
+    assert not list(out.rglob("*.part"))
+    assert not list(out.rglob("error.json"))
+
+    epochs = torch.load(next(out.rglob("checkpoint.pt")), weights_only=True)["epoch"]
+    assert 0 < epochs < 4000
+    status, _, errors = run(*flags_of(table, out, "--epochs", 3))
+    assert status == 2
+    assert "holds another experiment: recipe.epochs is 4000 there and 3 here" in errors
+
+
+def test_the_table_is_printed_and_everything_is_in_the_folder(table, tmp_path, run, here):
+    status, output, errors = run(*flags_of(table, tmp_path / "out"))
+    assert status == 0, errors
+    assert "elb" in output
+    assert "mae" in output
+    assert "2 methods on 1 split of grades (80 items, 4 classes), 2 runs of 2 epochs, mlp" in errors
+    assert "ce/split0-fold0: MAE" in errors
+    assert "(2 of 2 runs done)" in errors
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"config.toml", "runs", "table.csv", "table.md", "table.tex", "report.html"} <= names
+    result = json.loads((tmp_path / "out" / "runs" / "elb" / "split0-fold0" / "result.json").read_text())
+    assert (result["label"], result["epochs"]) == ("elb", 2)
+
+    status, _, errors = run(*flags_of(table, tmp_path / "out", "--quiet"))
+    assert (status, errors) == (0, "")  # nothing is left to do, and nothing is said of it
+
+
+def test_json_holds_the_means_of_every_metric(table, tmp_path, run, here):
+    status, output, _ = run(*flags_of(table, tmp_path / "out", "--json", "--quiet", "--folds", 2))
+    assert status == 0
+    content = json.loads(output)
+    assert [method["label"] for method in content["methods"]] == ["ce", "elb"]
+    runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("runs/elb/*/result.json")]
+    mae = content["methods"][1]["metrics"]["mae"]
+    assert mae["n"] == len(runs) == 2
+    assert mae["mean"] == pytest.approx(np.mean([each["metrics"]["test"]["mae"] for each in runs]))
+    assert mae["std"] == pytest.approx(np.std([each["metrics"]["test"]["mae"] for each in runs], ddof=1))
+    assert content["failed"] == []
+
+
+def test_a_run_that_fails_is_named_with_its_file_and_the_others_are_told(table, tmp_path, run, here):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'data = "{table}"\nlabel = "grade"\nfolds = 1\nrecipe = {{ epochs = 2 }}\n'
+        'methods = ["elb", { name = "ce", recipe = { lr = 1e30, batch_size = 16 }, label = "wild" }]'
+    )
+    status, output, errors = run("compare", plan, "--out", tmp_path / "out", "--device", "cpu", "--quiet")
+    assert status == 1
+    assert "elb" in output
+    assert "1 of 2 runs failed: wild/split0-fold0. The first: The loss is not a number at epoch 0" in errors
+    assert str(tmp_path / "out" / "runs" / "wild" / "split0-fold0" / "error.json") in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_dry_run_lists_every_run_with_its_cost_and_writes_nothing(table, tmp_path, run):
+    status, output, errors = run(*flags_of(table, tmp_path / "out", "--dry-run", "--methods", "ce,elb:t=2"))
+    assert status == 0
+    lines = [line.split("\t") for line in output.splitlines()]
+    assert lines[0] == ["run", "state", "epochs", "steps", "samples trained on", "about"]
+    assert [line[:5] for line in lines[1:]] == [
+        ["ce/split0-fold0", "open", "2", "2", "96"],
+        ["elb-t-2/split0-fold0", "open", "2", "2", "96"],
+    ]
+    assert "2 runs, 2 to be trained: 4 steps, about" in errors
+    assert not (tmp_path / "out").exists()
+
+    status, output, _ = run(*flags_of(table, tmp_path / "out", "--dry-run", "--json"))
+    content = json.loads(output)
+    assert [each["run"] for each in content["runs"]] == ["ce/split0-fold0", "elb/split0-fold0"]
+    assert content["seconds"] == pytest.approx(sum(each["seconds"] for each in content["runs"]))
+
+
+def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'data = "afad-full"\nprotocol = "code"\nsplits = 10\n'
+        'methods = ["ce", { name = "elb", settings = { t = 4.5 }, label = "elb" }]\n'
+        '[recipe]\nbase = "paper"\n[network]\nbackbone = "resnet18"\n'
+    )
+    request = comparing.CompareRequest(
+        data=str(plan),
+        methods="elb,ld",
+        plan={"root": "AFAD", "splits": 2, "seed": None},
+        recipe_changes={"epochs": 3, "lr": None},
+        network={"pooling": "max"},
+    )
+    found = comparing.experiment_of(request)
+    assert [(entry.label, entry.settings) for entry in found.methods] == [("elb", {"t": 4.5}), ("ld", {})]
+    assert (found.root, found.splits, found.seed, found.protocol) == ("AFAD", 2, 0, "code")
+    assert found.recipe == {"base": "paper", "epochs": 3}
+    assert found.network == {"backbone": "resnet18", "pooling": "max"}
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "messages"),
+    [
+        (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
+        (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
+        (("--epochs", "0"), ("recipe.epochs: `epochs` must be an integer >= 1, got 0",)),
+        (("--splits", "0"), ("`splits` must be an integer >= 1, got 0",)),
+        (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
+        (("--label", "grad"), ("'grad'", "grade")),
+        (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
+        (("--precision", "fp23"), ("Unknown `precision` 'fp23'",)),
+        (("--device", "tpu"), ("Unknown `device` 'tpu'",)),
+        (("--executor", "slurm"), ("Unknown `executor` 'slurm'",)),
+        (("--workers", "0"), ("`workers` must be an integer >= 1, got 0",)),
+        (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
+        (("--weights", "gone.pt"), ("`weights` must be a file", "gone.pt")),
+    ],
+)
+def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(run, table, tmp_path, more, messages):
+    status, output, errors = run(*flags_of(table, tmp_path / "out", "--quiet", *more))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    for message in messages:
+        assert message in errors
+    assert not list(tmp_path.rglob("result.json"))
+
+
+@pytest.mark.bad_input
+def test_an_unknown_key_of_a_file_is_answered_with_the_nearest_and_all_problems_are_told(run, tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text('data = "biopsies"\nmethod = ["ce"]\nsplit = 3\nmethods = ["ce"]')
+    status, output, errors = run("compare", plan, "--out", tmp_path / "out")
+    assert (status, output) == (2, "")
+    assert f"{plan}: Unknown setting 'method'. Did you mean 'methods'?" in errors
+    assert f"{plan}: Unknown setting 'split'. Did you mean 'splits'?" in errors
+
+
+@pytest.mark.bad_input
+def test_a_folder_with_other_things_is_refused_before_data_are_read(run, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    status, _, errors = run("compare", tmp_path / "nowhere.csv", "--out", tmp_path)
+    assert status == 2
+    assert "has no config.toml and holds other things (notes.txt)" in errors

@@ -1,0 +1,84 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from onepeak.cli.compare_view import Lines, duration, live_table, watching
+from onepeak.experiment.entries import MethodEntry
+from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Started
+from onepeak.experiment.grid import Run
+from onepeak.experiment.tally import Tally
+
+RUNS = [Run(entry=MethodEntry(name=name), split=split, fold=0) for split in range(2) for name in ("ce", "elb")]
+RESULT = {"seconds": 10.0, "epochs": 5, "metrics": {"test": {"mae": 0.5, "soi_predicted": 0.975}}}
+
+
+@pytest.fixture
+def tally():
+    return Tally(RUNS, {"ce": 5, "elb": 5}, workers=2)
+
+
+def printed(renderable):
+    console = Console(file=io.StringIO(), width=120)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+def test_the_table_shows_what_is_done_at_work_failed_and_found(tally):
+    tally.note(Finished(run=RUNS[0], result=RESULT))
+    tally.note(Started(run=RUNS[1]))
+    tally.note(EpochDone(run=RUNS[1], row={"epoch": 2, "seconds": 2.0}))
+    tally.note(Elsewhere(run=RUNS[2]))
+    tally.note(Failed(run=RUNS[3], message="no luck"))
+    lines = printed(live_table(tally, elapsed=65)).splitlines()
+    (ce,) = [line for line in lines if " ce " in line]
+    (elb,) = [line for line in lines if " elb " in line]
+    for words in ("1/2", "split1-fold0 elsewhere", "0.500", "97.5%"):
+        assert words in ce
+    for words in ("0/2", "1", "split0-fold0 epoch 3/5"):
+        assert words in elb
+    # CE has 5 epochs left and ELB 2, of 2 s each, for two workers
+    assert lines[-1].strip() == "1 of 4 runs done, 1 min 5 s so far, about 7 s left"
+
+
+def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(tally):
+    said, now = [], [0.0]
+    lines = Lines(tally, said.append, clock=lambda: now[0])
+    lines.tell(Started(run=RUNS[0]))
+    lines.tell(EpochDone(run=RUNS[0], row={"epoch": 0, "seconds": 2.0}))
+    assert said == []
+    now[0] = 11.0
+    lines.tell(EpochDone(run=RUNS[0], row={"epoch": 1, "seconds": 2.0}))
+    assert said == ["ce/split0-fold0 epoch 2/5 (0 of 4 runs done; about 18 s left)"]
+    lines.tell(EpochDone(run=RUNS[0], row={"epoch": 2, "seconds": 2.0}))
+    assert len(said) == 1
+    lines.tell(Finished(run=RUNS[0], result=RESULT))
+    lines.tell(Failed(run=RUNS[1], message="no luck"))
+    assert said[1:] == [
+        "ce/split0-fold0: MAE 0.500, SOI 97.5% (1 of 4 runs done)",
+        "elb/split0-fold0 failed: no luck (1 of 4 runs done)",
+    ]
+
+
+def test_on_a_terminal_the_table_is_live_and_failures_stay_on_the_screen(tally):
+    console = Console(file=io.StringIO(), force_terminal=True, width=120, highlight=False)
+    with watching(tally, quiet=False, console=console) as report:
+        report(Failed(run=RUNS[1], message="no luck [of all]"))
+        report(Finished(run=RUNS[0], result=RESULT))
+    shown = console.file.getvalue()
+    assert "elb/split0-fold0 failed: no luck [of all]" in shown
+    assert "1 of 4 runs done" in shown
+
+
+def test_quiet_shows_nothing_and_counts_all_the_same(tally, capsys):
+    with watching(tally, quiet=True) as report:
+        report(Finished(run=RUNS[0], result=RESULT))
+    assert capsys.readouterr() == ("", "")
+    assert tally.count("finished") == 1
+
+
+def test_times_are_told_in_the_two_largest_units():
+    assert duration(59.4) == "59 s"
+    assert duration(60) == "1 min 0 s"
+    assert duration(3600) == "1 h 0 min"
+    assert duration(7 * 86400 + 3600) == "7 d 1 h"
