@@ -52,7 +52,7 @@ def run(monkeypatch, capsys):
 class Here:
     """Trains one run after another in this process."""
 
-    workers, where = 1, "this process"
+    workers, devices = 1, ("this process",)
 
     def run(self, runs, opened, folder, *, report):
         for each in runs:

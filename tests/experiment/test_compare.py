@@ -25,7 +25,7 @@ SEVEN = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 class Here:
     """Trains one run after another in this process."""
 
-    workers, where = 1, "this process"
+    workers, devices = 1, ("this process",)
 
     def __init__(self, fabric):
         self.fabric = fabric

@@ -158,7 +158,7 @@ def _title(opened: Opened, folder: Path, executor: Executor, *, num_runs: int) -
         f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted(len(opened.splits), 'split')} of "
         f"{manifest.name} ({len(manifest):,} items, {manifest.num_classes} classes), {counted(num_runs, 'run')} of "
         f"{counted(opened.recipe.epochs, 'epoch')}, {opened.network.backbone}, "
-        f"{counted(min(executor.workers, num_runs), 'worker')} on {executor.where}; all in {folder}"
+        f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
     )
 
 

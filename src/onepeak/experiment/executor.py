@@ -18,7 +18,7 @@ class Executor(Protocol):
         """How many runs it trains at once, at most."""
 
     @property
-    def where(self) -> str:
+    def devices(self) -> tuple[str, ...]:
         """On what it trains them, in words."""
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:

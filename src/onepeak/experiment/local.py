@@ -65,11 +65,6 @@ class LocalExecutor:
         self.threads = share if threads is None else check_integer("threads", threads, minimum=1)
         self.start = start
 
-    @property
-    def where(self) -> str:
-        """The devices."""
-        return ", ".join(self.devices)
-
     def _most_workers(self) -> int:
         match torch.device(self.devices[0]).type:
             case "cpu":
