@@ -177,13 +177,14 @@ def test_intervals_decisions_and_projection_are_flags(run, folder):
     assert [row["log_probs"] for row in raw] == load(model).predict(paths, raw=True).log_probs.tolist()
 
 
-def test_a_terminal_sees_the_interval_by_its_names(run, folder, monkeypatch):
+def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(run, folder, monkeypatch):
     monkeypatch.setattr(command, "_format", lambda **_: "table")
     monkeypatch.setenv("COLUMNS", "300")
-    output = run(picture_run().folder, folder / "0.png", ON_CPU).stdout
-    lower, upper = load(picture_run().folder).predict(folder / "0.png").interval_names[0]
-    assert "paradox" in output
-    assert f"{lower} .. {upper}" in output
+    output = run(picture_run().folder, folder, ON_CPU).stdout
+    said = load(picture_run().folder).predict(folder)
+    for lower, upper in said.interval_names:
+        assert f"{lower} .. {upper}" in output
+    assert output.count("no, paradox") == said.paradoxical.sum() > 0
 
 
 def test_the_rows_of_a_table_have_flags_too(run, tmp_path):

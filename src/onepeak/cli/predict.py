@@ -159,7 +159,7 @@ def _show(rows: "Iterable[Row]", source_name: str) -> None:
     from rich.text import Text
 
     table = Table()
-    for name in (source_name, "class", "probability", "interval", "side order", "one peak", "paradox"):
+    for name in (source_name, "class", "p", "interval", "side order", "one peak"):
         table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     more = 0
     for row in rows:
@@ -174,8 +174,7 @@ def _show(rows: "Iterable[Row]", source_name: str) -> None:
                 f"{math.exp(row.log_probs[row.label]):.3f}",
                 Text("" if row.lower is None else f"{row.lower_name} .. {row.upper_name}"),
                 f"{row.soi:.3f}",
-                "yes" if row.unimodal else "no",
-                Text("yes", style="red") if row.paradoxical else "",
+                Text("no, paradox", style="red") if row.paradoxical else "yes" if row.unimodal else "no",
             )
     console = Console()
     console.print(table)
