@@ -6,7 +6,7 @@ from onepeak.posterior.decide import DECISIONS, mean, median, minimum_cost, mode
 from onepeak.posterior.interval import covers, price_of_contiguity, sizes
 from onepeak.posterior.paradox import is_paradoxical, runner_up_distance
 from onepeak.posterior.projection import project
-from onepeak.posterior.reliability import Reliability, ReliabilityBin, reliability
+from onepeak.posterior.reliability_bins import Reliability, ReliabilityBin, reliability
 from onepeak.posterior.shape import is_unimodal
 
 __all__ = [

@@ -7,7 +7,7 @@ from onepeak._check import check_integer, check_labels
 from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
 from onepeak.metrics.functional.confusion import as_weights
 from onepeak.posterior._check import check_log_probs, wide
-from onepeak.posterior.reliability import bin_sums
+from onepeak.posterior.reliability_bins import bin_sums
 
 
 def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:
