@@ -481,6 +481,9 @@ def test_tighten_moves_the_barrier_and_nothing_else(kind):
         method.tighten()
     assert torch.equal(method.log_probs(outputs), posterior)
     schedules = [buffer for name, buffer in method.named_buffers() if name.split(".")[-1] == "t"]
+    if "lagrangian" in kind.name:  # its multipliers follow what was seen
+        assert method.loss(outputs, batch.labels) > before
+        return
     if "elb" not in kind.name:
         assert schedules == []
         assert torch.equal(method.loss(outputs, batch.labels), before)

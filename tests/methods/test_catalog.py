@@ -1,4 +1,5 @@
 import dataclasses
+from typing import get_args
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.label_distribution import LabelDistribution
 from onepeak.methods.mean_variance import MeanVariance
 from onepeak.methods.poisson import Poisson
+from onepeak.methods.record import Family
 from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
 
@@ -126,10 +128,13 @@ def test_class_weights_reach_every_method(name):
     [
         ("ebl", r"Unknown method 'ebl'. Did you mean 'elb'\? Known: ce, ren, ld, mv, po, pn, elb, slopes"),
         ("slope", r"Unknown method 'slope'. Did you mean 'slopes'\?"),
-        ("", r"Unknown method ''.* Those with class scores also with \+elb or \+pn, as in mv\+elb\."),
+        (
+            "",
+            r"Unknown method ''.* Those with class scores also with \+elb or \+pn or .*, as in mv\+elb\.",
+        ),
         ("xx+elb", r"Unknown method 'xx'"),
-        ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn\."),
-        ("mv+", r"Unknown constraint ''. Known: elb, pn\."),
+        ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian\."),
+        ("mv+", r"Unknown constraint ''. Known: elb, pn, hinge, lagrangian\."),
         ("mv+ce", r"Unknown constraint 'ce'"),
         ("mv+elb+pn", r"Unknown constraint 'elb\+pn'"),
     ],
@@ -202,6 +207,17 @@ def test_levels_under_a_constraint_are_refused_with_the_way_out(variant):
     with pytest.raises(InputError, match=r"`ren` read as levels has no class scores to constrain: use posterior="):
         method("ren+elb", num_classes=5, variant=variant)
     assert method("ren+elb", num_classes=5, posterior="slopes").num_outputs == 5
+
+
+def test_every_record_has_a_family_and_the_catalog_is_large():
+    families = {record.family for record in methods()}
+    assert families == set(get_args(Family))
+    assert len(methods()) >= 45
+
+
+@pytest.mark.parametrize("record", methods(), ids=lambda record: record.name)
+def test_a_reference_names_its_year(record):
+    assert record.year is None or str(record.year) in record.reference
 
 
 def test_the_public_names_are_these():

@@ -6,6 +6,7 @@
 import math
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 from reference import distance, distribution, levels, soft_labels
 from reference.basics import (
@@ -112,6 +113,24 @@ def slopes(outputs, label, published=False, rate=None, *, levels="squared", weig
     return Answers(questions + weight * own.loss, own.log_probs, own.predicted)
 
 
+def hinged(scores, label, published=False, rate=None):
+    own = cross_entropy(scores, label)
+    return Answers(own.loss + hinge_cost(scores, label), own.log_probs, own.predicted)
+
+
+def with_duals(scores, label, published=False, rate=None):
+    own = cross_entropy(scores, label)
+    return Answers(own.loss + lagrangian_cost(scores, label), own.log_probs, own.predicted)
+
+
+def wasserstein(scores, label, published=False, rate=None, *, weight=10.0):
+    own = cross_entropy(scores, label)
+    probs = np.exp(own.log_probs)
+    nearest = nearest_with_peak(probs, label)
+    distance = sum(abs(math.fsum(probs[: k + 1]) - math.fsum(nearest[: k + 1])) for k in range(len(probs) - 1))
+    return Answers(own.loss + weight * distance, own.log_probs, own.predicted)
+
+
 METHODS = {
     "ce": cross_entropy,
     "ren": reencode,
@@ -121,6 +140,9 @@ METHODS = {
     "pn": penalised,
     "elb": barred,
     "slopes": slopes,
+    "hinge": hinged,
+    "lagrangian": with_duals,
+    "wu": wasserstein,
 }
 """The methods of Belharbi et al. 2019, and our own: (outputs, label, published, rate)."""
 
@@ -134,6 +156,19 @@ def class_scores(base, outputs, published, rate):
     return running_sum(outputs) if base == "slopes" else outputs
 
 
+def nearest_with_peak(probs, label):
+    """The least-squares fit that rises to the label and falls after it.
+
+    The top is the stretch around the label with the highest mean; what is left of it and right of it is a monotone
+    regression on its own (scikit-learn's).
+    """
+    stretches = [(i, j) for i in range(label + 1) for j in range(label + 1, len(probs) + 1)]
+    first, end = max(stretches, key=lambda stretch: (probs[slice(*stretch)].mean(), stretch[1] - stretch[0]))
+    left = isotonic_regression(probs[:first]) if first > 0 else []
+    right = isotonic_regression(probs[end:], increasing=False) if end < len(probs) else []
+    return [*left, *[probs[first:end].mean()] * (end - first), *right]
+
+
 def barrier_cost(scores, label, t=1.0):
     return sum(barrier(gap, t) for gap in gaps(scores, label))
 
@@ -142,7 +177,20 @@ def penalty_cost(scores, label, weight=1e-2, slack=0.1):
     return weight * sum(penalty(gap, slack) for gap in gaps(scores, label))
 
 
-COSTS = {"elb": barrier_cost, "pn": penalty_cost}
+def hinge_cost(scores, label, weight=1.0, margin=0.1):
+    return weight * sum(max(0.0, gap + margin) for gap in gaps(scores, label))
+
+
+def lagrangian_cost(scores, label, weight=0.1, duals=None):
+    duals = [0.0] * (len(scores) - 1) if duals is None else duals
+    terms = [
+        (max(0.0, dual + weight * gap) ** 2 - dual**2) / (2 * weight)
+        for dual, gap in zip(duals, gaps(scores, label), strict=True)
+    ]
+    return sum(terms)
+
+
+COSTS = {"elb": barrier_cost, "pn": penalty_cost, "hinge": hinge_cost, "lagrangian": lagrangian_cost}
 
 
 def gaussian_target(label, num_classes, *, variance=1.0, published=False):

@@ -34,8 +34,8 @@ def ordered_cross_entropy(
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
-    if plain_mean and readable(scores):
-        return analytic.ordered_cross_entropy(scores, labels, constraint.gap_terms(), constraint.plain_cost)
+    if plain_mean and readable(scores) and (gap_terms := constraint.gap_terms()) is not None:
+        return analytic.ordered_cross_entropy(scores, labels, gap_terms, constraint.plain_cost)
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
     cost = constraint.cost(scores, labels)
     if class_weight is not None:

@@ -30,9 +30,9 @@ class OrderConstraint(nn.Module, ABC):
     def gap_costs(self, gaps: Gaps) -> Gaps:
         """The cost of each gap, in operations that autograd, `torch.func` and `torch.compile` follow."""
 
-    @abstractmethod
-    def gap_terms(self) -> GapTerms:
-        """The same cost as a value and a slope, for the one-pass form."""
+    def gap_terms(self) -> GapTerms | None:
+        """The same cost as a value and a slope, for the one-pass form, where there is one."""
+        return None
 
     def fused_terms(self) -> FusedTerms | None:
         """The same cost for the kernels of a GPU, where they know it."""
@@ -49,8 +49,8 @@ class OrderConstraint(nn.Module, ABC):
 
     def cost(self, scores: Scores, labels: Labels) -> PerSample:
         """`forward` without its checks: differentiated by hand on a CPU, by autograd elsewhere."""
-        if readable(scores):
-            return order_cost(scores, labels, self.gap_terms(), self.plain_cost)
+        if readable(scores) and (terms := self.gap_terms()) is not None:
+            return order_cost(scores, labels, terms, self.plain_cost)
         return self.plain_cost(scores, labels)
 
     def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:

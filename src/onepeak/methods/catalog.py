@@ -5,11 +5,12 @@ from typing import get_args
 from onepeak._check import check_choice
 from onepeak._registry import Registry, unknown_name
 from onepeak._shapes import PerClass
-from onepeak.constraints import LogBarrier, QuadraticPenalty
+from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.record import ConstraintRecord, MethodRecord, settings_of
+from onepeak.methods.records_constraint import CONSTRAINT_METHODS
 from onepeak.methods.records_distance import DISTANCE_METHODS
 from onepeak.methods.records_distribution import DISTRIBUTION_METHODS
 from onepeak.methods.records_levels import LEVEL_METHODS
@@ -17,7 +18,15 @@ from onepeak.methods.records_paper import PAPER_METHODS
 from onepeak.methods.records_soft import SOFT_LABEL_METHODS
 
 METHODS = Registry(
-    "method", [*PAPER_METHODS, *DISTANCE_METHODS, *SOFT_LABEL_METHODS, *LEVEL_METHODS, *DISTRIBUTION_METHODS]
+    "method",
+    [
+        *PAPER_METHODS,
+        *DISTANCE_METHODS,
+        *SOFT_LABEL_METHODS,
+        *LEVEL_METHODS,
+        *DISTRIBUTION_METHODS,
+        *CONSTRAINT_METHODS,
+    ],
 )
 
 CONSTRAINTS = Registry(
@@ -25,16 +34,18 @@ CONSTRAINTS = Registry(
     [
         ConstraintRecord(name="elb", title="under a log-barrier", build=LogBarrier),
         ConstraintRecord(name="pn", title="under a penalty", build=QuadraticPenalty),
+        ConstraintRecord(name="hinge", title="under a hinge", build=Hinge),
+        ConstraintRecord(name="lagrangian", title="under an augmented Lagrangian", build=AugmentedLagrangian),
     ],
 )
 
 
 def methods() -> tuple[MethodRecord, ...]:
-    """All methods there are; any of them with class scores can also be asked for as `"<name>+elb"` or `"<name>+pn"`.
+    """All methods there are; any with class scores can also be asked for under a constraint, as in `"<name>+elb"`.
 
     Example:
         >>> [record.name for record in methods() if record.family == "constraint"]
-        ['pn', 'elb']
+        ['pn', 'elb', 'hinge', 'lagrangian', 'wu']
     """
     return tuple(METHODS)
 

@@ -1,0 +1,94 @@
+r"""The augmented Lagrangian with explicit dual variables, which the paper's barrier does without (section 3)."""
+
+from collections.abc import Callable
+from typing import final
+
+import torch
+from torch import Tensor, distributed
+
+from onepeak._check import check_number, in_plain_eager
+from onepeak._shapes import Gaps, Labels, PerSample, Scores
+from onepeak.constraints.gaps import signed_gaps
+from onepeak.constraints.order import OrderConstraint
+
+
+@final
+class AugmentedLagrangian(OrderConstraint):
+    r"""The order constraints by multipliers that are updated from epoch to epoch.
+
+    .. math:: \sum_{k=0}^{c-2} \frac{\max(0, \lambda_k + \mu \Delta_k)^2 - \lambda_k^2}{2 \mu}, \qquad
+              \lambda_k \leftarrow \frac1N \sum_i \max(0, \lambda_k + \mu \Delta_{ik})
+
+    One multiplier a pair of adjacent classes, shared by the samples: the update, at every `tighten`, is the mean of
+    what each sample seen in training since the last one would ask for. The multipliers start from 0, where the cost is
+    the quadratic penalty :math:`\frac\mu2 \max(0, \Delta)^2`, and are saved in the `state_dict` with what was seen.
+    The paper argues that such updates, interleaved with stochastic steps, are unstable, and takes a barrier for that
+    reason: this is here so that it can be seen. A compiled loss does not count what it sees, so its multipliers stay.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: :math:`\mu`, above 0.
+
+    Example:
+        >>> lagrangian = AugmentedLagrangian(num_classes=3, weight=2.0)
+        >>> scores, labels = torch.tensor([[0.0, 1.0, 2.0]]), torch.tensor([1])
+        >>> lagrangian(scores, labels)
+        tensor([1.])
+        >>> lagrangian.tighten(); lagrangian.duals
+        tensor([0., 2.])
+        >>> lagrangian(scores, labels)
+        tensor([3.])
+
+    Reference: Bertsekas, "Constrained optimization and Lagrange multiplier methods", 1982; Belharbi et al. 2019,
+    section 3.
+    """
+
+    duals: Tensor
+    asked: Tensor
+    seen: Tensor
+
+    def __init__(self, num_classes: int, weight: float = 0.1) -> None:
+        super().__init__(num_classes)
+        self.weight = check_number("weight", weight, above=0)
+        self.register_buffer("duals", torch.zeros(num_classes - 1))
+        self.register_buffer("asked", torch.zeros(num_classes - 1))  # the samples' own updates, summed
+        self.register_buffer("seen", torch.zeros(()))
+
+    def gap_costs(self, gaps: Gaps) -> Gaps:
+        """The augmented Lagrangian's term of each gap."""
+        duals = self.duals.to(gaps.dtype)
+        return ((duals + self.weight * gaps).relu().square() - duals.square()) / (2 * self.weight)
+
+    def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:
+        """The sum of the gaps' terms; while training, what they ask for is remembered."""
+        gaps = signed_gaps(scores, labels)
+        if self.training and in_plain_eager():
+            with torch.no_grad():
+                rows = gaps.reshape(-1, self.num_classes - 1)
+                self.asked += (self.duals + self.weight * rows).relu().sum(dim=0)
+                self.seen += len(rows)
+        return self.gap_costs(gaps).sum(dim=-1)
+
+    def tighten(self) -> None:
+        """Gives the multipliers their new values, in place; without samples since the last time they stay.
+
+        Where several processes train together, all of them must call it: they share what they saw.
+        """
+        if distributed.is_available() and distributed.is_initialized():
+            distributed.all_reduce(self.asked)
+            distributed.all_reduce(self.seen)
+        self.duals.copy_(torch.where(self.seen > 0, self.asked / self.seen.clamp(min=1), self.duals))
+        self.asked.zero_()
+        self.seen.zero_()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "AugmentedLagrangian":
+        # `module.bfloat16()` must not round what is summed and counted
+        exact = dict(self.named_buffers())
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        for name, buffer in exact.items():
+            setattr(self, name, buffer.to(self.get_buffer(name).device))
+        return self
+
+    def extra_repr(self) -> str:
+        """The settings, as `print` shows them."""
+        return f"num_classes={self.num_classes}, weight={self.weight:g}"

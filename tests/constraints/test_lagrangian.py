@@ -1,0 +1,87 @@
+import pytest
+import torch
+
+from onepeak.constraints import AugmentedLagrangian, order_gaps
+from onepeak.errors import InputError
+from reference.methods import lagrangian_cost
+
+SCORES = torch.randn(12, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+LABELS = torch.arange(12) % 6
+
+
+def costs(duals):
+    expected = [
+        lagrangian_cost(row, label, weight=0.5, duals=duals)
+        for row, label in zip(SCORES.tolist(), LABELS.tolist(), strict=True)
+    ]
+    return torch.tensor(expected, dtype=torch.float64)
+
+
+def test_the_cost_agrees_with_the_definition_before_and_after_an_update():
+    constraint = AugmentedLagrangian(num_classes=6, weight=0.5)
+    torch.testing.assert_close(constraint(SCORES, LABELS), costs([0.0] * 5))
+    constraint.tighten()
+    asked = (0.5 * order_gaps(SCORES, LABELS)).relu().mean(dim=0)
+    torch.testing.assert_close(constraint.duals.double(), asked)
+    torch.testing.assert_close(constraint(SCORES, LABELS), costs(constraint.duals.tolist()))
+
+
+def test_the_update_is_the_mean_over_batches_of_any_size():
+    whole, parts = AugmentedLagrangian(num_classes=6), AugmentedLagrangian(num_classes=6)
+    whole(SCORES, LABELS)
+    for start, end in ((0, 1), (1, 7), (7, 12)):
+        parts(SCORES[start:end], LABELS[start:end])
+    whole.tighten()
+    parts.tighten()
+    torch.testing.assert_close(parts.duals, whole.duals)
+
+
+def test_multipliers_grow_while_a_pair_stays_out_of_order_and_fall_when_it_is_in_order():
+    constraint = AugmentedLagrangian(num_classes=3, weight=1.0)
+    labels, found = torch.tensor([0]), []
+    for scores in ([0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [2.0, 0.0, -1.0], [2.0, 0.0, -1.0]):
+        constraint(torch.tensor([scores]), labels)
+        constraint.tighten()
+        found.append(constraint.duals[0].item())
+    assert found == [1.0, 2.0, 0.0, 0.0]
+
+
+def test_what_is_seen_in_evaluation_and_nothing_at_all_move_no_multiplier():
+    constraint = AugmentedLagrangian(num_classes=6)
+    constraint(SCORES, LABELS)
+    constraint.tighten()
+    before = constraint.duals.clone()
+    assert before.max() > 0
+    constraint.eval()
+    constraint(SCORES, LABELS)
+    constraint.tighten()
+    assert torch.equal(constraint.duals, before)
+
+
+def test_a_run_that_is_stopped_in_an_epoch_goes_on_with_what_it_saw():
+    whole, first, second = (AugmentedLagrangian(num_classes=6) for _ in range(3))
+    whole(SCORES, LABELS)
+    first(SCORES[:5], LABELS[:5])
+    second.load_state_dict(first.state_dict())
+    second(SCORES[5:], LABELS[5:])
+    whole.tighten()
+    second.tighten()
+    torch.testing.assert_close(second.duals, whole.duals)
+
+
+def test_counts_keep_their_digits_when_the_module_is_cast():
+    constraint = AugmentedLagrangian(num_classes=6)
+    constraint(SCORES, LABELS)
+    asked = constraint.asked.clone()
+    assert torch.equal(constraint.bfloat16().asked, asked)
+    assert constraint.to("meta").duals.device.type == "meta"
+
+
+@pytest.mark.bad_input
+def test_a_weight_of_zero_is_refused():
+    with pytest.raises(InputError, match=r"`weight` must be a finite number > 0, got 0\.0\."):
+        AugmentedLagrangian(num_classes=3, weight=0.0)
+
+
+def test_it_says_its_settings():
+    assert repr(AugmentedLagrangian(num_classes=3)) == "AugmentedLagrangian(num_classes=3, weight=0.1)"
