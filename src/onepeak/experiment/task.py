@@ -37,13 +37,8 @@ def train_task(
     """
     place = run.folder(folder)
     with claim(place) as ours:
-        # Under the claim nobody else can finish or fail it.
-        if (result := read_result(place)) is not None:
-            return Finished(run=run, result=result)
-        if not ours:
-            return Elsewhere(run=run)
-        if (message := read_failure(place, since=since)) is not None:
-            return Failed(run=run, message=message)
+        if (known := known_end(run, place, ours=ours, since=since)) is not None:
+            return known
         report(Started(run=run))
         try:
             result = _train(run, opened, place, fabric, report)
@@ -54,6 +49,24 @@ def train_task(
             return Failed(run=run, message=message, unforeseen=not foreseen)
         forget_failure(place)
         return Finished(run=run, result=result)
+
+
+def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | Failed | Elsewhere | None:
+    """What there is to tell of a run that is not to be trained now; None of one that is.
+
+    Args:
+        run: The run.
+        place: Its folder.
+        ours: Whether this process holds its claim: then nobody else can finish or fail it.
+        since: When the comparison began.
+    """
+    if (result := read_result(place)) is not None:
+        return Finished(run=run, result=result)
+    if not ours:
+        return Elsewhere(run=run)
+    if (message := read_failure(place, since=since)) is not None:
+        return Failed(run=run, message=message)
+    return None
 
 
 def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Report) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def build_store(
     check_integer("max_pixels", max_pixels, minimum=1)
     workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
     resize = Resize() if resize is None else resize
-    cache_dir = _made(default_cache_dir() if cache_dir is None else cache_dir)
+    cache_dir = default_cache_dir() if cache_dir is None else cache_dir
     write: Callable[[Path], StoreIndex]
     match items:
         case ImageFiles():
@@ -90,7 +90,7 @@ def build_store(
             write = lambda folder: write_arrays(folder, items, resize, progress)  # noqa: E731
         case other:
             raise InputError(f"`items` must be ImageFiles or ImageArrays, got {type(other).__name__}.")
-    store = _found(cache_dir, key) or _built(cache_dir, key, write)
+    store = found_or_written(cache_dir, key, write)
     if store.bad:
         if not skip_bad:
             raise UnreadablePicturesError(store.bad, store.num_items)
@@ -98,12 +98,19 @@ def build_store(
     return store
 
 
-def _made(cache_dir: Path) -> Path:
+def found_or_written(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> ImageStore:
+    """The store of a key; where it is not there it is written, by one process, and appears in one step.
+
+    Args:
+        cache_dir: Folder for stores.
+        key: What the store is found by.
+        write: Fills a folder with pixels, and gives their table of contents.
+    """
     try:
         cache_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
-    return cache_dir
+    return _found(cache_dir, key) or _built(cache_dir, key, write)
 
 
 def _found(cache_dir: Path, key: str) -> ImageStore | None:

@@ -69,6 +69,11 @@ class ImageStore:
         return self.pixels.numel()
 
     @property
+    def index(self) -> StoreIndex:
+        """The table of contents."""
+        return self._index
+
+    @property
     def num_items(self) -> int:
         """How many items the store was built from, those left out included."""
         return self._index.num_items

@@ -1,0 +1,85 @@
+"""Runs on the machines of a Ray cluster, which need share no disk with this one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from onepeak._check import check_choice, check_integer
+from onepeak.data.listing import counted
+from onepeak.errors import InputError
+from onepeak.experiment.events import Report
+from onepeak.experiment.grid import Run
+from onepeak.experiment.opened import Opened
+from onepeak.experiment.ray_connection import Share, connect, places, resources
+from onepeak.experiment.ray_fleet import Fleet
+
+
+class RayExecutor:
+    """Trains every run as a task of a Ray cluster; its files come home when it ends.
+
+    Nodes need the same versions of the libraries. Data and weights are sent to them; pictures too, where a node does
+    not see the folder of decoded pictures under the same path. A run whose process or node is lost begins anew on
+    another one, which gives the same bits. Runs are claimed here, so that several comparisons share one folder.
+
+    Args:
+        address: Of the cluster, see `onepeak.experiment.ray_connection.connect`.
+        device: "cpu", "cuda", or "auto" for GPUs where the cluster has some.
+        cpus_per_run: CPUs that a run takes from its node; it computes with as many threads, at least one.
+        gpus_per_run: GPUs that a run takes, 0.25 for four runs on one; by default one, and on a CPU none.
+        workers: How many runs at once; by default as many as the cluster carries, also when it grows or shrinks.
+        retries: How often a run begins anew after its process was lost.
+        most_sent: Bytes of pictures that are sent to nodes at most; more must be under the same path there.
+    """
+
+    def __init__(
+        self,
+        *,
+        address: str = "auto",
+        device: str = "auto",
+        cpus_per_run: float = 1.0,
+        gpus_per_run: float | None = None,
+        workers: int | None = None,
+        retries: int = 3,
+        most_sent: int = 4 * 2**30,
+    ) -> None:
+        check_choice("device", device, ("auto", "cpu", "cuda", "gpu"))
+        self.retries = check_integer("retries", retries, minimum=0)
+        self.most_sent = check_integer("most_sent", most_sent, minimum=0)
+        self._asked = None if workers is None else check_integer("workers", workers, minimum=1)
+        share = Share(cpus=cpus_per_run, gpus=float(device != "cpu") if gpus_per_run is None else gpus_per_run)
+        if device != "auto" and share.device != {"gpu": "cuda"}.get(device, device):
+            raise InputError(f"`gpus_per_run` must be 0 on a CPU and above 0 on a GPU, got {share.gpus:g} on {device}.")
+        self.ray = connect(address)
+        nodes = resources(self.ray)
+        if gpus_per_run is None and device == "auto" and not any(node.get("GPU") for node in nodes):
+            share = Share(cpus=cpus_per_run, gpus=0.0)
+        self.share, self.threads = share, share.threads
+        self.workers = self._asked or places(nodes, share)
+        if not self.workers:
+            found = "; ".join(f"{node.get('CPU', 0):g} CPUs and {node.get('GPU', 0):g} GPUs" for node in nodes)
+            raise InputError(
+                f"`cpus_per_run` and `gpus_per_run` must be what some node of the cluster has, got {share.cpus:g} and "
+                f"{share.gpus:g} where the nodes have {found}: ask for less, or give --workers if the cluster grows "
+                "when there is work."
+            )
+        self.devices = (f"{counted(len(nodes), 'node')} of a Ray cluster ({share.device})",)
+
+    def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
+        """Trains all runs; see `Executor`."""
+        fleet = Fleet(
+            self.ray,
+            opened,
+            folder,
+            share=self.share,
+            most=self._most,
+            retries=self.retries,
+            most_sent=self.most_sent,
+            report=report,
+        )
+        try:
+            fleet.train(runs)
+        finally:
+            fleet.stop()
+
+    def _most(self) -> int:
+        """How many runs to have out: as many as there are places now, and one to wait for the next that is free."""
+        return self._asked or places(resources(self.ray), self.share) + 1

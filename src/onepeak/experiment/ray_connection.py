@@ -1,0 +1,130 @@
+"""The way to a Ray cluster, and how many runs it carries at once."""
+
+import logging
+import math
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from onepeak._check import check_number
+from onepeak._extras import require
+from onepeak.errors import InputError, OnepeakError
+
+_PATIENCE = 10.0
+"""Seconds that a cluster has to answer; Ray itself waits for minutes."""
+
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else it warns of a change that is to come
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # else it prints on lost processes into our standard output, or into a live view
+}
+"""How Ray is kept from talking, as far as nobody has set it otherwise."""
+
+
+class ClusterError(OnepeakError):
+    """There is no cluster where one should be."""
+
+
+def connect(address: str) -> ModuleType:
+    """Joins a cluster for the rest of this process; one that was joined before is kept.
+
+    Args:
+        address: "auto" for the one that runs on this machine or that RAY_ADDRESS names, host:port of its head node,
+            ray://host:port of its client server, or "local" to start one on this machine.
+
+    Returns:
+        The module `ray`.
+
+    Raises:
+        InputError: It is no address.
+        ClusterError: No cluster answers there, or it is of another version.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    ray = require("ray", extra="ray", purpose="The executor ray")
+    if ray.is_initialized():
+        return ray
+    place = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address
+    if place not in ("auto", "local"):
+        _knock(place)
+    try:
+        ray.init(address=place, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, TimeoutError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise ClusterError(
+            f"No Ray cluster could be joined at {place!r} ({reason}): start one with `ray start --head`, give its "
+            "--address, or use --executor local."
+        ) from error
+    return ray
+
+
+def _knock(address: str) -> None:
+    """Refuses what is no address, and one where nobody listens."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise InputError(f"`address` must be auto, local, host:port or ray://host:port, got {address!r}.")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"Nobody listens at {address!r} ({error}): is the cluster running (`ray start --head`), and the port right "
+            "(6379 for host:port, 10001 for ray://)?"
+        ) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """What a run takes of its node."""
+
+    cpus: float
+    gpus: float
+
+    def __post_init__(self) -> None:
+        check_number("cpus_per_run", self.cpus, above=0.0)
+        check_number("gpus_per_run", self.gpus, minimum=0.0)
+        if self.gpus > 1 and self.gpus != int(self.gpus):
+            raise InputError(f"`gpus_per_run` must be a part of one GPU or a whole number of them, got {self.gpus:g}.")
+
+    @property
+    def device(self) -> str:
+        """Where it computes; its GPU is the one that Ray lets it see."""
+        return "cuda" if self.gpus else "cpu"
+
+    @property
+    def threads(self) -> int:
+        """How many it computes with."""
+        return max(1, int(self.cpus))
+
+
+def resources(ray: ModuleType) -> list[dict[str, float]]:
+    """What each node has, of those that are there."""
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+def places(nodes: Sequence[Mapping[str, float]], share: Share) -> int:
+    """How many runs the nodes carry at once, as Ray packs them: the parts of one run are never on two GPUs.
+
+    Args:
+        nodes: What each of them has.
+        share: What a run takes.
+
+    Example:
+        >>> node = {"CPU": 8.0, "GPU": 2.0}
+        >>> [places([node], Share(cpus=1.0, gpus=gpus)) for gpus in (0.0, 0.3, 0.5, 2.0)]
+        [8, 6, 4, 1]
+    """
+    return sum(_places_on(node, share) for node in nodes)
+
+
+def _places_on(node: Mapping[str, float], share: Share) -> int:
+    by_cpu, gpus = _times(node.get("CPU", 0.0), share.cpus), node.get("GPU", 0.0)
+    if not share.gpus:
+        return by_cpu
+    return min(by_cpu, int(gpus) * _times(1.0, share.gpus) if share.gpus < 1 else _times(gpus, share.gpus))
+
+
+def _times(whole: float, part: float) -> int:
+    """How often a part is in the whole; a third is in it three times."""
+    return math.floor(whole / part + 1e-6)

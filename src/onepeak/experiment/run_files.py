@@ -1,0 +1,23 @@
+"""The files of a run as bytes: read where it was trained, written where they belong."""
+
+from pathlib import Path
+
+from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.run import CHECKPOINT, RESULT
+
+
+def read_run_files(folder: Path) -> dict[str, bytes]:
+    """Every file that a run leaves behind, by its name; what served only its training is left out."""
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(folder.iterdir())
+        if path.is_file() and path.name != CHECKPOINT and not path.name.startswith(".")
+    }
+
+
+def write_run_files(files: dict[str, bytes], folder: Path) -> None:
+    """Puts them into the run's folder, the result last: a folder with a result is whole."""
+    for name in sorted(files, key=lambda name: name == RESULT):
+        write_in_one_step(folder / name, lambda part, name=name: part.write_bytes(files[name]))
+    if RESULT in files:
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # of an earlier start somewhere else

@@ -1,0 +1,99 @@
+"""An experiment for machines that share no disk with this one: its data and weights travel with it."""
+
+import pickle
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from onepeak.data.store import ImageStore, default_cache_dir
+from onepeak.data.store.index import StoreIndex
+from onepeak.data.store.transfer import folder_of_sent, same_store, store_of_pieces
+from onepeak.errors import InputError
+from onepeak.experiment.opened import Opened
+from onepeak.training.run import versions
+
+Pieces: TypeAlias = Callable[[], Iterable[bytes]]
+"""Fetches the pixels of the store, see `onepeak.data.store.transfer.pieces_of`."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shipment:
+    """What is sent once to every machine: all of an experiment but its decoded pictures."""
+
+    opened: bytes
+    """Without its store and its weights; pickled, for arrays in the memory of a cluster cannot be written to."""
+    store_folder: Path | None
+    """Where the pictures are on the machine that sends; another one may see the same disk."""
+    store_index: StoreIndex | None
+    weights: tuple[str, bytes] | None
+    """Name and content of the file of first weights."""
+    versions: dict[str, str]
+    """Of the libraries here; with others the results would not be the same."""
+
+    def unpack(self, folder: Path, *, pieces: Pieces | None) -> Opened | None:
+        """The experiment as it was, on the machine that this is called on.
+
+        Args:
+            folder: Where to put what must be a file.
+            pieces: How to get the pictures where this machine does not see them.
+
+        Returns:
+            The experiment; None where it cannot be whole without the pieces.
+
+        Raises:
+            InputError: Other versions of the libraries are installed here.
+        """
+        _check_versions(self.versions, versions())
+        opened: Opened = pickle.loads(self.opened)
+        if self.store_index is not None:
+            store = self._store(pieces)
+            if store is None:
+                return None
+            opened = replace(opened, prepared=replace(opened.prepared, store=store))
+        if self.weights is not None:
+            name, content = self.weights
+            (folder / name).write_bytes(content)
+            opened = replace(opened, experiment=replace(opened.experiment, weights=str(folder / name)))
+        return opened
+
+    def _store(self, pieces: Pieces | None) -> ImageStore | None:
+        if self.store_index is None or self.store_folder is None:
+            raise TypeError("a table has no pictures")
+        cache_dir = default_cache_dir()
+        for folder in (self.store_folder, folder_of_sent(self.store_index, cache_dir)):
+            if (store := same_store(folder, self.store_index)) is not None:
+                return store
+        return None if pieces is None else store_of_pieces(self.store_index, pieces(), cache_dir=cache_dir)
+
+
+def pack(opened: Opened) -> Shipment:
+    """Makes an experiment ready to be sent."""
+    store, weights = opened.prepared.store, opened.experiment.weights_file
+    rest = replace(
+        opened,
+        prepared=replace(opened.prepared, store=None),
+        experiment=replace(opened.experiment, weights=None),
+    )
+    return Shipment(
+        opened=pickle.dumps(rest),
+        store_folder=None if store is None else store.folder,
+        store_index=None if store is None else store.index,
+        weights=None if weights is None else (weights.name, weights.read_bytes()),
+        versions=versions(),
+    )
+
+
+def _check_versions(wanted: dict[str, str], found: dict[str, str]) -> None:
+    """Builds of one version for CPU and GPU are alike: a laptop may send work to machines with GPUs."""
+    differences = [
+        f"{name} {found.get(name, 'is missing')} where {version} is needed"
+        for name, version in wanted.items()
+        if found.get(name, "").partition("+")[0] != version.partition("+")[0]
+    ]
+    if differences:
+        raise InputError(
+            f"Every machine must have the same versions, so that results can be compared; {socket.gethostname()} has "
+            f"{', '.join(differences)}: install the same there and here."
+        )
