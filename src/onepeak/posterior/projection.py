@@ -5,7 +5,7 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from onepeak._check import check_choice, check_labels, launches_freely
+from onepeak._check import check_choice, check_labels, in_plain_eager, launches_freely
 from onepeak._shapes import Labels, LogProbs
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.posterior._check import check_log_probs
@@ -13,10 +13,10 @@ from onepeak.posterior.blocks import with_block_gradient
 from onepeak.posterior.isotonic import Distance
 from onepeak.posterior.unimodal_fit import unimodal_fit
 
-MOST_PAIRS = {"cpu": 1 << 16, "cuda": 1 << 25}
+MOST_PAIRS = {"cpu": 1 << 16, "cuda": 1 << 23}
 """Rows x classes^2 up to which all pairs of classes are looked at, which takes the fewest operations."""
 
-PIECE = {"cpu": 1 << 20, "cuda": 1 << 26}
+PIECE = {"cpu": 1 << 20, "cuda": 1 << 24}
 """Rows x classes worked on at a time beyond that; the memory it takes is about a hundred bytes each."""
 
 
@@ -32,8 +32,8 @@ def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distan
     operations a row. The minimum is exact up to rounding, which happens in float64.
 
     Equal classes of the solution are then set apart by the least that the dtype can hold: the log-probability of the
-    outer one is the next number below that of the inner one (in float32 lower by 1e-7 of itself or less, in float64 by
-    2e-16; compiled or exported, by up to four times that), and the row as a whole keeps its sum. A class without
+    outer one is the next number below that of the inner one (lower by 1.2e-7 of itself at most in float32, by 2.2e-16
+    in float64; compiled or exported, by up to four times that), and the row as a whole keeps its sum. A class without
     probability (minus infinity) gets that of the smallest normal number of the dtype, 1e-38 or 2e-308.
 
     - A row that has one strict peak already is returned as it is, bit by bit; so projecting twice is projecting once.
@@ -71,7 +71,8 @@ def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distan
         log_probs = log_probs.float().log_softmax(dim=-1)
     with torch.no_grad():
         nearest, starts = _nearest(log_probs.detach(), mode, distance)
-    if log_probs.requires_grad or torch._C._are_functorch_transforms_active():  # forward mode requires no gradient
+    in_transform = not (in_plain_eager() or torch.compiler.is_compiling())  # forward mode does not require a gradient
+    if log_probs.requires_grad or in_transform:
         return with_block_gradient(log_probs, nearest, starts)
     return nearest
 
