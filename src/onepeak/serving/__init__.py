@@ -4,6 +4,7 @@ from onepeak.serving.evaluation import Evaluation, evaluate
 from onepeak.serving.model import Model, load
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.prediction import Prediction, Row
+from onepeak.serving.reading import Reading
 from onepeak.serving.stream import stream
 
-__all__ = ["Evaluation", "Model", "Prediction", "Row", "evaluate", "load", "picture_paths", "stream"]
+__all__ = ["Evaluation", "Model", "Prediction", "Reading", "Row", "evaluate", "load", "picture_paths", "stream"]
