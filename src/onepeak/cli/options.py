@@ -1,6 +1,5 @@
 """Flags that mean the same in every command that has them."""
 
-import ast
 from typing import Annotated
 
 import typer
@@ -53,15 +52,14 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
         >>> settings_of(["t=1.5", "hidden=64,32", "kind=log"])
         {'t': 1.5, 'hidden': (64, 32), 'kind': 'log'}
     """
+    from onepeak.experiment.entries import setting_value
+
     found: dict[str, object] = {}
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise InputError(f"`{flag}` must be name=value, got {pair!r}.")
-        try:
-            found[name] = {"true": True, "false": False}[text] if text in ("true", "false") else ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            found[name] = text
+        found[name] = setting_value(text)
     return found
 
 

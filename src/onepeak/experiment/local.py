@@ -102,7 +102,7 @@ class _Team:
         self.executor, self.opened, self.folder = executor, opened, folder
         self.since = time.time()
         self.workers: dict[Connection[Any, Any], _Worker] = {}
-        self.hired = 0
+        self.logs: list[Path] = []
         self.most = executor.workers
 
     def train(self, runs: Sequence[Run], report: Report) -> None:
@@ -139,13 +139,13 @@ class _Team:
         place = Workplace(
             opened=self.opened,
             folder=self.folder,
-            device=devices[self.hired % len(devices)],
+            device=devices[len(self.logs) % len(devices)],
             threads=self.executor.threads,
             since=self.since,
         )
         worker = _Worker(place, self.executor.start)
         self.workers[worker.connection] = worker
-        self.hired += 1
+        self.logs.append(log_of(self.folder, worker.process.pid))
 
     def bury(self, worker: "_Worker", report: Report) -> Run | None:
         """A worker is gone: its run has failed, or is given back if the worker had not come so far as to begin it."""
@@ -189,13 +189,11 @@ class _Team:
         for worker in self.workers.values():
             worker.end()
         self.workers.clear()
-        logs = self.folder / LOGS
-        if logs.is_dir():
-            for log in logs.glob("worker-*.log"):
-                if not log.stat().st_size:
-                    log.unlink(missing_ok=True)
-            if not any(logs.iterdir()):
-                logs.rmdir()
+        for log in self.logs:
+            if log.exists() and not log.stat().st_size:
+                log.unlink()
+        with contextlib.suppress(OSError):  # somebody's workers have said something, or are at work
+            (self.folder / LOGS).rmdir()
 
 
 class _Worker:
