@@ -22,7 +22,7 @@ from torch import nn
 from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, LogProbs
 from onepeak.errors import InputError
-from onepeak.estimator.label_order import Classes, Positions, declared_classes, found_classes, positions_of
+from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
 from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples
@@ -38,7 +38,7 @@ from onepeak.training.recipe import Recipe
 Decision = Literal["mode", "median", "mean"]
 Floats = npt.NDArray[np.float64]
 
-FEWEST_HELD_OUT = 20
+FEWEST_HELD_OUT = 30
 """With fewer held-out samples than this epoch and temperature would be chosen by noise, so none are held out."""
 
 
@@ -67,13 +67,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         batch_size: Samples a step.
         lr: The highest learning rate of AdamW; it falls along a cosine to zero.
         weight_decay: Of AdamW.
-        early_stopping: Whether the held-out samples choose the epoch, by their loss. Without them every epoch is run.
+        early_stopping: Whether held-out samples choose the epoch, by their loss. Without them every epoch is run.
         patience: Epochs without a better loss before training stops early.
-        validation_fraction: Share of the samples held out of training, for early stopping, for the temperature and for
-            the intervals; 0 for none. Where it comes to fewer than 20 samples none are held out, and the whole table is
-            trained on.
-        calibrate: Whether the posterior gets a temperature fitted to the held-out samples, which keeps the order of its
-            probabilities. Without held-out samples it gets none.
+        validation_fraction: Share of the samples held out of training; 0 for none. Half of them choose the epoch and
+            the temperature, the other half the width of the intervals, which therefore keep their promise. Where it
+            comes to fewer than 30 samples none are held out, and the whole table is trained on.
+        calibrate: Whether the posterior gets a temperature fitted to held-out samples, which keeps the order of its
+            probabilities. Without them it gets none.
         class_weight: Weight of each label in a dictionary, "balanced" to make classes count alike, or None.
         decide: How `predict` reads the posterior: "mode" (fewest errors), "median" (least absolute error), "mean"
             (least squared error), or None for the method's own rule.
@@ -89,8 +89,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         temperature_: Of the posterior; 1 where it was not calibrated.
         n_iter_: Epochs trained.
         loss_curve_: Training loss of every epoch.
-        validation_curve_: Loss of the held-out samples after every epoch; empty without early stopping. The weights are
-            those of its lowest point.
+        validation_curve_: Loss of the samples that choose the epoch, after every one; empty without early stopping. The
+            weights are those of its lowest point.
 
     `score` is the accuracy, as for every classifier. Integers can be scored with `scoring="neg_mean_absolute_error"`
     too, in `cross_val_score`, `GridSearchCV` and the like. Those scores of scikit-learn that compare probabilities with
@@ -140,7 +140,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         weight_decay: float = 0.1,
         early_stopping: bool = True,
         patience: int = 20,
-        validation_fraction: float = 0.15,
+        validation_fraction: float = 0.2,
         calibrate: bool = True,
         class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
         decide: Decision | None = None,
@@ -184,12 +184,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         check_classification_targets(labels)
         self.classes_ = found_classes(labels) if declared is None else declared
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        train, held_out = self._parts(self._samples(rows, labels, sample_weight), seed)
+        train, choosing, unseen = self._parts(self._samples(rows, labels, sample_weight), seed)
         self._model = self._new_model(rows.dtype, seed)
-        curves = self._model.fit(train, held_out if self.early_stopping else None, verbose=bool(self.verbose))
+        curves = self._model.fit(train, choosing if self.early_stopping else None, verbose=bool(self.verbose))
         self.loss_curve_, self.validation_curve_ = curves.train, curves.valid
         self.n_iter_ = len(curves.train)
-        self._learn_from_held_out(held_out)
+        self.temperature_ = self._best_temperature(choosing)
+        self._unseen = None if unseen is None else (self._posterior(unseen.rows)[0].numpy(), unseen.labels)
         return self
 
     def partial_fit(
@@ -232,7 +233,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             self.loss_curve_, self.validation_curve_ = [], []
         self.loss_curve_.append(self._model.go_on(train, self._recipe(), epoch=len(self.loss_curve_)))
         self.n_iter_ = len(self.loss_curve_)
-        self._learn_from_held_out(None)  # what was learnt of held-out samples before is no longer true
+        self.temperature_, self._unseen = 1.0, None  # what a fit before has found is no longer true
         return self
 
     def predict(self, X: Any) -> Classes:
@@ -255,9 +256,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def predict_interval(self, X: Any, alpha: float = 0.1, *, per_class: bool = False) -> Classes:
         """For every row an interval of labels that holds the true one with probability 1 - alpha.
 
-        Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from the samples that fit has held out. The
-        promise is for rows from the same source; weights of samples have no part in it. With early stopping the same
-        samples have chosen the epoch, and with `calibrate` the temperature, so that it then holds nearly.
+        Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from samples that nothing else has seen.
+        The promise is for rows from the same source, on average over fits; weights of samples have no part in it.
 
         Args:
             X: Rows x columns of finite numbers.
@@ -268,12 +268,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             The lowest and the highest label of each interval, rows x 2.
         """
         log_probs, _ = self._answers(X)
-        if self._held_out is None:
+        if self._unseen is None:
             raise InputError(
                 "`predict_interval` needs samples that fit has held out, got none: fit with a `validation_fraction` "
                 f"that comes to at least {FEWEST_HELD_OUT} samples."
             )
-        known, labels = (torch.from_numpy(part) for part in self._held_out)
+        known, labels = (torch.from_numpy(part) for part in self._unseen)
         sets = ContiguousSets(alpha, per_class=per_class).calibrate(known, labels)
         ends: Classes = self.classes_[sets.predict(log_probs).numpy()]
         return ends
@@ -299,13 +299,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             weights = weights * compute_sample_weight(self.class_weight, labels)
         return sorted_samples(Samples(rows=rows, labels=positions_of(labels, self.classes_), weights=weights))
 
-    def _parts(self, samples: Samples, seed: int) -> tuple[Samples, Samples | None]:
-        """Training samples, and held-out ones if they are enough."""
+    def _parts(self, samples: Samples, seed: int) -> tuple[Samples, Samples | None, Samples | None]:
+        """Samples to train on, to choose epoch and temperature by, and to learn intervals from."""
         share = check_number("validation_fraction", self.validation_fraction, minimum=0, below=1)
         if round(share * len(samples)) < FEWEST_HELD_OUT:
-            return merged(samples), None
+            return merged(samples), None, None
         train, held_out = hold_out(samples, share, seed=seed)
-        return merged(train), held_out
+        choosing, unseen = hold_out(held_out, 0.5, seed=seed + 1)
+        return merged(train), choosing, unseen
 
     def _new_model(self, dtype: np.dtype[Any], seed: int) -> RowModel:
         plan = NetworkPlan(
@@ -338,22 +339,20 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             patience=self.patience,
         )
 
-    def _learn_from_held_out(self, held_out: Samples | None) -> None:
-        """The temperature of the posterior, and what intervals need for any alpha."""
-        self.temperature_ = 1.0
-        self._held_out: tuple[Floats, Positions] | None = None
-        if held_out is None:
-            return
-        log_probs, _ = self._model.answers(held_out.rows)
-        if self.calibrate:
-            labels, weights = torch.from_numpy(held_out.labels), torch.from_numpy(held_out.weights)
-            fitted = fit_temperature(log_probs, labels, sample_weight=weights)
-            # Samples that are all predicted right say nothing of how often the next ones will be wrong.
-            self.temperature_ = fitted if fitted > COLDEST else 1.0
-        self._held_out = temper(log_probs, self.temperature_).numpy(), held_out.labels
+    def _best_temperature(self, samples: Samples | None) -> float:
+        if samples is None or not self.calibrate:
+            return 1.0
+        log_probs, _ = self._model.answers(samples.rows)
+        labels, weights = torch.from_numpy(samples.labels), torch.from_numpy(samples.weights)
+        fitted = fit_temperature(log_probs, labels, sample_weight=weights)
+        # Samples that are all predicted right say nothing of how often the next ones will be wrong.
+        return fitted if fitted > COLDEST else 1.0
 
     def _answers(self, X: Any) -> tuple[LogProbs, Labels]:
         check_is_fitted(self)
-        rows = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return self._posterior(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+
+    def _posterior(self, rows: Rows) -> tuple[LogProbs, Labels]:
+        """The posterior at its temperature, and the labels of the method's own rule."""
         log_probs, labels = self._model.answers(rows)
         return temper(log_probs, self.temperature_), labels
