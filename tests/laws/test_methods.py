@@ -129,7 +129,7 @@ def test_under_a_constraint_a_method_costs_more_and_answers_the_same(kind, const
 
 
 @every_method
-@pytest.mark.parametrize("num_classes", SEVERAL)
+@pytest.mark.parametrize("num_classes", [2, 5, 70])
 def test_num_outputs_is_what_the_catalog_says_and_what_the_answers_take(kind, num_classes):
     method = kind.build(num_classes)
     assert method.num_outputs == {"c": num_classes, "c-1": num_classes - 1, "1": 1, "2": 2}[kind.base.num_outputs]
@@ -142,7 +142,7 @@ def test_num_outputs_is_what_the_catalog_says_and_what_the_answers_take(kind, nu
 
 
 @every_method
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(batch=batches())
 def test_log_probs_are_finite_and_sum_to_one(kind, batch):
     method = kind.build(batch.num_classes)
@@ -152,7 +152,7 @@ def test_log_probs_are_finite_and_sum_to_one(kind, batch):
 
 
 @every_method
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(batch=batches())
 def test_predict_makes_the_decision_the_method_states(kind, batch):
     method = kind.build(batch.num_classes)
@@ -193,7 +193,7 @@ def test_a_method_that_does_not_say_so_can_have_two_peaks(kind):
 
 
 @every_method
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(batch=batches(), data=st.data())
 def test_the_order_of_samples_does_not_matter(kind, batch, data):
     method = kind.build(batch.num_classes)
@@ -207,7 +207,7 @@ def test_the_order_of_samples_does_not_matter(kind, batch, data):
 
 
 @every_method
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(batch=batches())
 def test_mean_and_sum_are_those_of_the_losses_of_the_samples(kind, batch):
     method = kind.build(batch.num_classes)
@@ -218,7 +218,7 @@ def test_mean_and_sum_are_those_of_the_losses_of_the_samples(kind, batch):
 
 
 @every_method
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(batch=batches(), data=st.data())
 def test_a_weight_counts_a_sample_so_many_times_and_zero_leaves_it_out(kind, batch, data):
     size = len(batch.labels)
@@ -237,7 +237,7 @@ def test_a_weight_counts_a_sample_so_many_times_and_zero_leaves_it_out(kind, bat
 
 
 @every_method
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(batch=batches(), data=st.data())
 def test_a_class_weighted_two_counts_as_if_its_samples_were_seen_twice(kind, batch, data):
     doubled = data.draw(st.integers(0, batch.num_classes - 1))
@@ -446,7 +446,7 @@ def test_firm_outputs_for_a_label_are_predicted_as_it(kind, num_classes):
 
 
 @pytest.mark.parametrize("kind", MIRRORED)
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(batch=batches())
 def test_reversing_the_scale_mirrors_the_result(kind, batch):
     method = kind.build(batch.num_classes)
