@@ -15,8 +15,8 @@ export ONEPEAK_CACHE := $(CACHE)/onepeak
 
 .PHONY: demo test test-slow lint types unit format setup clean
 
-demo: setup  ## the smallest true example: two posteriors, one loss each, their order
-	$(BIN)/python examples/first_contact.py
+demo: setup  ## the paper's seven methods and slopes on the embedded data set; called again, it goes on
+	$(BIN)/onepeak demo --out out/demo
 
 test: lint types unit  ## what CI runs
 

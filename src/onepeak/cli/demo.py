@@ -1,11 +1,14 @@
 """`onepeak demo`: the whole story on the embedded data set."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from onepeak.cli import options
+
+if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
+    from onepeak.experiment.plan import Experiment
 
 
 def demo(
@@ -20,19 +23,24 @@ def demo(
 
     Example: onepeak demo
     """
-    from importlib.resources import as_file, files
-
     from onepeak.cli.comparing import run_comparison
     from onepeak.cli.tables import print_note
     from onepeak.experiment.local import LocalExecutor
-    from onepeak.experiment.plan_file import read_plan
 
-    with as_file(files("onepeak.experiment") / "demo.toml") as plan:
-        experiment = read_plan(plan)
-    run_comparison(experiment, out, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
+    run_comparison(demo_plan(), out, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
     if not quiet:
         print_note(
             f"Open {out / 'report.html'} in a browser: what was found, every figure, and predictions that contradict "
             "themselves.\n"
-            f"Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out results"
+            "Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out results"
         )
+
+
+def demo_plan() -> "Experiment":
+    """What the demo compares; the file is inside the package, so that an installed onepeak has it."""
+    from importlib.resources import as_file, files
+
+    from onepeak.experiment.plan_file import read_plan
+
+    with as_file(files("onepeak.experiment") / "demo.toml") as path:
+        return read_plan(path)

@@ -1,5 +1,6 @@
 """The empty sheets that figures are drawn on: one for the page (plotly), one for print (matplotlib)."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -102,7 +103,8 @@ def class_ticks(classes: Sequence[str], *, most: int = FEW_CLASSES) -> list[int]
     """
     if len(classes) <= most:
         return list(range(len(classes)))
-    step = next(step for step in (2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, len(classes)) if len(classes) / step <= 10)
+    round_steps = (digit * 10**power for power in itertools.count() for digit in (1, 2, 5))
+    step = next(step for step in round_steps if len(classes) / step <= 10)
     return list(range(0, len(classes), step))
 
 

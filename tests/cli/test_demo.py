@@ -1,0 +1,68 @@
+"""`onepeak demo` on a smaller plan than its own, which takes minutes; the rest is real."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onepeak.cli import demo, main
+from onepeak.experiment.entries import entries_from_text
+from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan_file import read_plan
+
+COMMITTED = Path(__file__).parent.parent.parent / "experiments" / "biopsies-demo.toml"
+
+
+def test_the_plan_is_the_papers_seven_methods_and_slopes_on_two_splits_of_the_embedded_data():
+    plan = demo.demo_plan()
+    assert [entry.label for entry in plan.methods] == ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"]
+    assert (plan.data, plan.splits) == ("biopsies", 2)
+
+
+def test_the_plan_in_the_package_is_the_one_among_the_experiments():
+    assert read_plan(COMMITTED) == demo.demo_plan()
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Runs `onepeak demo` on a table with two methods; gives the exit status and what was printed."""
+    grades = np.arange(60) % 3
+    table = tmp_path / "grades.csv"
+    pd.DataFrame({"size": grades + 0.1 * np.sin(np.arange(60)), "grade": grades}).to_csv(table, index=False)
+    plan = Experiment(
+        name="tiny",
+        data=str(table),
+        label="grade",
+        methods=entries_from_text("ce,elb"),
+        protocol="holdout",
+        splits=1,
+        recipe={"epochs": 2},
+    )
+    monkeypatch.setattr(demo, "demo_plan", lambda: plan)
+
+    def call(*arguments):
+        shared = ["--out", tmp_path / "demo", "--workers", 1, "--device", "cpu"]
+        monkeypatch.setattr(sys, "argv", ["onepeak", "demo", *map(str, (*shared, *arguments))])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return (stopped.value.code or 0, *capsys.readouterr())
+
+    return call
+
+
+def test_the_demo_trains_reports_says_what_to_open_and_goes_on_when_called_again(run, tmp_path):
+    status, output, errors = run()
+    page = tmp_path / "demo" / "report.html"
+    assert status == 0, errors
+    assert "elb" in output
+    assert f"Open {page} in a browser" in errors
+    assert page.is_file()
+    results = {path: path.stat().st_mtime_ns for path in tmp_path.glob("demo/runs/*/*/result.json")}
+    assert len(results) == 2
+
+    status, again, errors = run("--quiet")
+    assert (status, errors) == (0, "")
+    assert again == output
+    assert {path: path.stat().st_mtime_ns for path in results} == results

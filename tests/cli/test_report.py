@@ -1,0 +1,87 @@
+import json
+import sys
+
+import pytest
+
+from onepeak.cli import main
+from report.whole_runs import write_failure
+from run_folders import write_run
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs `onepeak report`; gives the exit status and what was printed."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["onepeak", "report", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return (stopped.value.code or 0, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for method, soi in (("ce", 0.53), ("elb", 0.99)):
+        for split in range(2):
+            write_run(tmp_path / "mine", method=method, split=split, mae=1.5 + split, soi_predicted=soi)
+    return tmp_path / "mine"
+
+
+def test_the_table_the_findings_and_the_page_are_shown(run, folder):
+    status, output, errors = run(folder)
+    assert (status, errors) == (0, "")
+    assert "2.000 ± 0.707" in output
+    text = " ".join(output.split())
+    assert "ELB orders 99.0 % of adjacent pairs, CE 53.0 % (chance 75.0 %)." in text
+    assert text.endswith(f"report: {folder / 'report.html'}")
+    assert (folder / "report.html").is_file()
+
+
+def test_quiet_prints_the_table_alone(run, folder):
+    status, output, errors = run(folder, "--quiet", "--out", folder.parent / "elsewhere")
+    assert (status, errors) == (0, "")
+    assert "2.000 ± 0.707" in output
+    assert "orders" not in output
+    assert (folder.parent / "elsewhere" / "report.html").is_file()
+    assert not (folder / "report.html").exists()
+
+
+def test_json_holds_findings_figures_and_failures(run, folder):
+    write_failure(folder, label="mv", message="Too hot.")
+    status, output, errors = run(folder, "--json")
+    record = json.loads(output)
+    assert (status, errors) == (0, "")
+    assert record["page"] == str(folder / "report.html")
+    assert record["findings"]["mine"][0].startswith("ELB orders 99.0 %")
+    mae = next(row for row in record["summary"] if (row["method"], row["metric"]) == ("ce", "mae"))
+    assert (mae["mean"], mae["n"]) == (2.0, 2)
+    assert [(each["label"], each["message"]) for each in record["failed"]] == [("mv", "Too hot.")]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "`{0}/nowhere` must be a folder that onepeak compare or train wrote, got no folder."),
+        (["empty"], "`{0}/empty` must be a folder of runs, with runs/ or result.json in it, got one without either"),
+        (["file"], "`{0}/file` must be a folder that onepeak compare or train wrote, got no folder."),
+        (["mine", "mine"], "`out` (--out) must be given for a report of 2 folders: it names where it goes."),
+        (["mine", "--out", "file"], "`out` must be a folder, or a place for one, got {0}/file"),
+    ],
+)
+def test_what_cannot_be_reported_on_is_one_line(run, folder, arguments, message):
+    place = folder.parent
+    (place / "empty").mkdir()
+    (place / "file").write_text("")
+    status, output, errors = run(*(each if each.startswith("--") else place / each for each in arguments))
+    assert (status, output) == (2, "")
+    assert message.format(place) in errors
+    assert errors.count("\n") == 1
+
+
+def test_no_folder_is_a_usage_error(run):
+    status, _, errors = run()
+    assert status == 2
+    assert "folders" in errors.lower()

@@ -1,0 +1,53 @@
+import pytest
+
+from onepeak.report.figures.canvas import class_ticks, interactive, name_classes, printed, save, small_multiples
+
+
+@pytest.mark.parametrize(
+    ("number", "ticks"),
+    [
+        (2, [0, 1]),
+        (12, list(range(12))),
+        (20, list(range(0, 20, 2))),
+        (26, [0, 5, 10, 15, 20, 25]),
+        (101, [0, 20, 40, 60, 80, 100]),
+    ],
+)
+def test_a_few_classes_are_all_named_and_of_many_about_ten(number, ticks):
+    assert class_ticks([str(each) for each in range(number)]) == ticks
+
+
+def test_even_ten_thousand_classes_leave_an_axis_readable():
+    assert 2 <= len(class_ticks(["a"] * 12_345)) <= 10
+
+
+def test_an_axis_keeps_what_it_was_given():
+    axis = name_classes({"range": [0, 1]}, ["low", "high"])
+    assert (axis["range"], axis["ticktext"]) == ([0, 1], ["low", "high"])
+
+
+def test_an_axis_without_a_name_has_no_room_for_one():
+    figure = interactive(x="epoch")
+    assert figure.layout.xaxis.title.text == "epoch"
+    assert figure.layout.yaxis.title.text is None
+
+
+@pytest.mark.parametrize(("number", "rows", "columns"), [(1, 1, 1), (2, 1, 2), (4, 2, 3), (9, 3, 3)])
+def test_like_figures_stand_in_rows_of_three_and_spare_places_are_empty(number, rows, columns):
+    figure, axes = small_multiples(number)
+    assert len(axes) == number
+    assert axes[0].get_gridspec().get_geometry() == (rows, columns)
+    assert sum(each.get_visible() for each in figure.axes) == number
+
+
+def test_the_same_figure_gives_the_same_bytes(tmp_path):
+    kept = []
+    for place in ("first", "second"):
+        figure, (axes,) = printed()
+        axes.plot([1, 2], [3, 1])
+        paths = save(figure, tmp_path / place / "line")
+        assert [path.name for path in paths] == ["line.png", "line.pdf"]
+        kept.append([path.read_bytes() for path in paths])
+    assert kept[0] == kept[1]
+    assert kept[0][0].startswith(b"\x89PNG")
+    assert kept[0][1].startswith(b"%PDF")

@@ -1,0 +1,63 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.report.figures.curves import (
+    MOST_POINTS,
+    curve,
+    interactive_curves,
+    moving_average,
+    printed_curves,
+    smoothing_window,
+)
+from onepeak.report.palette import styles
+
+LOOKS = styles({"ce": "ce", "elb": "elb"})
+
+
+@given(st.lists(st.floats(-10, 10) | st.just(np.nan), min_size=1, max_size=40), st.sampled_from([1, 3, 7]))
+def test_the_moving_average_is_that_of_pandas(values, window):
+    expected = pd.Series(values).rolling(window, center=True, min_periods=1).mean()
+    assert np.allclose(moving_average(np.array(values), window), expected, equal_nan=True, atol=1e-9)
+
+
+def test_runs_of_different_length_count_as_far_as_they_go():
+    found = curve([np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0])])
+    assert found.epochs.tolist() == [1, 2, 3]
+    assert found.mean.tolist() == [2.0, 2.0, 3.0]
+    # the deviations are sqrt(2), 0 and that of one run alone
+    assert (found.high - found.mean).tolist() == pytest.approx([2**0.5, 0, 0])
+    assert (found.mean - found.low).tolist() == pytest.approx([2**0.5, 0, 0])
+
+
+def test_an_epoch_whose_metric_is_not_defined_is_a_gap():
+    found = curve([np.array([np.nan, 1.0])])
+    assert np.isnan(found.mean[0])
+    assert found.mean[1] == 1
+
+
+def test_long_trainings_are_thinned_after_smoothing():
+    found = curve([np.arange(1000.0)])
+    assert len(found.epochs) <= MOST_POINTS
+    assert found.epochs[:3].tolist() == [1, 4, 7]
+    assert smoothing_window(1000) == 51
+    assert found.mean[100] == 300  # epoch 301, in the middle of a straight line
+
+
+def test_the_page_shows_the_spread_behind_the_mean():
+    curves = {"ce": curve([np.array([1.0, 0.5]), np.array([2.0, 1.5])])}
+    figure = interactive_curves(curves, LOOKS, title="validation MAE", chance=0.5)
+    spread, mean = figure.data
+    assert list(mean.y) == [1.5, 1.0]
+    assert list(spread.x) == [1, 2, 2, 1]
+    assert figure.layout.shapes[0].y0 == 0.5
+
+
+def test_one_epoch_of_one_run_is_a_point():
+    curves = {"elb": curve([np.array([0.7])])}
+    assert interactive_curves(curves, LOOKS, title="validation SOI", percent=True).data[1].mode == "markers"
+    axes = printed_curves(curves, curves, LOOKS, chance=0.6).axes
+    assert axes[1].lines[0].get_ydata().tolist() == pytest.approx([70])
+    assert axes[0].lines[0].get_marker() == "o"

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.report.figures.tradeoff import Scores, interactive_tradeoff, pareto_front, printed_tradeoff
+from onepeak.report.palette import styles
+
+POINT = st.tuples(st.sampled_from([0.0, 0.5, 1.0, 2.0]), st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+
+
+def scores_of(mae, soi):
+    return Scores(mae=np.array(mae, dtype=float), soi=np.array(soi, dtype=float))
+
+
+@given(st.lists(POINT, min_size=1, max_size=6))
+def test_a_row_is_on_the_front_exactly_when_no_other_is_better_in_one_and_as_good_in_the_other(points):
+    rows = {str(place): point for place, point in enumerate(points)}
+    better = {
+        row: [
+            other
+            for other, (mae, soi) in rows.items()
+            if mae <= rows[row][0] and soi >= rows[row][1] and rows[other] != rows[row]
+        ]
+        for row in rows
+    }
+    front = pareto_front(rows)
+    assert set(front) == {row for row in rows if not better[row]}
+    assert [rows[row][0] for row in front] == sorted(rows[row][0] for row in front)
+
+
+def test_a_row_without_a_figure_is_not_on_the_front():
+    assert pareto_front({"ce": (np.nan, 0.5), "elb": (1.0, 0.9)}) == ["elb"]
+
+
+def test_one_run_has_no_deviation():
+    assert scores_of([1.0], [0.5]).std == (0.0, 0.0)
+    assert scores_of([1.0, 2.0], [0.5, 0.7]).std == pytest.approx((0.5**0.5, 0.02**0.5))
+
+
+def test_the_page_shows_runs_means_and_front():
+    scores = {"ce": scores_of([5.0, 6.0], [0.5, 0.6]), "elb": scores_of([4.0, 4.2], [0.9, 1.0])}
+    figure = interactive_tradeoff(scores, styles({"ce": "ce", "elb": "elb"}), chance=0.55)
+    front, _, mean, runs, _ = figure.data
+    assert (front.name, list(front.x), list(front.y)) == ("Pareto front", [4.1], [0.95])
+    assert (mean.name, list(mean.x), list(mean.y)) == ("ce", [5.5], [0.55])
+    assert list(runs.x) == [4.0, 4.2]
+    assert figure.layout.shapes[0].y0 == 0.55
+
+
+@pytest.mark.parametrize("chance", [None, 0.6])
+def test_one_run_of_one_method_is_drawn(chance):
+    scores, looks = {"elb": scores_of([1.0], [0.9])}, styles({"elb": "elb"})
+    assert len(interactive_tradeoff(scores, looks, chance=chance).data) == 3
+    axes = printed_tradeoff(scores, looks, chance=chance).axes[0]
+    assert "elb" in [text.get_text() for text in axes.texts]
