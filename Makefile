@@ -16,7 +16,7 @@ export ONEPEAK_CACHE := $(CACHE)/onepeak
 .PHONY: demo test test-slow lint types unit format setup clean
 
 demo: setup  ## the paper's seven methods and slopes on the embedded data set; called again, it goes on
-	$(BIN)/onepeak demo --out out/demo
+	$(BIN)/onepeak demo
 
 test: lint types unit  ## what CI runs
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the runs and the report.")] = Path("onepeak-demo"),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the runs and the report; out/biopsies-demo if left out.")
+    ] = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; as many as fit by default.")] = None,
     device: options.Device = "auto",
     quiet: options.Quiet = False,
@@ -27,11 +29,13 @@ def demo(
     from onepeak.cli.tables import print_note
     from onepeak.experiment.local import LocalExecutor
 
-    run_comparison(demo_plan(), out, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
+    plan = demo_plan()
+    folder = Path("out", plan.name) if out is None else out
+    run_comparison(plan, folder, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
     if not quiet:
         print_note(
-            f"Open {out / 'report.html'} in a browser: what was found, every figure, and predictions that contradict "
-            "themselves.\n"
+            f"Open {folder / 'report.html'} in a browser: what was found, every figure, and predictions that "
+            "contradict themselves.\n"
             "Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out results"
         )
 

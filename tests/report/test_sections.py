@@ -1,0 +1,70 @@
+import pytest
+
+from onepeak.data.biopsies import biopsies
+from onepeak.experiment.records import read_results
+from onepeak.report.evidence import gather
+from onepeak.report.sections import sections
+from onepeak.report.source import Source
+from onepeak.report.summary import summary
+from report.whole_runs import write_whole_comparison, write_whole_run
+from run_folders import write_predictions, write_run
+
+NO_DATA = Source(manifest=None)
+
+
+def sections_of(folder, source=NO_DATA):
+    runs = read_results(folder)
+    return {each.name: each for each in sections(gather("mine", runs, summary(runs), source))}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Two methods on generated data, one of them in disorder, with the true posteriors known."""
+    folder, data = tmp_path_factory.mktemp("runs"), biopsies(20)
+    for method, disorder in (("ce", 2.0), ("elb", 0.0)):
+        place = write_whole_run(folder, method=method, num_classes=8, disorder=disorder)
+        write_predictions(place, read_log_probs(place), data.labels)
+    return sections_of(folder, Source(manifest=data))
+
+
+def read_log_probs(place):
+    from onepeak.experiment.records import read_predictions
+
+    return read_predictions(place, columns=["log_probs"])["log_probs"]
+
+
+def test_the_sections_come_in_the_order_of_their_weight(found):
+    assert list(found) == [
+        "tradeoff", "curves", "posteriors", "paradoxes", "violations", "class-errors", "confusion", "truth"
+    ]  # fmt: skip
+
+
+def test_a_method_has_one_chart_in_every_row_of_like_charts(found):
+    for name in ("posteriors", "confusion"):
+        assert [chart.name for chart in found[name].charts] == ["ce", "elb"]
+    assert found["posteriors"].choice.names[0] == "g1"
+
+
+def test_a_card_says_what_the_method_says_and_shows_the_picture(found):
+    card = found["paradoxes"].cards[0]
+    assert card.text.startswith("ce finds g")
+    assert card.picture.startswith("data:image/jpeg;base64,")
+    assert card.name.endswith("split 0, fold 0")
+    assert "Share of such predictions: ce " in found["paradoxes"].text
+
+
+def test_the_truth_stands_beside_the_bayes_error(found):
+    section = found["truth"]
+    assert "would reach an MAE of 0.3" in section.text
+    assert [row[0].text for row in section.table.rows] == ["ce", "elb"]
+
+
+def test_methods_without_paradoxes_have_no_such_section(tmp_path):
+    found = sections_of(write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1))
+    assert "paradoxes" not in found
+    assert "truth" not in found
+
+
+def test_results_alone_leave_error_against_order(tmp_path):
+    write_run(tmp_path, method="elb")
+    assert list(sections_of(tmp_path)) == ["tradeoff"]
