@@ -1,4 +1,5 @@
 import json
+from typing import get_args
 
 import pytest
 import typer
@@ -6,6 +7,8 @@ from typer.testing import CliRunner
 
 import onepeak
 from onepeak.cli.methods import methods
+from onepeak.errors import InputError
+from onepeak.methods.record import Family
 
 app = typer.Typer()
 app.command()(methods)
@@ -17,10 +20,10 @@ def run(*arguments):
 
 def test_a_program_reads_a_line_a_method_with_tabs_between():
     header, *rows = [line.split("\t") for line in run().stdout.splitlines()]
-    assert header == ["name", "title", "outputs", "one peak by construction", "reference"]
+    assert header == ["name", "title", "family", "outputs", "one peak by construction", "reference"]
     assert [row[0] for row in rows] == [record.name for record in onepeak.methods()]
-    assert {len(row) for row in rows} == {5}
-    peaked = {row[0]: row[3] for row in rows}
+    assert {len(row) for row in rows} == {6}
+    peaked = {row[0]: row[4] for row in rows}
     assert (peaked["po"], peaked["ce"]) == ("yes", "no")
 
 
@@ -40,6 +43,35 @@ def test_json_holds_the_records():
     assert [record["name"] for record in records] == [record.name for record in onepeak.methods()]
     assert records[0]["num_outputs"] == "c"
     assert result.stderr == ""
+
+
+def names(*arguments):
+    return [record["name"] for record in json.loads(run(*arguments, "--json").stdout)]
+
+
+def test_one_family_alone_can_be_listed():
+    assert names("--family", "constraint") == ["pn", "elb", "hinge", "lagrangian", "wu"]
+    by_family = [name for family in get_args(Family) for name in names("--family", family)]
+    assert sorted(by_family) == sorted(record.name for record in onepeak.methods())
+
+
+def test_those_with_one_peak_by_construction_can_be_listed_and_those_without():
+    assert names("--unimodal") == [record.name for record in onepeak.methods() if record.unimodal]
+    assert "ce" in names("--not-unimodal")
+    assert names("--unimodal", "--family", "distribution") == [
+        "po",
+        "binomial",
+        "poisson",
+        "gaussian",
+        "copoc",
+        "unimodal-net",
+    ]
+
+
+@pytest.mark.bad_input
+def test_a_family_that_is_not_known_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match=r"Unknown `--family` 'level'. Did you mean 'levels'\? Known: plain, distance"):
+        run("--family", "level")
 
 
 @pytest.mark.parametrize("name", ["mv+elb", "ld+pn"])
