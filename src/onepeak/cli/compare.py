@@ -37,7 +37,17 @@ def compare(
     seed: Annotated[int | None, typer.Option("--seed", help="Decides every random choice.")] = None,
     device: options.Device = "auto",
     precision: Annotated[str | None, typer.Option("--precision", help="fp32, bf16 or fp16.")] = None,
-    executor: Annotated[str, typer.Option("--executor", help="local: processes on this machine.")] = "local",
+    executor: Annotated[
+        str, typer.Option("--executor", help="local: processes on this machine; ray: tasks of a Ray cluster.")
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of the Ray cluster: host:port or ray://host:port; auto to find it.")
+    ] = None,
+    cpus_per_run: Annotated[float | None, typer.Option("--cpus-per-run", help="On a Ray cluster; 1.")] = None,
+    gpus_per_run: Annotated[
+        float | None,
+        typer.Option("--gpus-per-run", help="On a Ray cluster; 1 where it has GPUs, 0.25 for four on one."),
+    ] = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; as many as fit by default.")] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="CPU threads a worker; 1 on a CPU.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List all runs and what they cost; train none.")] = False,
@@ -78,6 +88,7 @@ def compare(
         network={"backbone": backbone, "pooling": pooling},
         device=device,
         executor=executor,
+        ray={"address": address, "cpus_per_run": cpus_per_run, "gpus_per_run": gpus_per_run},
         workers=workers,
         threads=threads,
         dry_run=dry_run,

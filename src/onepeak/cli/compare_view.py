@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from onepeak.experiment.events import Event, Failed, Finished, Report
+from onepeak.experiment.events import Event, Failed, Finished, Lost, Report
 from onepeak.experiment.tally import MethodTally, Tally
 
 if TYPE_CHECKING:
@@ -55,10 +55,9 @@ def _live(tally: Tally, console: "Console") -> Iterator[Report]:
 
         def tell(event: Event) -> None:
             tally.note(event)
-            if isinstance(event, Failed):
-                live.console.print(
-                    f"{event.run.name} failed: {event.message}", style="red", markup=False, highlight=False
-                )
+            if isinstance(event, Failed | Lost):
+                style = "red" if isinstance(event, Failed) else "yellow"
+                live.console.print(_told(event), style=style, markup=False, highlight=False)
 
         yield tell
 
@@ -101,8 +100,8 @@ class Lines:
             case Finished(run=run, result=result):
                 test = result["metrics"]["test"]
                 self._say(f"{run.name}: MAE {test['mae']:.3f}, SOI {test['soi_predicted']:.1%} ({self._count()})")
-            case Failed(run=run, message=message):
-                self._say(f"{run.name} failed: {message} ({self._count()})")
+            case Failed() | Lost():
+                self._say(f"{_told(event)} ({self._count()})")
             case _ if self.clock() - self.spoke >= _EVERY:
                 at_work = [each for method in self.tally.methods.values() for each in _names_at_work(method)]
                 left = self.tally.seconds_left()
@@ -132,6 +131,10 @@ def duration(seconds: float) -> str:
     if whole < 48 * 3600:
         return f"{whole // 3600} h {whole % 3600 // 60} min"
     return f"{whole // 86400} d {whole % 86400 // 3600} h"
+
+
+def _told(event: Failed | Lost) -> str:
+    return f"{event.run.name} {'failed' if isinstance(event, Failed) else 'begins anew'}: {event.message}"
 
 
 def _at_work(method: MethodTally) -> str:

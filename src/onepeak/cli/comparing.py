@@ -3,7 +3,7 @@
 import re
 import shlex
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.tables import print_note
 from onepeak.data.listing import counted
-from onepeak.errors import OnepeakError, StoppedError
+from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
 from onepeak.experiment.estimate import plan_runs
@@ -25,6 +25,7 @@ from onepeak.experiment.local import LocalExecutor
 from onepeak.experiment.opened import Opened, open_experiment, recipe_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.records import ERROR
 from onepeak.experiment.tally import Tally
 from onepeak.training.devices import make_fabric
@@ -49,6 +50,8 @@ class CompareRequest:
     network: dict[str, Any]
     device: str = "auto"
     executor: str = "local"
+    ray: dict[str, Any] = field(default_factory=dict)
+    """Settings of `RayExecutor`."""
     workers: int | None = None
     threads: int | None = None
     dry_run: bool = False
@@ -63,8 +66,10 @@ def compare_all(request: CompareRequest) -> None:
     folder = Path("out", experiment.name) if request.out is None else request.out
     check_place(folder)
     if request.dry_run:
-        fabric = make_fabric(device=request.device, precision=experiment.precision)
         executor = executor_of(request)
+        # A cluster may have GPUs where this machine has none; then the estimate is that of a CPU.
+        device = request.device if request.executor == "local" else "auto"
+        fabric = make_fabric(device=device, precision=experiment.precision)
         if fabric.device.type == "cpu":
             torch.set_num_threads(request.threads or 1)  # so that the probe is as fast as a worker
         print_plan(plan_runs(experiment, folder, fabric=fabric), workers=executor.workers, as_json=request.as_json)
@@ -99,8 +104,16 @@ def experiment_of(request: CompareRequest) -> Experiment:
 
 def executor_of(request: CompareRequest) -> Executor:
     """What trains the runs."""
-    check_choice("executor", request.executor, ("local",))
-    return LocalExecutor(device=request.device, workers=request.workers, threads=request.threads)
+    check_choice("executor", request.executor, ("local", "ray"))
+    ray = _given(request.ray)
+    if request.executor == "local":
+        if ray:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in ray)
+            raise InputError(f"`{flags}` has no use for the executor local: leave it out, or give --executor ray.")
+        return LocalExecutor(device=request.device, workers=request.workers, threads=request.threads)
+    if request.threads is not None:
+        raise InputError("`--threads` has no use for the executor ray: give --cpus-per-run.")
+    return RayExecutor(device=request.device, workers=request.workers, **ray)
 
 
 def run_comparison(

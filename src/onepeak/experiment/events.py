@@ -50,6 +50,14 @@ class Elsewhere:
     run: Run
 
 
-Event: TypeAlias = Started | EpochDone | Finished | Failed | Elsewhere
+@dataclass(frozen=True, kw_only=True)
+class Lost:
+    """The process or machine that trained a run is gone; the run will begin anew."""
+
+    run: Run
+    message: str
+
+
+Event: TypeAlias = Started | EpochDone | Finished | Failed | Elsewhere | Lost
 Report: TypeAlias = Callable[[Event], object]
 """Who is told."""

@@ -13,7 +13,7 @@ from typing import Any
 from onepeak.data.listing import counted
 from onepeak.data.store.transfer import pieces_of
 from onepeak.errors import InputError, OnepeakError
-from onepeak.experiment.events import Elsewhere, Failed, Finished, Report
+from onepeak.experiment.events import Elsewhere, Failed, Finished, Lost, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.mailbox import Mailbox
 from onepeak.experiment.opened import Opened
@@ -85,12 +85,13 @@ class Fleet:
         self.waiting.extend((0.0, run) for run in runs)
         while self.waiting or self.out:
             self.send()
-            self.listen()
-            if self.out:
-                for task in self.ray.wait(list(self.out), timeout=_LISTEN)[0]:
-                    self.receive(task)
-            else:
+            if not self.out:
                 time.sleep(_LISTEN)
+                continue
+            ended, _ = self.ray.wait(list(self.out), timeout=_LISTEN)
+            self.listen()
+            for task in ended:
+                self.receive(task)
 
     def send(self) -> None:
         """Claims runs and sends them, as many as may be out."""
@@ -149,9 +150,10 @@ class Fleet:
             return self.failed(run, message, error)
         except self.ray.exceptions.RayError as error:  # the process or the node is gone, or what it had answered
             self.losses[run.name] += 1
-            if self.losses[run.name] <= self.retries:
-                return None
             reason = str(error).strip().partition("\n")[0]
+            if self.losses[run.name] <= self.retries:
+                self.report(Lost(run=run, message=reason))
+                return None
             times = counted(self.losses[run.name], "time")
             return self.failed(run, f"Its process was lost {times}, at last so: {reason}", error)
         if answer is None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finished, Started
+from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finished, Lost, Started
 from onepeak.experiment.grid import Run
 
 
@@ -73,6 +73,8 @@ class Tally:
                 method.finished += 1
                 for metric, value in result["metrics"]["test"].items():
                     method.figures.setdefault(metric, []).append(value)
+            case Lost():
+                method.running.pop(name, None)
             case Failed():
                 method.running.pop(name, None)
                 method.failed += 1

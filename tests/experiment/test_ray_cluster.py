@@ -1,0 +1,165 @@
+"""Comparisons on a real cluster of two nodes; `compare_on_ray.py` makes them, once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from experiment.tiny import files_of
+from onepeak.data.file_lock import locked
+from onepeak.errors import InputError
+from onepeak.experiment.ray_cluster import RayExecutor
+
+pytest.importorskip("ray", reason="the executor ray needs ray: pip install 'onepeak[ray]'")
+
+HERE = Path(__file__).parent
+RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory, worker_id):
+    """The folder of all comparisons, and what was seen while they were made; once for all processes that test."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base if worker_id == "master" else base.parent) / "on-ray"
+    place.mkdir(exist_ok=True)
+    facts = place / "facts.json"
+    with locked(place / "lock"):
+        if not facts.exists():
+            facts.write_text(_compare_on_ray(place))
+    return place, json.loads(facts.read_text())
+
+
+def _compare_on_ray(place):
+    paths = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    script = subprocess.Popen(
+        [sys.executable, str(HERE / "compare_on_ray.py"), str(place)],
+        env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        printed, errors = script.communicate(timeout=400)
+    except subprocess.TimeoutExpired:
+        script.send_signal(signal.SIGTERM)  # so that it takes the cluster down
+        _, errors = script.communicate()
+    assert script.returncode == 0, errors
+    return printed
+
+
+def assert_same_runs(found, expected):
+    """Two folders hold the same runs, bit for bit but for times."""
+    names = {name for name in files_of(expected) if name.startswith("runs/")}
+    assert {name for name in files_of(found) if name.startswith("runs/")} == names
+    runs = [path.parent.relative_to(expected) for path in expected.rglob("result.json")]
+    assert runs
+    for run in runs:
+        one, other = found / run, expected / run
+        for name in ("model.safetensors", "predictions.parquet", "onepeak.json"):
+            assert (one / name).read_bytes() == (other / name).read_bytes()
+        histories = [pd.read_csv(folder / "history.csv").drop(columns="seconds") for folder in (one, other)]
+        pd.testing.assert_frame_equal(*histories, check_exact=True)
+        results = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
+        assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
+
+
+def test_a_cluster_gives_the_same_bits_as_this_machine(compared):
+    place, facts = compared
+    assert facts["outcome"] == {"finished": RUNS, "failed": {}}
+    assert (facts["workers"], facts["devices"]) == (2, ["2 nodes of a Ray cluster (cpu)"])
+    assert_same_runs(place / "ray", place / "local")
+
+
+def test_what_happens_on_the_nodes_is_told_here(compared):
+    _, facts = compared
+    for run in RUNS:
+        told = [kind for kind, name in facts["events"] if name == run]
+        assert told[0] == "Started"
+        assert told[-1] == "Finished"
+        assert 1 <= told.count("EpochDone") <= 4
+        assert len(told) == 2 + told.count("EpochDone")
+
+
+def test_a_run_that_fails_on_a_node_is_written_down_here_and_the_others_are_done(compared):
+    place, facts = compared
+    assert facts["failing"]["finished"] == ["elb/split0-fold0"]
+    error = json.loads((place / "failing" / "runs" / "wild" / "split0-fold0" / "error.json").read_text())
+    assert facts["failing"]["failed"] == {"wild/split0-fold0": error["message"]}
+    assert "loss is not a number at epoch 0" in error["message"]
+    assert error["kind"] == "DivergedError"
+    assert "Traceback" in error["traceback"]
+
+
+def test_a_run_that_another_process_has_is_waited_for(compared):
+    _, facts = compared
+    assert facts["failing"]["events"].count("Started") == 2
+    assert "Elsewhere" in facts["failing"]["events"]
+
+
+def test_the_command_trains_a_table_on_a_cluster_and_prints_nothing_of_rays(compared):
+    place, facts = compared
+    assert facts["command"]["status"] == 0
+    printed = json.loads(facts["command"]["printed"])
+    assert [method["runs"] for method in printed["methods"]] == [1]
+    assert (place / "table" / "runs" / "ce" / "split0-fold0" / "model.safetensors").exists()
+
+
+def test_control_c_ends_the_tasks_and_frees_their_runs(compared):
+    _, facts = compared
+    assert facts["interrupt"] == {"passed on": True, "free": [True, True], "at work": [0, 0]}
+    assert facts["left behind"] == []
+
+
+def test_after_control_c_a_killed_process_and_a_lost_node_all_bits_are_the_same(compared):
+    place, facts = compared
+    losing = facts["losing"]
+    assert len(losing["lost"]) == 2
+    assert len(losing["told"]) == 2
+    assert losing["workers"] == [2, 1]
+    assert losing["failed"] == {}
+    assert_same_runs(place / "lossy", place / "long-local")
+
+
+def test_a_run_that_is_lost_too_often_has_failed(compared):
+    place, facts = compared
+    assert facts["given up"]["finished"] == []
+    message = facts["given up"]["failed"]["ce/split0-fold0"]
+    assert message.startswith("Its process was lost 1 time, at last so: ")
+    error = json.loads((place / "given-up" / "runs" / "ce" / "split0-fold0" / "error.json").read_text())
+    assert error["message"] == message
+
+
+def test_pictures_that_no_node_sees_and_that_are_too_many_to_be_sent_are_refused(compared):
+    _, facts = compared
+    assert "more than the" in facts["too many"]
+    assert "under the same path on every node" in facts["too many"]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"cpus_per_run": 0}, "`cpus_per_run` must be a finite number > 0, got 0"),
+        ({"gpus_per_run": -1}, "`gpus_per_run` must be a finite number >= 0, got -1"),
+        ({"gpus_per_run": 1.5}, "`gpus_per_run` must be a part of one GPU or a whole number of them, got 1.5"),
+        (
+            {"gpus_per_run": 0.5, "device": "cpu"},
+            "`gpus_per_run` must be 0 on a CPU and above 0 on a GPU, got 0.5 on cpu",
+        ),
+        (
+            {"gpus_per_run": 0, "device": "cuda"},
+            "`gpus_per_run` must be 0 on a CPU and above 0 on a GPU, got 0 on cuda",
+        ),
+        ({"device": "cuda:1"}, "Unknown `device` 'cuda:1'"),
+        ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
+        ({"retries": -1}, "`retries` must be an integer >= 0, got -1"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_before_any_cluster_is_looked_for(settings, message):
+    with pytest.raises(InputError, match=message):
+        RayExecutor(**settings)
