@@ -95,7 +95,7 @@ def runs_below(folders: list[Path], alpha: float) -> dict[str, dict[str, list[Fi
             continue
         print(f"{number}/{len(paths)} {path.parent}", file=sys.stderr)
         record = json.loads((path.parent / "result.json").read_text())
-        name = record["method"] + ("" if record["variant"] == "corrected" else f" ({record['variant']})")
+        name = record.get("label", record["method"])
         frame = pandas.read_parquet(path)
         valid, test = (Part(frame[frame["part"] == part]) for part in ("valid", "test"))
         for posterior, treat in POSTERIORS.items():
