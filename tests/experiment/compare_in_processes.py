@@ -81,10 +81,11 @@ def killed_at_random(opened, folder, *, fewest=10):
     kills = []
     while len(kills) < fewest:
         name = f"killed{len(kills)}"
-        status = KILLED
+        status, patience = KILLED, duration
         while status == KILLED:
             child = started(lambda name=name: train(opened, folder / name))
-            time.sleep(chance.uniform(0.05, 0.45) * duration)
+            time.sleep(chance.uniform(0.1, 0.55) * patience)
+            patience *= 1.1  # on a machine that has become busy too, it comes to an end
             with contextlib.suppress(ProcessLookupError):  # it is done already
                 os.killpg(child, signal.SIGKILL)
             status = status_of(child)
