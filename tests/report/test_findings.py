@@ -51,7 +51,7 @@ def test_a_difference_that_may_be_chance_is_called_not_significant(found):
         "Its MAE is lower by 0.100 (0.500 against 0.600), a difference that is not significant "
         "(p = 0.603, corrected resampled t-test, n = 3)."
     )
-    assert sentences[-1] == "3 runs of each method are few: what does not show here may show with more splits."
+    assert sentences[-1] == "3 runs of each method are few: more splits may change these verdicts."
 
 
 def test_a_higher_error_is_said_to_be_higher(found):

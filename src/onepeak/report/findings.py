@@ -106,7 +106,7 @@ def findings(
         )
     if planned.n < FEW_RUNS:
         runs_of_each = "One run of each method is" if planned.n == 1 else f"{planned.n} runs of each method are"
-        found.append(f"{runs_of_each} few: what does not show here may show with more splits.")
+        found.append(f"{runs_of_each} few: more splits may change these verdicts.")
     return tuple(found)
 
 

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from onepeak.data.listing import counted
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Interactive, Printed
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
-from onepeak.report.figures.confusion import interactive_confusion, printed_confusions
+from onepeak.report.figures.confusion import interactive_confusion, printed_confusions, shares_by_class
 from onepeak.report.figures.curves import interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
@@ -108,11 +110,15 @@ def sections(evidence: Evidence) -> Iterator[Section]:
         charts=(Chart(figure=interactive_class_errors(confusions, classes, looks)),),
         printed=printed_class_errors(confusions, classes, looks),
     )
+    highest = max(float(np.nanmax(shares_by_class(each))) for each in confusions.values())
     yield Section(
         name="confusion",
         title="Confusion",
         text="What each true class is taken for, over all test parts together; each line sums to 100 %.",
-        charts=tuple(Chart(name=row, figure=interactive_confusion(each, classes)) for row, each in confusions.items()),
+        charts=tuple(
+            Chart(name=row, figure=interactive_confusion(each, classes, highest=highest))
+            for row, each in confusions.items()
+        ),
         printed=printed_confusions(confusions, classes),
         layout="grid",
     )

@@ -17,7 +17,7 @@ from onepeak.report.figures.canvas import (
 from onepeak.report.figures.class_errors import Table
 from onepeak.report.palette import faint
 
-_INK = "#0072b2"
+_INK = "#2f8fdc"
 
 
 def shares_by_class(confusion: Table) -> npt.NDArray[np.float64]:
@@ -33,14 +33,20 @@ def shares_by_class(confusion: Table) -> npt.NDArray[np.float64]:
     return shares
 
 
-def interactive_confusion(confusion: Table, classes: Sequence[str]) -> Interactive:
-    """For the page: one method."""
+def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: float = 1.0) -> Interactive:
+    """For the page: one method.
+
+    Args:
+        confusion: Its table.
+        classes: Names of the classes.
+        highest: The share that is darkest, the same for all methods that are compared.
+    """
     figure = interactive(x="predicted", y="true", height=300, legend=False)
     figure.add_trace(
         plotly().Heatmap(
             z=shares_by_class(confusion).astype(np.float32),
             zmin=0,
-            zmax=1,
+            zmax=highest,
             colorscale=[[0, faint(_INK, 0)], [1, faint(_INK, 1)]],  # seen through, so that it suits light and dark
             showscale=False,
             customdata=confusion.astype(np.int32),

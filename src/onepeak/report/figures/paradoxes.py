@@ -110,6 +110,10 @@ def printed_cases(
                 linewidth=2 if accused else 0.8,
                 label=row,
             )
+        if case.truth is not None:
+            axes.fill_between(
+                np.arange(len(classes)), np.exp(case.truth), color="0.85", label="true posterior", zorder=0
+            )
         axes.axvline(case.label, color="0.5", linestyle=":", linewidth=0.8)
         axes.set_xticks(ticks, [classes[tick] for tick in ticks])
         axes.set_ylabel("probability", fontsize=7)

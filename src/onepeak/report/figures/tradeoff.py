@@ -9,6 +9,7 @@ import numpy.typing as npt
 from onepeak.report.figures.canvas import PRINT_SYMBOLS, Interactive, Looks, Printed, interactive, plotly, printed
 from onepeak.report.palette import faint
 
+_SIDES = ("top left", "bottom right", "top right", "bottom left")
 MOST_DOTS = 100
 """Runs of a row that are shown as dots; more would hide the means."""
 
@@ -69,6 +70,9 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
             hoverinfo="skip",
         )
     )
+    # Names of neighbours go to different sides of their points.
+    in_order = sorted(scores, key=lambda row: scores[row].mean)
+    places = {row: _SIDES[place % len(_SIDES)] for place, row in enumerate(in_order)}
     for row, each in scores.items():
         look, (mae, soi), (mae_std, soi_std) = looks[row], each.mean, each.std
         figure.add_trace(
@@ -92,7 +96,7 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
                 mode="markers+text",
                 marker={"color": look.colour, "size": 11, "symbol": look.symbol},
                 text=[row],
-                textposition="top right",
+                textposition=places[row],
                 name=row,
                 legendgroup=row,
                 hovertemplate="MAE %{x:.3f}, SOI %{y:.1%}",

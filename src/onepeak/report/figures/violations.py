@@ -59,7 +59,7 @@ def interactive_violations(counts: Mapping[str, Counts], looks: Looks) -> Intera
             row=place,
             col=1,
         )
-    highest = max((float(shares(each).max()) for each in counts.values()), default=1.0)
+    highest = _highest(counts)
     figure.update_yaxes(
         range=[0, 1.05 * highest],
         tickformat=".0%",
@@ -76,12 +76,19 @@ def interactive_violations(counts: Mapping[str, Counts], looks: Looks) -> Intera
 def printed_violations(counts: Mapping[str, Counts], looks: Looks) -> Printed:
     """For print."""
     figure, panels = printed(len(counts), 1, height=0.62)
+    highest = _highest(counts)
     for axes, (row, each) in zip(panels, counts.items(), strict=True):
         axes.stairs(100 * shares(each), np.arange(len(each) + 1) - 0.5, color=looks[row].colour, fill=True)
         axes.set_ylabel(row, rotation=0, ha="right", va="center", fontsize=7)
         axes.set_xlim(-0.7, len(each) - 0.3)
+        axes.set_ylim(0, 105 * highest)
         axes.annotate(f"mean {mean_count(each):.2f}", (0.99, 0.75), xycoords="axes fraction", ha="right", fontsize=6)
         if axes is not panels[-1]:
             axes.set_xticklabels([])
     panels[-1].set_xlabel("pairs out of order to the prediction (share of predictions in %)", fontsize=8)
     return figure
+
+
+def _highest(counts: Mapping[str, Counts]) -> float:
+    """The largest share of any row, so that all have one scale."""
+    return max(float(shares(each).max()) for each in counts.values())
