@@ -46,7 +46,7 @@ def co2(scores, label, parameters=None, *, weight=1.0, margin=0.05):
     return Answers(loss, log_probs, mode(log_probs))
 
 
-def ho2(scores, label, parameters=None, *, weight=1.0, margin=0.05):
+def ho2(scores, label, parameters=None, *, weight=10.0, margin=0.05):
     log_probs = log_softmax(scores)
     entropy = -sum(math.exp(log_p) * log_p for log_p in log_probs)
     return Answers(entropy + weight * hinges(np.exp(log_probs), label, margin), log_probs, mode(log_probs))
@@ -70,7 +70,7 @@ def quasi_unimodal(scores, label, parameters=None, *, weight=1.0, margin=0.05):
     return Answers(-log_probs[label] + weight * cost, log_probs, mode(log_probs))
 
 
-def unimodal_concentrated(scores, label, parameters=None, *, weight=1000.0):
+def unimodal_concentrated(scores, label, parameters=None, *, weight=10.0):
     log_probs = log_softmax(scores)
     probs = np.exp(log_probs)
     average = sum(k * p for k, p in enumerate(probs))

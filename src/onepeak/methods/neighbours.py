@@ -64,9 +64,12 @@ class Neighbours(SoftmaxMethod):
 
 
 def ho2(
-    num_classes: int, *, weight: float = 1.0, margin: float = 0.05, class_weight: PerClass | None = None
+    num_classes: int, *, weight: float = 10.0, margin: float = 0.05, class_weight: PerClass | None = None
 ) -> Neighbours:
-    """HO2: the hinges beside the posterior's entropy, so that they alone say where the peak is."""
+    """HO2: the hinges beside the posterior's entropy, so that they alone say where the peak is.
+
+    They must outweigh it, or any sharp posterior is good enough; hence the larger default weight.
+    """
     return Neighbours(num_classes, base="entropy", weight=weight, margin=margin, class_weight=class_weight)
 
 
