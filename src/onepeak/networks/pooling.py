@@ -47,16 +47,21 @@ def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alp
 
 
 def _mean_of_extremes(positions: torch.Tensor, share: float, *, largest: bool) -> Outputs:
-    num_positions = positions.shape[-1]
-    if isinstance(num_positions, torch.SymInt):
-        # Exported for pictures of any size: no axis can be k long, so all positions are ranked. The rounding is that of
-        # a tensor, which ONNX knows, in double precision, as Python's is.
-        k = (share * torch.full((), num_positions, dtype=torch.float64)).round().clamp(min=1).long()
+    k = _count(share, positions.shape[-1])
+    if isinstance(k, torch.Tensor):
+        # Exported for pictures of any size: an axis k long could not be 1 long as well, so all positions are ranked.
         ranked = full_precision(positions.sort(dim=-1, descending=largest).values)
-        weights = (torch.arange(num_positions, device=positions.device) < k).to(ranked.dtype)
+        weights = (torch.arange(positions.shape[-1], device=positions.device) < k).to(ranked.dtype)
         return (ranked * weights).sum(dim=-1) / weights.sum()
-    k = max(1, round(share * num_positions))
     return full_precision(positions.topk(k, dim=-1, largest=largest, sorted=False).values).mean(dim=-1)
+
+
+def _count(share: float, num_positions: int | torch.SymInt) -> int | torch.Tensor:
+    """How many positions a share is; a tensor where their number is not known yet, since ONNX rounds no other number."""
+    if isinstance(num_positions, torch.SymInt):
+        exact = share * torch.full((), num_positions, dtype=torch.float64)  # with as many digits as Python's numbers
+        return exact.round().clamp(min=1).long()
+    return max(1, round(share * num_positions))
 
 
 @final
