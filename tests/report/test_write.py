@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import shutil
 import time
 from html.parser import HTMLParser
@@ -225,3 +226,4 @@ def test_a_thousand_runs_take_less_than_half_a_minute_and_a_page_that_can_be_sen
     report = write_report(tmp_path)
     assert time.process_time() - start < 30
     assert report.page.stat().st_size < 15e6
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2e6  # kilobytes, of this process with all it has loaded
