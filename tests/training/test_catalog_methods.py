@@ -1,0 +1,36 @@
+"""Every method of the catalog on the data that comes with onepeak: many minutes on two cores."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from onepeak.data.biopsies import biopsies
+from onepeak.data.splits import make_splits
+from onepeak.methods.catalog import METHODS
+from onepeak.training.devices import make_fabric
+from onepeak.training.prepare import prepare
+from onepeak.training.presets import preset
+from onepeak.training.run import RunSettings, train_run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def data():
+    manifest = biopsies(400)
+    return prepare(manifest, replace(preset("auto", manifest), epochs=10), quiet=True)
+
+
+@pytest.mark.parametrize("method", [record.name for record in METHODS])
+def test_it_is_better_than_the_most_frequent_answer(data, method, tmp_path):
+    split = make_splits(data.manifest, splits=1)[0]
+    recipe = replace(preset("auto", data.manifest), epochs=10)
+    settings = RunSettings(method=method, network=data.suits(), recipe=recipe)
+    result = train_run(settings, data, split, tmp_path / "run", fabric=make_fabric(device="cpu"))
+    found = result["metrics"]["test"]
+    sys.stdout.write(f"\n{method:18} mae {found['mae']:.3f}  soi {found['soi_predicted']:.3f}  {result['seconds']:.0f} s")
+    labels = data.manifest.labels
+    majority = np.bincount(labels[split.train]).argmax()
+    assert found["mae"] < 0.9 * np.abs(labels[split.test] - majority).mean()
