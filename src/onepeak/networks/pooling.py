@@ -57,7 +57,7 @@ def _mean_of_extremes(positions: torch.Tensor, share: float, *, largest: bool) -
 
 
 def _count(share: float, num_positions: int | torch.SymInt) -> int | torch.Tensor:
-    """How many positions a share is; a tensor where their number is not known yet, since ONNX rounds no other number."""
+    """How many positions a share is; a tensor where their number is not known yet, as ONNX rounds nothing else."""
     if isinstance(num_positions, torch.SymInt):
         exact = share * torch.full((), num_positions, dtype=torch.float64)  # with as many digits as Python's numbers
         return exact.round().clamp(min=1).long()

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from onepeak._check import check_labels, check_number, check_weights
+from onepeak._check import check_labels, check_number, check_weights, in_plain_eager
 from onepeak._shapes import Labels, LogProbs, PerSample
 from onepeak.errors import InputError
 from onepeak.posterior._check import check_class_scores, check_log_probs, wide
@@ -65,7 +65,7 @@ def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     Above 1 they become flatter, below 1 sharper; at 1 they stay as they are, bit for bit. The order of the labels stays
     too, exactly: what was higher is higher and what was equal is equal, so the mode, the side order index and whether
     there is one peak cannot change. Where rounding would make two different probabilities equal, as it does for tails
-    at high temperatures, the upper one is moved up by one unit in its last place.
+    at high temperatures, the upper one is moved up by one unit in its last place (compiled or exported, by up to four).
 
     Args:
         log_probs: Log-probabilities or scores.
@@ -104,9 +104,22 @@ def _ordered_as(scores: Tensor, log_probs: Tensor) -> Tensor:
     order = scores.argsort(dim=-1)
     ranks = (scores.gather(-1, order).diff(dim=-1) > 0).cumsum(dim=-1)
     ranks = torch.cat([torch.zeros_like(order[..., :1]), ranks], dim=-1)
+    raise_ties = _raised if in_plain_eager() else _raised_by_arithmetic
+    return torch.empty_like(log_probs).scatter(-1, order, raise_ties(log_probs.gather(-1, order), ranks))
+
+
+def _raised(log_probs: Tensor, ranks: Tensor) -> Tensor:
+    """Each number brought above every one that is n ranks lower, by n numbers of the dtype; both rise along the row."""
     # The bits of floats of one sign, read as integers, count the floats in their order: the next one is one more.
     integers = torch.int64 if log_probs.dtype == torch.float64 else torch.int32
-    counts = -log_probs.gather(-1, order).clamp(max=0).abs().view(integers).long()
+    counts = -log_probs.clamp(max=0).abs().view(integers).long()
     counts = (counts - ranks).cummax(dim=-1).values + ranks
-    raised = -(-counts).to(integers).view(log_probs.dtype)
-    return torch.empty_like(log_probs).scatter(-1, order, raised)
+    return -(-counts).to(integers).view(log_probs.dtype)
+
+
+def _raised_by_arithmetic(log_probs: Tensor, ranks: Tensor) -> Tensor:
+    """The same by n steps of 2 eps, relative to the log-probability: exporters do not read bits. In O(c^2) memory."""
+    ranks_above = ranks.unsqueeze(-1) - ranks.unsqueeze(-2)
+    # 1 - 2 n eps is exact, and these multiples of a number lie more than its last digit apart, so that none round alike
+    step = 1 - 2 * torch.finfo(log_probs.dtype).eps * ranks_above.to(log_probs.dtype)
+    return torch.where(ranks_above >= 0, log_probs.unsqueeze(-2) * step, -torch.inf).amax(dim=-1)
