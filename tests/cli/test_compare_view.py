@@ -5,7 +5,7 @@ from rich.console import Console
 
 from onepeak.cli.compare_view import Lines, duration, live_table, watching
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Started
+from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Lost, Started
 from onepeak.experiment.grid import Run
 from onepeak.experiment.tally import Tally
 
@@ -53,9 +53,11 @@ def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(tall
     lines.tell(EpochDone(run=RUNS[0], row={"epoch": 2, "seconds": 2.0}))
     assert len(said) == 1
     lines.tell(Finished(run=RUNS[0], result=RESULT))
+    lines.tell(Lost(run=RUNS[1], message="gone"))
     lines.tell(Failed(run=RUNS[1], message="no luck"))
     assert said[1:] == [
         "ce/split0-fold0: MAE 0.500, SOI 97.5% (1 of 4 runs done)",
+        "elb/split0-fold0 begins anew: gone (1 of 4 runs done)",
         "elb/split0-fold0 failed: no luck (1 of 4 runs done)",
     ]
 
@@ -63,9 +65,11 @@ def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(tall
 def test_on_a_terminal_the_table_is_live_and_failures_stay_on_the_screen(tally):
     console = Console(file=io.StringIO(), force_terminal=True, width=120, highlight=False)
     with watching(tally, quiet=False, console=console) as report:
+        report(Lost(run=RUNS[2], message="gone"))
         report(Failed(run=RUNS[1], message="no luck [of all]"))
         report(Finished(run=RUNS[0], result=RESULT))
     shown = console.file.getvalue()
+    assert "ce/split1-fold0 begins anew: gone" in shown
     assert "elb/split0-fold0 failed: no luck [of all]" in shown
     assert "1 of 4 runs done" in shown
 

@@ -10,7 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import lightning.fabric  # noqa: F401 - imported here, so that no forked worker has to
+import pandas  # noqa: F401
+import pyarrow.parquet  # noqa: F401
+import safetensors.torch  # noqa: F401
 import torch
+import torchmetrics  # noqa: F401
 
 from experiment.tiny import tiny
 from onepeak.cli import main
@@ -25,7 +30,7 @@ from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.ray_connection import QUIET
 from onepeak.experiment.run_folder import claim
 
-LONG = 20
+LONG = 12
 """Epochs of runs that are to be caught at work."""
 
 
@@ -47,8 +52,12 @@ def two_nodes():
 def at_work(node):
     """The processes of a node that train."""
     raylet = node.all_processes["raylet"][0].process.pid
-    children = Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split()
-    return [int(child) for child in children if b"train_on_node" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    found = []
+    for child in Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it ended while it was looked at
+            if b"train_on_node" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found
 
 
 def recorded(events):

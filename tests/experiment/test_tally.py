@@ -1,7 +1,7 @@
 import pytest
 
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Started
+from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Lost, Started
 from onepeak.experiment.grid import Run
 from onepeak.experiment.tally import Tally
 
@@ -66,6 +66,14 @@ def test_a_failed_run_has_nothing_left_and_one_elsewhere_is_named_until_it_ends(
     tally.note(Started(run=RUNS[1]))
     tally.note(Failed(run=RUNS[1], message="no luck"))
     assert (tally.methods["elb"].failed, tally.methods["elb"].epochs_left) == (1, 5)
+
+
+def test_a_lost_run_has_all_its_epochs_before_it_again(tally):
+    tally.note(Started(run=RUNS[1]))
+    tally.note(epoch(RUNS[1], 2))
+    assert tally.methods["elb"].epochs_left == 7
+    tally.note(Lost(run=RUNS[1], message="gone"))
+    assert (tally.methods["elb"].epochs_left, tally.methods["elb"].running) == (10, {})
 
 
 def test_a_figure_that_is_not_defined_is_left_out_of_the_mean(tally):
