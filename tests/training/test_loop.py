@@ -8,7 +8,8 @@ import torch
 import onepeak
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.checkpoint import load_checkpoint
-from onepeak.training.loop import DivergedError, Loop
+from onepeak.training.diverged import DivergedError
+from onepeak.training.loop import Loop
 from training.planted import CLASSES, RECIPE
 
 NETWORK = NetworkSettings(backbone="mlp", num_features=6, hidden=(16,))

@@ -14,8 +14,8 @@ from onepeak.networks.build import NetworkSettings
 from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import make_fabric
+from onepeak.training.diverged import DivergedError
 from onepeak.training.evaluate import Predictions, measure, predict
-from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.run import RunSettings, fingerprint, make_network, train_run

@@ -19,13 +19,13 @@ from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.devices import make_fabric
-from onepeak.training.loop import Watch
 from onepeak.training.prepare import prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
 from onepeak.training.trial import try_network
+from onepeak.training.watch import Watch
 
 
 @dataclass(frozen=True, kw_only=True)

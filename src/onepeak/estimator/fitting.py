@@ -12,7 +12,7 @@ from torch import Tensor
 from onepeak._extras import require
 from onepeak.errors import NotFiniteError
 from onepeak.networks.network import Network
-from onepeak.training.loop import DivergedError
+from onepeak.training.diverged import DivergedError
 from onepeak.training.optimizer import make_optimizer
 from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from onepeak.experiment.grid import Run
-from onepeak.training.loop import Row
+from onepeak.training.watch import Row
 
 
 @dataclass(frozen=True, kw_only=True)

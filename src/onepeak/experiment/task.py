@@ -10,8 +10,8 @@ from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finis
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.run_folder import claim, forget_failure, read_failure, read_result, write_failure
-from onepeak.training.loop import Row
 from onepeak.training.run import train_run
+from onepeak.training.watch import Row
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric

@@ -12,7 +12,7 @@ from onepeak._check import readable
 from onepeak._reduce import Reduction
 from onepeak.errors import NotFiniteError
 from onepeak.methods.method import Method
-from onepeak.metrics.catalog import collection
+from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.network import Network
 from onepeak.training.feed import Feed, Indices, on_device
 
@@ -62,9 +62,15 @@ def predict(
     return Predictions(indices=indices, labels=chosen, predicted=predicted, log_probs=log_probs)
 
 
-def measure(predictions: Predictions) -> dict[str, float]:
-    """Every metric of the catalog."""
-    metrics = collection(predictions.log_probs.shape[-1])
+def measured_names(select: str) -> tuple[str, ...]:
+    """The metrics a training measures: the default ones, and the one by which it selects (or "loss")."""
+    also = () if select == "loss" or select in DEFAULT_NAMES else (select,)
+    return (*DEFAULT_NAMES, *also)
+
+
+def measure(predictions: Predictions, *, names: Iterable[str] = DEFAULT_NAMES) -> dict[str, float]:
+    """Some metrics of the catalog, by their keys."""
+    metrics = collection(predictions.log_probs.shape[-1], names=names)
     metrics.update(predictions.log_probs, predictions.labels, predictions.predicted)
     return {name: float(value) for name, value in metrics.compute().items()}
 
@@ -88,7 +94,7 @@ def answers(
 
 @torch.inference_mode()
 def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fabric: "Fabric") -> dict[str, float]:
-    """Every metric and the mean loss over answers that the processes share among them, without keeping posteriors.
+    """The metrics and the mean loss over answers that the processes share among them, without keeping posteriors.
 
     Of a network that has diverged only the loss is told, which is then not finite.
     """

@@ -5,49 +5,33 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from onepeak.data.splits import Split
-from onepeak.errors import OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from onepeak.training.evaluate import Answers, answers, loss_or_nan, validate
+from onepeak.training.diverged import DivergedError, diverged
+from onepeak.training.evaluate import Answers, answers, measured_names, validate
 from onepeak.training.feed import Feed, Indices, epoch_order, on_device
 from onepeak.training.graph import graphs_are_on
 from onepeak.training.history import write_history
+from onepeak.training.objective import Objective
 from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
 from onepeak.training.recorded import RecordedAnswers, RecordedSteps
 from onepeak.training.schedule import learning_rate
+from onepeak.training.watch import Row, Watch
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
-
-Row = dict[str, float]
-"""One epoch of the history."""
-
-
-class DivergedError(OnepeakError):
-    """The loss is no longer a number."""
-
-
-@runtime_checkable
-class Watch(Protocol):
-    """Somebody who looks on: a progress bar, a logger."""
-
-    def step(self, epoch: int, step: int, num_steps: int) -> None:
-        """Called after every step."""
-
-    def epoch(self, row: Row) -> None:
-        """Called after every epoch with its row of the history."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,20 +42,6 @@ class Trained:
     best_epoch: int
     seconds: float
     """Of training and validation, those before a resume included."""
-
-
-class _Loss(nn.Module):
-    """Network and loss as one module, so that DistributedDataParallel sees every parameter, the method's too."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
-        outputs = self.network(inputs)
-        if total_weight is None:
-            return loss_or_nan(self.network.method, outputs, labels, reduction="mean")
-        return loss_or_nan(self.network.method, outputs, labels, reduction="sum") / total_weight
 
 
 class Loop:
@@ -106,11 +76,11 @@ class Loop:
         self.fabric, self.seed, self.select, self.watches = fabric, seed, select, watches
         self.labels = labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
-        self.metrics = collection(network.method.num_classes).to(fabric.device)
+        self.metrics = collection(network.method.num_classes, names=measured_names(select)).to(fabric.device)
         check_share(recipe, fabric.world_size)
         if recipe.sync_batch_norm:
             synchronise_batch_norm(network, fabric)
-        self.loss, self.optimizer = fabric.setup(_Loss(network), make_optimizer(network, recipe))
+        self.loss, self.optimizer = fabric.setup(Objective(network), make_optimizer(network, recipe))
         self.average = (
             None
             if recipe.ema is None
@@ -180,7 +150,7 @@ class Loop:
         self.agree_on_buffers()
         values = validate(self.evaluated().method, self.validation_answers(), self.metrics, fabric=self.fabric)
         if not math.isfinite(values["loss"]):
-            raise self.diverged("validation loss is not a number", len(list(self.batches())) - 1)
+            raise self.diverged("validation loss is not a number", step=len(list(self.batches())) - 1)
         row = {"epoch": self.epoch, "lr": rate, "train_loss": train_loss, "seconds": time.perf_counter() - start}
         row |= {f"valid_{name}": value for name, value in values.items()}
         self.history.append(row)
@@ -209,7 +179,7 @@ class Loop:
         # Every process knows only its share of a batch; all must come to know of a loss that is not a number.
         losses = torch.as_tensor(self.fabric.all_reduce(losses, reduce_op="mean"))
         if not losses.isfinite().all():  # the only look at the losses, so that no step waits for the device
-            raise self.diverged("loss is not a number", int((~losses.isfinite()).nonzero()[0]))
+            raise self.diverged("loss is not a number", step=int((~losses.isfinite()).nonzero()[0]))
         return float(losses.mean())
 
     def agree_on_buffers(self) -> None:
@@ -325,12 +295,7 @@ class Loop:
         self.epoch, self.history = state.epoch, state.history
         self.best, self.best_epoch, self.best_value = state.best, state.best_epoch, state.best_value
 
-    def diverged(self, what: str, step: int) -> DivergedError:
+    def diverged(self, what: str, *, step: int) -> DivergedError:
         """The error for training that has run away."""
-        likely = f"the learning rate of {learning_rate(self.recipe, self.epoch):g} is too high"
-        if "16" in str(self.fabric._precision.precision):
-            likely += ", or half precision overflowed (try --precision fp32)"
-        return DivergedError(
-            f"The {what} at epoch {self.epoch}, step {step}. Likely {likely}. The checkpoint of an epoch before, if "
-            "there is one, is kept."
-        )
+        rate, precision = learning_rate(self.recipe, self.epoch), str(self.fabric._precision.precision)
+        return diverged(what, epoch=self.epoch, step=step, learning_rate=rate, precision=precision)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from onepeak._extras import require
 from onepeak.errors import InputError
-from onepeak.training.loop import Row
 from onepeak.training.progress_lines import ProgressLines, figures_of
+from onepeak.training.watch import Row
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

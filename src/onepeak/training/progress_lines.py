@@ -3,7 +3,7 @@
 import sys
 import time
 
-from onepeak.training.loop import Row
+from onepeak.training.watch import Row
 
 
 class ProgressLines:

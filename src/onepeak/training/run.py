@@ -19,14 +19,15 @@ from onepeak.networks.network import Network
 from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import HASH, clear_unfinished, write_in_one_step
 from onepeak.training.devices import same_bits
-from onepeak.training.evaluate import Predictions, measure, predict
+from onepeak.training.evaluate import Predictions, measure, measured_names, predict
 from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
-from onepeak.training.loop import Loop, Watch
+from onepeak.training.loop import Loop
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
 from onepeak.training.recipe import Recipe
 from onepeak.training.trained_items import save_trained_items
+from onepeak.training.watch import Watch
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -122,7 +123,8 @@ def train_run(
             )
             for name, indices in (("valid", split.valid), ("test", split.test))
         }
-    metrics = {name: measure(part) for name, part in parts.items()}
+    names = measured_names(settings.selection(manifest.name))
+    metrics = {name: measure(part, names=names) for name, part in parts.items()}
     calibration = calibration_of(parts["valid"])
     description = ModelDescription(
         classes=manifest.classes,
