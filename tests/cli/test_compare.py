@@ -124,31 +124,28 @@ def test_the_table_is_printed_and_everything_is_in_the_folder(table, tmp_path, r
     assert (status, errors) == (0, "")  # nothing is left to do, and nothing is said of it
 
 
-def test_json_holds_the_means_of_every_metric(table, tmp_path, run, here):
-    status, output, _ = run(*flags_of(table, tmp_path / "out", "--json", "--quiet", "--folds", 2))
-    assert status == 0
-    content = json.loads(output)
-    assert [method["label"] for method in content["methods"]] == ["ce", "elb"]
-    runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("runs/elb/*/result.json")]
-    mae = content["methods"][1]["metrics"]["mae"]
-    assert mae["n"] == len(runs) == 2
-    assert mae["mean"] == pytest.approx(np.mean([each["metrics"]["test"]["mae"] for each in runs]))
-    assert mae["std"] == pytest.approx(np.std([each["metrics"]["test"]["mae"] for each in runs], ddof=1))
-    assert content["failed"] == []
-
-
-def test_a_run_that_fails_is_named_with_its_file_and_the_others_are_told(table, tmp_path, run, here):
+def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the_others(table, tmp_path, run, here):
     plan = tmp_path / "plan.toml"
     plan.write_text(
-        f'data = "{table}"\nlabel = "grade"\nfolds = 1\nrecipe = {{ epochs = 2 }}\n'
+        f'data = "{table}"\nlabel = "grade"\nfolds = 2\nrecipe = {{ epochs = 2 }}\n'
         'methods = ["elb", { name = "ce", recipe = { lr = 1e30, batch_size = 16 }, label = "wild" }]'
     )
-    status, output, errors = run("compare", plan, "--out", tmp_path / "out", "--device", "cpu", "--quiet")
+    status, output, errors = run("compare", plan, "--out", tmp_path / "out", "--device", "cpu", "--quiet", "--json")
     assert status == 1
-    assert "elb" in output
-    assert "1 of 2 runs failed: wild/split0-fold0. The first: The loss is not a number at epoch 0" in errors
-    assert str(tmp_path / "out" / "runs" / "wild" / "split0-fold0" / "error.json") in errors
+    file = str(tmp_path / "out" / "runs" / "wild" / "split0-fold0" / "error.json")
+    assert "2 of 4 runs failed: wild/split0-fold0, wild/split0-fold1. The first: The loss is not a number" in errors
+    assert file in errors
     assert errors.count("\n") == 1
+
+    content = json.loads(output)
+    assert [(failed["run"], failed["file"]) for failed in content["failed"]][0] == ("wild/split0-fold0", file)
+    assert [method["label"] for method in content["methods"]] == ["elb"]
+    runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("runs/elb/*/result.json")]
+    errors_of_runs = [each["metrics"]["test"]["mae"] for each in runs]
+    mae = content["methods"][0]["metrics"]["mae"]
+    assert mae["n"] == len(runs) == 2
+    assert mae["mean"] == pytest.approx(np.mean(errors_of_runs))
+    assert mae["std"] == pytest.approx(np.std(errors_of_runs, ddof=1))
 
 
 def test_a_dry_run_lists_every_run_with_its_cost_and_writes_nothing(table, tmp_path, run):
