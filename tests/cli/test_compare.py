@@ -138,7 +138,8 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     assert errors.count("\n") == 1
 
     content = json.loads(output)
-    assert [(failed["run"], failed["file"]) for failed in content["failed"]][0] == ("wild/split0-fold0", file)
+    first = content["failed"][0]
+    assert (first["run"], first["file"]) == ("wild/split0-fold0", file)
     assert [method["label"] for method in content["methods"]] == ["elb"]
     runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("runs/elb/*/result.json")]
     errors_of_runs = [each["metrics"]["test"]["mae"] for each in runs]
