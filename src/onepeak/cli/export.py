@@ -1,0 +1,59 @@
+"""`onepeak export`: a trained model as one ONNX file."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from onepeak.cli import options
+from onepeak.cli.tables import print_note, print_table
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A model's folder, as onepeak train --out makes it.")],
+    onnx: Annotated[Path, typer.Option("--onnx", help="The ONNX file to write.")],
+    alpha: options.Alpha = None,
+    decide: options.Decide = None,
+    project: options.Project = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Writes a model as one ONNX file: from pixels, or the values of a row, to label, posterior and interval.
+
+    Classes, resizing and all choices are in the file's metadata, as JSON. Before it is kept, onnxruntime answers about
+    random samples as the model does.
+
+    Example: onepeak export model --onnx grades.onnx
+    """
+    from rich.console import Console
+
+    from onepeak.serving import load
+    from onepeak.serving.export import export_onnx
+
+    loaded = load(model, device="cpu")
+    with Console(stderr=True, quiet=quiet).status(f"Exporting {model}"):
+        written = export_onnx(loaded, onnx, alpha=alpha, decide=decide, project=project, force=force)
+    if as_json:
+        record = {"path": str(written.path), "bytes": written.num_bytes, "notes": written.notes}
+        typer.echo(json.dumps({**record, "inputs": written.inputs, "outputs": written.outputs}, indent=2))
+        return
+    if not quiet:
+        for note in written.notes:
+            print_note(f"Note: {note}")
+        print_note(f"exported {written.path}, {_size(written.num_bytes)}; onnxruntime answers as the model does")
+    rows = [("input", *each) for each in written.inputs.items()] + [
+        ("output", *each) for each in written.outputs.items()
+    ]
+    print_table(("", "name", "type"), rows)
+
+
+def _size(num_bytes: int) -> str:
+    """In the unit that suits it.
+
+    Example:
+        >>> _size(1_234_567), _size(56_789)
+        ('1.2 MB', '57 kB')
+    """
+    return f"{num_bytes / 1e6:.1f} MB" if num_bytes >= 1e6 else f"{num_bytes / 1e3:.0f} kB"

@@ -1,0 +1,106 @@
+"""A trained model as one ONNX file, for programs that have neither Python nor torch."""
+
+import copy
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from onepeak._extras import require
+from onepeak.errors import InputError
+from onepeak.serving.model import Model
+from onepeak.serving.onnx_check import check_same_answers, open_session
+from onepeak.serving.onnx_graph import onnx_bytes
+from onepeak.serving.onnx_metadata import metadata
+from onepeak.serving.reading import Reading
+from onepeak.serving.served_network import ServedNetwork
+from onepeak.training.checkpoint import write_in_one_step
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnnxFile:
+    """What was written."""
+
+    path: Path
+    num_bytes: int
+    inputs: dict[str, str]
+    """Type and axes of each input, such as "uint8 batch x height x width x 3"."""
+    outputs: dict[str, str]
+    notes: tuple[str, ...]
+    """What the user should know of the answers."""
+
+
+def export_onnx(
+    model: Model,
+    path: str | Path,
+    *,
+    alpha: float | None = None,
+    decide: str | None = None,
+    project: bool = False,
+    force: bool = False,
+) -> OnnxFile:
+    """Writes the model with everything that `predict` does behind the pixels or the values of a row.
+
+    The file takes `pictures` (uint8, batch x height x width x 3, any sizes) and normalises them itself; or `rows`
+    (float32, batch x columns) and standardises them itself. Decoding and resizing stay outside and are described in the
+    file's metadata, with the classes and all that was chosen here. It gives `log_probs`, `label`, `soi` and, where the
+    model has intervals, `interval`.
+
+    Before the file is put in its place, onnxruntime answers about random samples as the model does: the same labels,
+    log-probabilities to 1e-4.
+
+    Args:
+        model: What `onepeak.load` gives.
+        path: The file to write; folders on the way are made.
+        alpha: The share of samples whose interval may miss the true label; 0.1 where not given and the model allows it.
+        decide: "mode", "median" or "mean" of the calibrated posterior; the method's own decision where not given.
+        project: Whether to give the nearest posteriors that have one peak.
+        force: Whether a file that is there is replaced.
+
+    Raises:
+        InputError: The file exists or cannot be written, or the model has no calibration for `alpha`.
+        ExportError: The network has no translation to ONNX, or onnxruntime answers differently.
+    """
+    reading = Reading(alpha=alpha, decide=decide, project=project)
+    reading.check(model.description.calibration)
+    path = Path(path).expanduser()
+    _check_place(path, force)
+    for module in ("onnx", "onnxscript", "onnxruntime"):  # before minutes are spent
+        require(module, extra="export", purpose="An ONNX file")
+    cpu = torch.device("cpu")
+    here = model if model.device == cpu else Model(model.description, copy.deepcopy(model.network), cpu)
+    served = ServedNetwork(here, reading)
+    content = onnx_bytes(served, metadata(here, reading, served.outputs))
+    session = open_session(content)
+    check_same_answers(session, here, reading)
+    write_in_one_step(path, lambda part: part.write_bytes(content))
+    return OnnxFile(
+        path=path,
+        num_bytes=len(content),
+        inputs={each.name: _in_words(each) for each in session.get_inputs()},
+        outputs={each.name: _in_words(each) for each in session.get_outputs()},
+        notes=reading.notes(model.description.calibration),
+    )
+
+
+def _check_place(path: Path, force: bool) -> None:
+    """Says at once what would be found out at the end."""
+    if path.is_dir():
+        raise InputError(f"`path` must be a file to write, got the folder {path}.")
+    if path.exists() and not force:
+        raise InputError(
+            f"`path` must be a file that is not there yet, got {path}: replace it with --force (force=True)."
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise InputError(f"`path` must be a file that can be written, got {path}: {error.strerror}.") from None
+
+
+def _in_words(value: Any) -> str:
+    """Type and axes of an input or output of onnxruntime."""
+    kind = str(value.type).removeprefix("tensor(").removesuffix(")")
+    return f"{'float32' if kind == 'float' else kind} {' x '.join(str(axis) for axis in value.shape)}"

@@ -1,0 +1,105 @@
+"""Does an exported file, run by onnxruntime, answer as the model does?"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._extras import require
+from onepeak.data.manifest import FeatureRows
+from onepeak.serving.model import Model
+from onepeak.serving.onnx_graph import ExportError
+from onepeak.serving.prediction import Prediction
+from onepeak.serving.reading import Reading
+from onepeak.training.table import TableEncoder
+
+TOLERANCE = 1e-4
+"""Of log-probabilities, absolute and relative."""
+BATCHES = (1, 5, 10)
+"""Random samples that are asked about at once, pictures of another size each time."""
+_SIZES = ((128, 160), (192, 144), (160, 160))
+"""Height and width of the pictures, before they are resized as the model wants them."""
+_NEAR_TIES = 1
+"""Samples that may have another label, interval or order: rounding decides there, and each runtime has its own."""
+
+
+def open_session(content: bytes) -> Any:
+    """The file in onnxruntime, on the CPU."""
+    onnxruntime = require("onnxruntime", extra="export", purpose="Checking an ONNX file")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors only
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def check_same_answers(session: Any, model: Model, reading: Reading) -> None:
+    """Asks file and model about random pictures or rows.
+
+    Args:
+        session: The file in onnxruntime.
+        model: What was exported, on the CPU.
+        reading: What is made of its posteriors.
+
+    Raises:
+        ExportError: The file does not run, or log-probabilities differ by more than `TOLERANCE`, or other answers do.
+    """
+    wrong = {"label": 0, "soi": 0, "interval": 0}
+    for inputs, said in _questions(model, reading):
+        answers = _asked(session, inputs)
+        expected = said.log_probs.numpy()
+        if not np.allclose(answers["log_probs"], expected, rtol=TOLERANCE, atol=TOLERANCE):
+            off = np.abs(answers["log_probs"] - expected).max()
+            raise ExportError(f"The file was not kept: its log_probs differ from the model's by up to {off:.3g}.")
+        wrong["label"] += int((answers["label"] != said.labels.numpy()).sum())
+        wrong["soi"] += int((~np.isclose(answers["soi"], said.soi.numpy())).sum())
+        if said.intervals is not None:
+            wrong["interval"] += int((answers["interval"] != said.intervals.numpy()).any(axis=-1).sum())
+    for name, count in wrong.items():
+        if count > _NEAR_TIES:
+            raise ExportError(
+                f"The file was not kept: its `{name}` differs from the model's in {count} of {sum(BATCHES)} samples."
+            )
+
+
+def _asked(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArray[np.generic]]:
+    names = [output.name for output in session.get_outputs()]
+    try:
+        answers = session.run(names, {session.get_inputs()[0].name: inputs})
+    except Exception as error:  # onnxruntime has kinds of its own
+        reason = str(error).strip().splitlines()[0]
+        raise ExportError(
+            f"The file was not kept: onnxruntime cannot run it on inputs of shape {inputs.shape}: {reason}"
+        ) from error
+    return dict(zip(names, answers, strict=True))
+
+
+def _questions(model: Model, reading: Reading) -> Iterator[tuple[npt.NDArray[np.generic], Prediction]]:
+    """Inputs as the file takes them, and what the model says of them."""
+    rng = np.random.default_rng(0)
+    resize, encoder = model.description.resize, model.description.table
+    for count, size in zip(BATCHES, _SIZES, strict=True):
+        if encoder is not None:
+            values = _random_rows(rng, encoder, count)
+            rows = FeatureRows(columns=encoder.columns, values=values, categories=dict(encoder.categories))
+            yield values, model.predict_rows(rows, reading=reading)
+        elif resize is not None:
+            pictures = _random_pictures(rng, count, *resize.size_of(*size))
+            labels, log_probs = model.answers(list(pictures))
+            yield pictures, model.prediction(labels, log_probs, tuple(range(count)), reading)
+
+
+def _random_pictures(rng: np.random.Generator, count: int, height: int, width: int) -> npt.NDArray[np.uint8]:
+    """Noise around a colour, another in each picture, so that the answers are not all the same."""
+    colours = rng.uniform(0, 255, (count, 1, 1, 3))
+    noise = rng.normal(0, 40, (count, height, width, 3))
+    return (colours + noise).clip(0, 255).astype(np.uint8)
+
+
+def _random_rows(rng: np.random.Generator, encoder: TableEncoder, count: int) -> npt.NDArray[np.float32]:
+    """Rows as the training part had them, a tenth of the values missing."""
+    values = rng.normal(encoder.means, encoder.stds, (count, len(encoder.columns)))
+    for place, name in enumerate(encoder.columns):
+        if name in encoder.categories:
+            values[:, place] = rng.integers(0, len(encoder.categories[name]), count)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    return values.astype(np.float32)

@@ -1,0 +1,87 @@
+"""What an exported file says of itself, for who has the file and nothing else: texts by name, each of them JSON."""
+
+import json
+from dataclasses import asdict
+
+from onepeak.data.resize import Resize
+from onepeak.serving.model import Model
+from onepeak.serving.reading import Reading
+from onepeak.training.run import versions
+from onepeak.training.table import TableEncoder
+
+_OUTPUTS = {
+    "log_probs": "The posterior: natural logarithms of the probabilities of the classes, in their order.",
+    "label": "The class decided on: its position in `classes`, from 0.",
+    "soi": "Side order index: the share of adjacent classes whose probability falls away from the label, at best 1.",
+    "interval": "Lowest and highest class of an interval that misses the true class in a share `alpha` of samples.",
+}
+
+
+def metadata(model: Model, reading: Reading, outputs: tuple[str, ...]) -> dict[str, str]:
+    """The file's `metadata_props`.
+
+    Args:
+        model: What is exported.
+        reading: What is made of its posteriors.
+        outputs: The names of the file's outputs.
+    """
+    about = model.description
+    calibration = about.calibration
+    entries = {
+        "classes": about.classes,
+        "preprocessing": _of_pictures(about.resize) if about.resize is not None else _of_rows(_encoder(model)),
+        "outputs": {name: _OUTPUTS[name] for name in outputs},
+        "method": {"name": about.method, "variant": about.variant, "settings": about.method_settings},
+        "network": about.network.backbone,
+        "temperature": 1.0 if calibration is None or reading.raw else calibration.temperature,
+        "projected": reading.project,
+        "decision": {
+            "name": reading.decide or model.network.method.decision,
+            "of": "the method's own outputs" if reading.decide is None else "the posterior in log_probs",
+        },
+        "alpha": reading.used_alpha(calibration),
+        "notes": reading.notes(calibration),
+        "data": about.data,
+        "version": versions()["onepeak"],
+    }
+    return {name: json.dumps(value) for name, value in entries.items()}
+
+
+def _encoder(model: Model) -> TableEncoder:
+    assert model.description.table is not None
+    return model.description.table
+
+
+def _of_pictures(resize: Resize) -> dict[str, object]:
+    return {
+        "input": "pictures: uint8, batch x height x width x 3, the colours red, green, blue",
+        "decode": "first frame or page, turned upright by its EXIF orientation, 8 bits a colour (of 16, the whole "
+        "range is scaled), transparent pixels laid on white, no colour management",
+        "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
+        "resize_in_words": _in_words(resize),
+        "inside_the_file": "(x / 255 - 0.5) / 0.5",
+    }
+
+
+def _in_words(resize: Resize) -> str:
+    if resize == Resize():
+        return "Pictures keep their size; those of one batch have one size."
+    factor = f"{resize.scale:g}"
+    if resize.short_side is not None:
+        ratio = f"{resize.short_side} / min(height, width)"
+        ratio = f"max(1, {ratio})" if resize.only_enlarge else ratio
+        factor = ratio if resize.scale == 1 else f"{ratio} * {factor}"
+    return (
+        f"Both sides are multiplied by {factor} and rounded, halves up, to at least 1 pixel; in one resampling. "
+        "Pictures of one batch have one size."
+    )
+
+
+def _of_rows(encoder: TableEncoder) -> dict[str, object]:
+    return {
+        "input": "rows: float32, batch x columns; numbers as they are, a category as the position of its name in "
+        "`categories`, from 0; missing values and unknown names NaN",
+        "columns": encoder.columns,
+        "categories": encoder.categories,
+        "inside_the_file": "standard scores of numbers, a column for each category, flags for missing values",
+    }

@@ -1,0 +1,174 @@
+"""What ONNX has no operator for, or torch's exporter writes with fewer digits, said in operators that keep them."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from onepeak.posterior.scan import NO_PROBABILITY, add_in_log, scan
+
+
+def exact_operators() -> dict[Any, Callable[..., Any]]:
+    """For `torch.export.ExportedProgram.run_decompositions`: operators of torch, and what to write in their place.
+
+    Left to the exporter, `expm1` and `log1p` would lose small numbers to rounding, `log_sigmoid`, `logaddexp` and
+    `logcumsumexp` would be infinite in the tails, and the others could not be written at all.
+    """
+    aten = torch.ops.aten
+    return {
+        aten.cummax.default: _cummax,
+        aten.cummin.default: _cummin,
+        aten.expm1.default: expm1,
+        aten.lgamma.default: lgamma,
+        aten.log1p.default: log1p,
+        aten.log_sigmoid.default: log_sigmoid,
+        aten.log_sigmoid_forward.default: lambda x: (
+            log_sigmoid(x),
+            torch.zeros_like(x),
+        ),  # the second is for gradients
+        aten.logaddexp.default: logaddexp,
+        aten.logcumsumexp.default: logcumsumexp,
+        aten.searchsorted.Tensor: searchsorted,
+        aten.special_erfcx.default: erfcx,
+    }
+
+
+def expm1(x: Tensor) -> Tensor:
+    r""":math:`e^x - 1 = \tanh(x / 2) (e^x + 1)`, where nothing cancels.
+
+    Example:
+        >>> expm1(torch.tensor([1e-12, -torch.inf]))
+        tensor([ 1.0000e-12, -1.0000e+00])
+    """
+    return (x / 2).tanh() * (x.exp() + 1)
+
+
+def log1p(x: Tensor) -> Tensor:
+    r""":math:`\log(1 + x)`: the logarithm of the rounded sum, times how much of x the rounding left (Kahan).
+
+    Example:
+        >>> log1p(torch.tensor([0.0, 1e-12, 1.0]))
+        tensor([0.0000e+00, 1.0000e-12, 6.9315e-01])
+    """
+    rounded = 1 + x
+    left = rounded - 1
+    nothing_left = left == 0
+    return torch.where(nothing_left, x, rounded.log() * (x / torch.where(nothing_left, 1, left)))
+
+
+def log_sigmoid(x: Tensor) -> Tensor:
+    """The logarithm of the logistic function, which is x far below zero.
+
+    Example:
+        >>> log_sigmoid(torch.tensor([-1e4, torch.inf]))
+        tensor([-10000.,     -0.])
+    """
+    return x.clamp(max=0) - log1p((-x.abs()).exp())
+
+
+def logaddexp(first: Tensor, second: Tensor) -> Tensor:
+    """log(exp(first) + exp(second)), minus infinity where both are.
+
+    Example:
+        >>> logaddexp(torch.tensor([-1e4, -torch.inf]), torch.tensor([-1e4, -torch.inf]))
+        tensor([-9999.3066,       -inf])
+    """
+    return _infinite_again(add_in_log(_finite(first), _finite(second)))
+
+
+def logcumsumexp(x: Tensor, dim: int) -> Tensor:
+    """The logarithm of running sums of exponentials, whose small beginnings stay however high the row goes on.
+
+    Example:
+        >>> logcumsumexp(torch.tensor([-torch.inf, -1e4, 0.0]), -1)
+        tensor([  -inf, -1e+04,  0e+00])
+    """
+    return _infinite_again(scan(_finite(x).movedim(dim, -1), add_in_log)).movedim(-1, dim)
+
+
+def searchsorted(
+    rows: Tensor,
+    values: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Where values would go in sorted rows: a count of what lies before, in O(row x values).
+
+    Args:
+        rows: Rising along their last axis.
+        values: To find the places of, in the row with the same position.
+        out_int32: Whether places are int32.
+        right: Whether equals lie before.
+        side: "left" or "right", in place of `right`.
+        sorter: Not known here.
+
+    Example:
+        >>> searchsorted(torch.tensor([1.0, 2.0, 2.0]), torch.tensor([2.0, 0.0]), right=True)
+        tensor([3, 0])
+    """
+    if sorter is not None:
+        raise NotImplementedError("a sorter")
+    before = torch.le if right or side == "right" else torch.lt
+    places = before(rows.unsqueeze(-2), values.unsqueeze(-1)).sum(dim=-1)
+    return places.to(torch.int32) if out_int32 else places
+
+
+def lgamma(x: Tensor) -> Tensor:
+    r"""The logarithm of the gamma function of numbers above 0: Stirling's series, from x + 8 downwards.
+
+    Example:
+        >>> lgamma(torch.tensor([1.0, 5.0], dtype=torch.float64)).exp()
+        tensor([ 1.0000, 24.0000], dtype=torch.float64)
+    """
+    shift = 8
+    z = x + shift
+    series = 1 / (12 * z) - 1 / (360 * z**3) + 1 / (1260 * z**5) - 1 / (1680 * z**7)
+    skipped = sum((x + step).log() for step in range(shift))
+    return (z - 0.5) * z.log() - z + math.log(2 * math.pi) / 2 + series - skipped
+
+
+def erfcx(x: Tensor) -> Tensor:
+    r""":math:`e^{x^2} \mathrm{erfc}(x) = \frac2{\sqrt\pi} \int_0^\infty e^{-t^2 - 2xt} dt` of numbers from 0 up.
+
+    Gauss-Legendre in steps of 1 / (1 + x), beyond 20 of which nothing is left; to 13 digits.
+
+    Example:
+        >>> erfcx(torch.tensor([0.0, 100.0], dtype=torch.float64))
+        tensor([1.0000, 0.0056], dtype=torch.float64)
+    """
+    nodes, weights = (torch.from_numpy(numbers) for numbers in np.polynomial.legendre.leggauss(40))
+    wide = x.double()
+    step = 1 / (1 + wide)
+    t = step.unsqueeze(-1) * 10 * (nodes + 1)
+    integral = step * 10 * (weights * (-t * (t + 2 * wide.unsqueeze(-1))).exp()).sum(dim=-1)
+    return (2 / math.sqrt(math.pi) * integral).to(x.dtype)
+
+
+def _cummin(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    return _running(x, dim, torch.minimum)
+
+
+def _cummax(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    return _running(x, dim, torch.maximum)
+
+
+def _running(x: Tensor, dim: int, combine: Callable[[Tensor, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Running extremes and where each was found: at the last place so far whose number is the extreme."""
+    x = x.movedim(dim, -1)
+    values = scan(x, combine)
+    found = scan(torch.where(x == values, torch.arange(x.shape[-1], device=x.device), 0), torch.maximum)
+    return values.movedim(-1, dim), found.movedim(-1, dim)
+
+
+def _finite(x: Tensor) -> Tensor:
+    return x.clamp(min=NO_PROBABILITY)
+
+
+def _infinite_again(x: Tensor) -> Tensor:
+    return torch.where(x > NO_PROBABILITY / 2, x, -torch.inf)
