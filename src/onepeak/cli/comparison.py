@@ -7,15 +7,14 @@ from typing import Any
 
 import typer
 
-from onepeak.cli.compare_view import duration
+from onepeak.cli.report import write_with_progress
 from onepeak.cli.tables import print_note, print_table
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted
+from onepeak.data.listing import counted, duration
 from onepeak.errors import MissingExtraError
 from onepeak.experiment.compare import Outcome
 from onepeak.experiment.estimate import PlannedRun
 from onepeak.experiment.records import ERROR, read_results
-from onepeak.metrics.catalog import METRICS
 from onepeak.training.json_text import json_text
 
 
@@ -61,22 +60,21 @@ def print_plan(planned: Sequence[PlannedRun], *, workers: int, as_json: bool) ->
 def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bool) -> None:
     """Writes the report where it can be, and prints the means."""
     results = read_results(folder)
-    page = _report(folder, results, show=not as_json)
+    page = _report(folder, results, show=not as_json, quiet=quiet)
     if as_json:
         typer.echo(json_text(_record(outcome, folder, results, page)))
     elif page is not None and not quiet:
         print_note(f"report: {page}")
 
 
-def _report(folder: Path, results: Frame, *, show: bool) -> Path | None:
+def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Path | None:
     """Writes tables, figures and page, and shows the table; plain means where the packages for that are missing."""
     from rich.console import Console
 
     try:
         from onepeak.report.tables import terminal_table
-        from onepeak.report.write import write_report
 
-        page = write_report(folder).page
+        page = write_with_progress(folder, quiet=quiet).page
         if show:
             Console(highlight=False).print(terminal_table(results))
     except MissingExtraError as error:
@@ -86,7 +84,7 @@ def _report(folder: Path, results: Frame, *, show: bool) -> Path | None:
             print_table(
                 ["method", *names], [[str(label), *(f"{x:.3f}" for x in row)] for label, row in means.iterrows()]
             )
-        print_note(f"note: {error}; then `onepeak report {folder}` writes tables and figures.")
+        print_note(f"Note: {error}; then `onepeak report {folder}` writes tables and figures.")
         return None
     return page
 
@@ -95,7 +93,7 @@ def _record(outcome: Outcome, folder: Path, results: Frame, page: Path | None) -
     """The findings for a program."""
     methods = []
     for label, runs in results.groupby("label", sort=False):
-        columns = {record.name: runs[f"test_{record.name}"].dropna() for record in METRICS}
+        columns = {name.removeprefix("test_"): runs[name].dropna() for name in runs if name.startswith("test_")}
         methods.append(
             {
                 "label": label,

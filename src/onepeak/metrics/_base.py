@@ -1,4 +1,4 @@
-"""What all metric classes share: one signature of `update`, states that sum over batches and processes.
+"""What all metric classes share: one `update` for all of them, states that sum over batches and processes.
 
 States are float64, in which counts are exact. On a device without float64 (MPS), keep the metric on the CPU and give it
 tensors that are there.
@@ -37,10 +37,9 @@ class OrdinalMetric(Metric):
         super().__init__()
         self.num_classes = check_num_classes(num_classes)
 
-    @abstractmethod
     def update(
         self,
-        log_probs: LogProbs,
+        log_probs: LogProbs | Labels,
         labels: Labels,
         predicted: Labels | None = None,
         *,
@@ -49,11 +48,13 @@ class OrdinalMetric(Metric):
         """Takes in a batch; the same call serves every metric, so that a whole collection can be fed at once.
 
         Args:
-            log_probs: Log-probabilities of the classes.
+            log_probs: Log-probabilities of the classes. Metrics that need labels only take the predicted labels too.
             labels: True labels.
             predicted: The labels that were decided on, where that is not the mode of `log_probs`.
             sample_weight: How often each sample counts.
         """
+        decided = self._decided(log_probs, labels, predicted)
+        self._add(log_probs, labels, decided, as_weights(sample_weight, labels))
 
     @abstractmethod
     def compute(self) -> Scalar:
@@ -63,6 +64,22 @@ class OrdinalMetric(Metric):
         """The settings, as in `SideOrderIndex(num_classes=70, reference='predicted')`."""
         names = inspect.signature(type(self)).parameters
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+
+    @abstractmethod
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:
+        """Adds a batch to the states.
+
+        Not in place: what was made under `torch.inference_mode` could not be added to outside of it.
+        """
+
+    def _decided(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> Tensor:
+        """The predicted labels, the mode where none are given; everything a batch brings is checked."""
+        check_class_scores(log_probs, self.num_classes, name="log_probs")
+        check_labels(labels, self.num_classes, log_probs.shape[:-1])
+        if predicted is None:
+            return mode(log_probs)
+        check_labels(predicted, self.num_classes, log_probs.shape[:-1], name="predicted")
+        return predicted
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Silences the warning of torchmetrics about `compute` before `update`: the value is then nan, as we say."""
@@ -92,36 +109,6 @@ class LabelMetric(OrdinalMetric):
         table = torch.zeros(self.num_classes, self.num_classes, dtype=torch.float64)
         self.add_state("confusion", table, dist_reduce_fx="sum")
 
-    def update(
-        self,
-        log_probs: LogProbs | Labels,
-        labels: Labels,
-        predicted: Labels | None = None,
-        *,
-        sample_weight: PerSample | None = None,
-    ) -> None:
-        """Takes in a batch.
-
-        Args:
-            log_probs: Log-probabilities of the classes; or the predicted labels themselves, which are enough.
-            labels: True labels.
-            predicted: The labels that were decided on, where that is not the mode of `log_probs`.
-            sample_weight: How often each sample counts.
-        """
-        if isinstance(log_probs, Tensor) and not log_probs.is_floating_point():
-            if predicted is not None:
-                raise InputError(
-                    "`log_probs` must be floating-point where `predicted` is given too, "
-                    f"got {log_probs.dtype}: give the predicted labels once."
-                )
-            predicted = log_probs
-        else:
-            predicted = _decided(log_probs, labels, predicted, self.num_classes)
-        # Not in place: a table made under `torch.inference_mode` could not be added to outside of it.
-        self.confusion = self.confusion + confusion_matrix(
-            predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight
-        )
-
     def compute(self) -> Scalar:
         """The value over all samples so far, in all processes."""
         # Each cell of the table stands for so many samples with one pair of labels: its count is their weight.
@@ -130,8 +117,33 @@ class LabelMetric(OrdinalMetric):
         return self._value(predicted, labels, self.confusion)
 
     @abstractmethod
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor, /) -> Tensor:
         """The metric of weighted pairs of labels."""
+
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:  # noqa: ARG002
+        self.confusion = self.confusion + confusion_matrix(
+            predicted, labels, num_classes=self.num_classes, sample_weight=weights
+        )
+
+    def _decided(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> Tensor:
+        """The predicted labels, which may have been given in place of the posterior."""
+        if not isinstance(log_probs, Tensor) or log_probs.is_floating_point():
+            return super()._decided(log_probs, labels, predicted)
+        if predicted is not None:
+            raise InputError(
+                "`log_probs` must be floating-point where `predicted` is given too, "
+                f"got {log_probs.dtype}: give the predicted labels once."
+            )
+        return log_probs
+
+
+def function_of_labels(function: Callable[..., Tensor]) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
+    """The `_value` of a metric that has no settings: one of the pure functions, for the metric's number of classes."""
+
+    def value(self: LabelMetric, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return function(predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight)
+
+    return value
 
 
 class SampleMean(OrdinalMetric):
@@ -148,27 +160,6 @@ class SampleMean(OrdinalMetric):
         self._state = f"sum_and_weight_of_{quantity}"
         self.add_state(self._state, torch.zeros(2, dtype=torch.float64), dist_reduce_fx="sum")
 
-    def update(
-        self,
-        log_probs: LogProbs,
-        labels: Labels,
-        predicted: Labels | None = None,
-        *,
-        sample_weight: PerSample | None = None,
-    ) -> None:
-        """Takes in a batch.
-
-        Args:
-            log_probs: Log-probabilities of the classes.
-            labels: True labels.
-            predicted: The labels that were decided on, where that is not the mode of `log_probs`.
-            sample_weight: How often each sample counts.
-        """
-        decided = _decided(log_probs, labels, predicted, self.num_classes)
-        weights = as_weights(sample_weight, labels)
-        total = weighted_sum(self._values(log_probs, labels, decided), weights)
-        setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weights.sum()]))
-
     def compute(self) -> Scalar:
         """The mean over all samples so far, in all processes."""
         total, weight = getattr(self, self._state)
@@ -179,12 +170,6 @@ class SampleMean(OrdinalMetric):
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
         """The quantity of every sample."""
 
-
-def _decided(log_probs: Tensor, labels: Tensor, predicted: Tensor | None, num_classes: int) -> Tensor:
-    """The predicted labels, the mode where none are given; everything a batch brings is checked."""
-    check_class_scores(log_probs, num_classes, name="log_probs")
-    check_labels(labels, num_classes, log_probs.shape[:-1])
-    if predicted is None:
-        return mode(log_probs)
-    check_labels(predicted, num_classes, log_probs.shape[:-1], name="predicted")
-    return predicted
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:
+        total = weighted_sum(self._values(log_probs, labels, predicted), weights)
+        setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weights.sum()]))

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from onepeak._check import check_integer
 from onepeak.metrics import functional
-from onepeak.metrics._base import LabelMetric
+from onepeak.metrics._base import LabelMetric, function_of_labels
 
 
 @final
@@ -33,6 +33,29 @@ class MeanAbsoluteError(LabelMetric):
 
 
 @final
+class RootMeanSquaredError(LabelMetric):
+    """Root of the mean squared distance of the predicted label from the true one, in classes.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.root_mean_squared_error`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> import torch
+        >>> metric = RootMeanSquaredError(num_classes=4)
+        >>> metric.update(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3]))
+        >>> metric.compute().item()
+        1.0
+    """
+
+    higher_is_better = False
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.root_mean_squared_error(predicted, labels, sample_weight=sample_weight)
+
+
+@final
 class AverageMeanAbsoluteError(LabelMetric):
     """The mean absolute error of each class, averaged over the classes that occur.
 
@@ -50,11 +73,7 @@ class AverageMeanAbsoluteError(LabelMetric):
     """
 
     higher_is_better = False
-
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.average_mean_absolute_error(
-            predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight
-        )
+    _value = function_of_labels(functional.average_mean_absolute_error)
 
 
 @final
@@ -75,11 +94,7 @@ class MaximumMeanAbsoluteError(LabelMetric):
     """
 
     higher_is_better = False
-
-    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return functional.maximum_mean_absolute_error(
-            predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight
-        )
+    _value = function_of_labels(functional.maximum_mean_absolute_error)
 
 
 @final

@@ -2,23 +2,22 @@
 
 from typing import final, get_args
 
+import torch
 from torch import Tensor
 
-from onepeak._check import check_choice, check_number
+from onepeak._check import check_choice
 from onepeak.metrics import functional
 from onepeak.metrics._base import SampleMean
 from onepeak.metrics.functional.order import Reference
-from onepeak.posterior import is_unimodal
+from onepeak.posterior.shape import Unimodality, is_unimodal
 
 
 class _Referred(SampleMean):
     """A mean over samples of something measured from a reference label."""
 
-    _quantity: str
-
     def __init__(self, *, num_classes: int, reference: Reference = "predicted") -> None:
         check_choice("reference", reference, get_args(Reference))
-        super().__init__(num_classes=num_classes, quantity=f"{self._quantity}_{reference}")
+        super().__init__(num_classes=num_classes, quantity=f"{type(self).__name__}_{reference}")
         self.reference = reference
 
     def _reference_labels(self, labels: Tensor, predicted: Tensor) -> Tensor:
@@ -49,7 +48,6 @@ class SideOrderIndex(_Referred):
     """
 
     higher_is_better = True
-    _quantity = "soi"
 
     @property
     def chance(self) -> float:
@@ -79,7 +77,6 @@ class NumViolations(_Referred):
     """
 
     higher_is_better = False
-    _quantity = "violations"
 
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
         return functional.num_violations(log_probs, self._reference_labels(labels, predicted))
@@ -104,7 +101,6 @@ class ViolationSize(_Referred):
     """
 
     higher_is_better = False
-    _quantity = "violation_size"
 
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
         return functional.violation_size(log_probs, self._reference_labels(labels, predicted))
@@ -119,6 +115,8 @@ class UnimodalRate(SampleMean):
     Args:
         num_classes: The number of classes, those that may never occur included.
         tolerance: How far, in log-probability, a pair may go the wrong way and still pass; with zero a tie fails.
+        definition: What is meant by one peak: "strict", "weak" (ties pass), "quasi" (only the neighbours of the mode
+            must be in order) or "rounded_to_two_decimals" (as one benchmark counts; it lets small bumps pass).
 
     Example:
         >>> import torch
@@ -130,10 +128,11 @@ class UnimodalRate(SampleMean):
 
     higher_is_better = True
 
-    def __init__(self, *, num_classes: int, tolerance: float = 0.0) -> None:
-        tolerance = check_number("tolerance", tolerance, minimum=0.0)
-        super().__init__(num_classes=num_classes, quantity=f"unimodal_{tolerance!r}")
+    def __init__(self, *, num_classes: int, tolerance: float = 0.0, definition: Unimodality = "strict") -> None:
+        super().__init__(num_classes=num_classes, quantity=f"unimodal_{definition}_{tolerance!r}")
+        is_unimodal(torch.empty(0, 2), tolerance, definition=definition)  # refuses what does not go together
         self.tolerance = tolerance
+        self.definition = definition
 
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
-        return is_unimodal(log_probs, tolerance=self.tolerance)
+        return is_unimodal(log_probs, self.tolerance, definition=self.definition)

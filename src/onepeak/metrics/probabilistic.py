@@ -6,11 +6,10 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_integer
-from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
+from onepeak._shapes import Scalar
 from onepeak.metrics import functional
 from onepeak.metrics._base import OrdinalMetric, SampleMean
 from onepeak.metrics.functional.probabilistic import calibration_bins, calibration_error
-from onepeak.posterior._check import check_log_probs
 
 
 @final
@@ -65,6 +64,31 @@ class RankedProbabilityScore(SampleMean):
 
 
 @final
+class EarthMoverDistance(SampleMean):
+    """Mean distance, in classes, over which the probability has to be moved to the true label: the expected error.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.earth_mover_distance`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> metric = EarthMoverDistance(num_classes=3)
+        >>> metric.update(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 2]))
+        >>> metric.compute().item()
+        0.375
+    """
+
+    higher_is_better = False
+
+    def __init__(self, *, num_classes: int) -> None:
+        super().__init__(num_classes=num_classes, quantity="emd")
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return functional.earth_mover_distance(log_probs, labels)
+
+
+@final
 class ExpectedCalibrationError(OrdinalMetric):
     """Mean gap between how sure a posterior is of its mode and how often the mode is right.
 
@@ -90,26 +114,9 @@ class ExpectedCalibrationError(OrdinalMetric):
         self.num_bins = check_integer("num_bins", num_bins, minimum=1)
         self.add_state("bins", torch.zeros(self.num_bins, 3, dtype=torch.float64), dist_reduce_fx="sum")
 
-    def update(
-        self,
-        log_probs: LogProbs,
-        labels: Labels,
-        predicted: Labels | None = None,  # noqa: ARG002
-        *,
-        sample_weight: PerSample | None = None,
-    ) -> None:
-        """Takes in a batch.
-
-        Args:
-            log_probs: Log-probabilities of the classes.
-            labels: True labels.
-            predicted: Plays no part here; it is taken so that all metrics are fed alike.
-            sample_weight: How often each sample counts.
-        """
-        check_log_probs(log_probs, self.num_classes)
-        batch = calibration_bins(log_probs, labels, num_bins=self.num_bins, sample_weight=sample_weight)
-        self.bins = self.bins + batch
-
     def compute(self) -> Scalar:
         """The value over all samples so far, in all processes."""
         return calibration_error(self.bins)
+
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:  # noqa: ARG002
+        self.bins = self.bins + calibration_bins(log_probs, labels, num_bins=self.num_bins, sample_weight=weights)

@@ -11,6 +11,7 @@ from onepeak.data.order import shown_order
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store.failures import BadPicture, UnreadablePicturesError
 from onepeak.errors import InputError
+from onepeak.metrics.catalog import NAMES
 from onepeak.posterior import project as nearest_with_one_peak
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.opening import check_kind
@@ -96,7 +97,7 @@ def evaluate(
         log_probs=nearest_with_one_peak(own.log_probs) if project else own.log_probs,
     )
     return Evaluation(
-        metrics=measure(measured),
+        metrics=measure(measured, names=NAMES),
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
         paradoxical=float(prediction.paradoxical.double().mean()),
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),

@@ -3,7 +3,10 @@
 Those on posteriors give one number a sample; those on labels, and the calibration error, give one for all samples.
 """
 
-from onepeak.metrics.functional.agreement import kendall_tau, quadratic_weighted_kappa, spearman_correlation
+from onepeak.metrics.functional.classification_index import (
+    ordinal_classification_index,
+    uniform_ordinal_classification_index,
+)
 from onepeak.metrics.functional.confusion import confusion_matrix
 from onepeak.metrics.functional.errors import (
     accuracy,
@@ -11,29 +14,50 @@ from onepeak.metrics.functional.errors import (
     average_mean_absolute_error,
     maximum_mean_absolute_error,
     mean_absolute_error,
+    root_mean_squared_error,
 )
+from onepeak.metrics.functional.kappa import quadratic_weighted_kappa, weighted_kappa
 from onepeak.metrics.functional.order import num_violations, side_order_chance, side_order_index, violation_size
 from onepeak.metrics.functional.probabilistic import (
+    earth_mover_distance,
     expected_calibration_error,
     negative_log_likelihood,
     ranked_probability_score,
+)
+from onepeak.metrics.functional.ranking import kendall_tau, spearman_correlation
+from onepeak.metrics.functional.sensitivity import (
+    balanced_accuracy,
+    extreme_sensitivity,
+    geometric_mean_sensitivity,
+    index_of_balanced_accuracy,
+    minimum_sensitivity,
 )
 
 __all__ = [
     "accuracy",
     "accuracy_within",
     "average_mean_absolute_error",
+    "balanced_accuracy",
     "confusion_matrix",
+    "earth_mover_distance",
     "expected_calibration_error",
+    "extreme_sensitivity",
+    "geometric_mean_sensitivity",
+    "index_of_balanced_accuracy",
     "kendall_tau",
     "maximum_mean_absolute_error",
     "mean_absolute_error",
+    "minimum_sensitivity",
     "negative_log_likelihood",
     "num_violations",
+    "ordinal_classification_index",
     "quadratic_weighted_kappa",
     "ranked_probability_score",
+    "root_mean_squared_error",
     "side_order_chance",
     "side_order_index",
     "spearman_correlation",
+    "uniform_ordinal_classification_index",
     "violation_size",
+    "weighted_kappa",
 ]

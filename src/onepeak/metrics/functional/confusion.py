@@ -35,6 +35,12 @@ def confusion_matrix(
     return table.index_add(0, cells, weights.flatten()).view(num_classes, num_classes)
 
 
+def class_distances(table: Tensor) -> Tensor:
+    """How many classes lie between the labels of each cell of a table, in its shape and on its device."""
+    classes = torch.arange(table.shape[-1], dtype=table.dtype, device=table.device)
+    return (classes - classes.unsqueeze(-1)).abs()
+
+
 def as_weights(sample_weight: PerSample | None, labels: Labels) -> Tensor:
     """The weights in float64, one a sample; all one where none are given."""
     if sample_weight is None:

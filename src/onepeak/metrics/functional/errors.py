@@ -6,7 +6,7 @@ from torch import Tensor
 from onepeak._check import check_integer, check_labels, readable
 from onepeak._shapes import Labels, PerClass, PerSample, Scalar
 from onepeak.errors import InputError
-from onepeak.metrics.functional.confusion import as_weights, confusion_matrix, weighted_sum
+from onepeak.metrics.functional.confusion import as_weights, class_distances, confusion_matrix, weighted_sum
 
 
 def mean_absolute_error(predicted: Labels, labels: Labels, *, sample_weight: PerSample | None = None) -> Scalar:
@@ -23,9 +23,24 @@ def mean_absolute_error(predicted: Labels, labels: Labels, *, sample_weight: Per
         >>> mean_absolute_error(torch.tensor([0, 3, 2]), torch.tensor([0, 1, 2])).item()
         0.6666666666666666
     """
-    distances = _distances(predicted, labels)
-    weights = as_weights(sample_weight, labels)
-    return weighted_sum(distances, weights) / weights.sum()
+    return _weighted_mean(_distances(predicted, labels), labels, sample_weight)
+
+
+def root_mean_squared_error(predicted: Labels, labels: Labels, *, sample_weight: PerSample | None = None) -> Scalar:
+    r"""Root of the mean squared distance, in classes: :math:`\sqrt{\frac1n \sum_i (\hat y_i - y_i)^2}`.
+
+    Range 0 to c - 1, lower is better; nan without samples. Never below the mean absolute error: far errors weigh more.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> root_mean_squared_error(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3])).item()
+        1.0
+    """
+    return _weighted_mean(_distances(predicted, labels).square(), labels, sample_weight).sqrt()
 
 
 def accuracy(predicted: Labels, labels: Labels, *, sample_weight: PerSample | None = None) -> Scalar:
@@ -61,9 +76,7 @@ def accuracy_within(predicted: Labels, labels: Labels, *, k: int = 1, sample_wei
         0.75
     """
     check_integer("k", k, minimum=0)
-    distances = _distances(predicted, labels)
-    weights = as_weights(sample_weight, labels)
-    return weighted_sum(distances <= k, weights) / weights.sum()
+    return _weighted_mean(_distances(predicted, labels) <= k, labels, sample_weight)
 
 
 def average_mean_absolute_error(
@@ -122,9 +135,13 @@ def _distances(predicted: Labels, labels: Labels) -> Tensor:
     return (predicted.long() - labels.long()).abs()
 
 
+def _weighted_mean(values: Tensor, labels: Labels, sample_weight: PerSample | None) -> Scalar:
+    """The mean over samples; 0 / 0, which is nan, without any."""
+    weights = as_weights(sample_weight, labels)
+    return weighted_sum(values, weights) / weights.sum()
+
+
 def _errors_by_class(predicted: Labels, labels: Labels, num_classes: int, sample_weight: PerSample | None) -> PerClass:
     """The mean absolute error of the samples of each true class; nan where there are none."""
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
-    classes = torch.arange(num_classes, dtype=torch.float64, device=table.device)
-    distances = (classes - classes.unsqueeze(-1)).abs()
-    return (table * distances).sum(dim=-1) / table.sum(dim=-1)
+    return (table * class_distances(table)).sum(dim=-1) / table.sum(dim=-1)

@@ -67,6 +67,38 @@ def ranked_probability_score(log_probs: LogProbs, labels: Labels) -> PerSample:
     return wrong_side.square().sum(dim=-1)
 
 
+def earth_mover_distance(log_probs: LogProbs, truth: Labels | LogProbs) -> PerSample:
+    r"""How many classes the probability has to be moved, on average, to become the truth.
+
+    .. math:: \mathrm{EMD} = \sum_{k=0}^{c-2} \big| P(Y \le k) - Q(Y \le k) \big|
+
+    the distance of two cumulative distributions. Where the truth :math:`Q` is a label, all moves there, and it is the
+    expected absolute error :math:`\sum_k p_k |k - y|`. Range 0 to c - 1, lower is better. Of labels it is no proper
+    score: all on the median beats the right distribution, which `ranked_probability_score` does not allow.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        truth: True labels; or log-probabilities that are true, where the distribution itself is known.
+
+    Returns:
+        One number a sample.
+
+    Example:
+        >>> earth_mover_distance(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
+        tensor([0.7500, 2.0000])
+
+    Reference: Rubner, Tomasi, Guibas 2000, The earth mover's distance as a metric for image retrieval.
+    """
+    check_log_probs(log_probs)
+    probs = log_probs.to(wide(log_probs)).exp()
+    if isinstance(truth, Tensor) and truth.is_floating_point():
+        check_log_probs(truth, log_probs.shape[-1])
+        return (probs - truth.to(probs).exp()).cumsum(dim=-1)[..., :-1].abs().sum(dim=-1)
+    check_labels(truth, log_probs.shape[-1], log_probs.shape[:-1], name="truth")
+    distances = (torch.arange(probs.shape[-1], device=truth.device) - truth.unsqueeze(-1)).abs()
+    return (probs * distances).sum(dim=-1)
+
+
 def expected_calibration_error(
     log_probs: LogProbs, labels: Labels, *, num_bins: int = 15, sample_weight: PerSample | None = None
 ) -> Scalar:

@@ -1,40 +1,9 @@
-"""How well the predicted labels agree with the true ones beyond chance, and whether they rank alike."""
+"""Whether the predicted labels rank the samples as the true ones do."""
 
-import torch
 from torch import Tensor
 
 from onepeak._shapes import Labels, PerSample, Scalar
 from onepeak.metrics.functional.confusion import confusion_matrix
-
-
-def quadratic_weighted_kappa(
-    predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
-) -> Scalar:
-    r"""Cohen's kappa with disagreements weighted by their squared distance.
-
-    .. math:: \kappa = 1 - \frac{\sum_{ij} (i - j)^2 \, O_{ij}}{\sum_{ij} (i - j)^2 \, E_{ij}}
-
-    with :math:`O` the observed shares and :math:`E` those of independent labels with the same margins. Range -1 to 1,
-    higher is better, 0 is chance; nan where true and predicted labels are all one and the same class, and without
-    samples.
-
-    Args:
-        predicted: Predicted labels.
-        labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
-
-    Example:
-        >>> quadratic_weighted_kappa(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]), num_classes=3).item()
-        0.8
-
-    Reference: Cohen 1968, Weighted kappa.
-    """
-    table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
-    classes = torch.arange(num_classes, dtype=torch.float64, device=table.device)
-    costs = (classes - classes.unsqueeze(-1)).square()
-    by_chance = torch.outer(table.sum(dim=1), table.sum(dim=0)) / table.sum()
-    return 1 - (costs * table).sum() / (costs * by_chance).sum()
 
 
 def kendall_tau(
@@ -54,6 +23,7 @@ def kendall_tau(
         sample_weight: How often each sample counts.
 
     Example:
+        >>> import torch
         >>> round(kendall_tau(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]), num_classes=3).item(), 4)
         0.8
 
@@ -83,6 +53,7 @@ def spearman_correlation(
         sample_weight: How often each sample counts.
 
     Example:
+        >>> import torch
         >>> round(spearman_correlation(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]), num_classes=3).item(), 4)
         0.8333
     """

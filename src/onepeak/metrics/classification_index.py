@@ -1,0 +1,76 @@
+"""Ordinal classification indices: how far the table of labels is from one that keeps the order of the samples."""
+
+from typing import final
+
+from torch import Tensor
+
+from onepeak._check import check_number
+from onepeak.metrics import functional
+from onepeak.metrics._base import LabelMetric
+
+
+@final
+class OrdinalClassificationIndex(LabelMetric):
+    """The OCI: what the best path through the table costs that never goes back in either label.
+
+    Range 0 to 1, lower is better; nan without samples. See `functional.ordinal_classification_index`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        beta: What the distance of a path from the diagonal costs.
+        gamma: The power of distances.
+
+    Example:
+        >>> import torch
+        >>> metric = OrdinalClassificationIndex(num_classes=3)
+        >>> metric.update(torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2]))
+        >>> round(metric.compute().item(), 5)
+        0.29375
+    """
+
+    higher_is_better = False
+
+    def __init__(self, *, num_classes: int, beta: float = 0.75, gamma: float = 1.0) -> None:
+        super().__init__(num_classes=num_classes)
+        self.beta = check_number("beta", beta, minimum=0)
+        self.gamma = check_number("gamma", gamma, above=0)
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.ordinal_classification_index(
+            predicted,
+            labels,
+            num_classes=self.num_classes,
+            beta=self.beta,
+            gamma=self.gamma,
+            sample_weight=sample_weight,
+        )
+
+
+@final
+class UniformOrdinalClassificationIndex(LabelMetric):
+    """The UOC: the ordinal classification index in which every class counts the same.
+
+    Range 0 to 1, lower is better; nan without samples. See `functional.uniform_ordinal_classification_index`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+        beta: What the distance of a path from the diagonal costs; the mean over all from 0 to 1 where not given.
+
+    Example:
+        >>> import torch
+        >>> metric = UniformOrdinalClassificationIndex(num_classes=3)
+        >>> metric.update(torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2]))
+        >>> round(metric.compute().item(), 4)
+        0.2245
+    """
+
+    higher_is_better = False
+
+    def __init__(self, *, num_classes: int, beta: float | None = None) -> None:
+        super().__init__(num_classes=num_classes)
+        self.beta = None if beta is None else check_number("beta", beta, minimum=0)
+
+    def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
+        return functional.uniform_ordinal_classification_index(
+            predicted, labels, num_classes=self.num_classes, beta=self.beta, sample_weight=sample_weight
+        )

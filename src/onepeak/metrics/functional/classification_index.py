@@ -1,0 +1,116 @@
+"""Ordinal classification indices: how far the table of labels is from one that keeps the order of the samples."""
+
+import torch
+from torch import Tensor
+
+from onepeak._check import check_number
+from onepeak._shapes import Labels, PerSample, Scalar
+from onepeak.metrics.functional.confusion import class_distances, confusion_matrix
+
+_AREA_POINTS = 1001
+"""Values of beta over which the uniform index is averaged. It is concave in beta with slopes from c - 1 to 0, so the
+trapezoids are at most (c - 1) / 8e6 below the integral."""
+
+
+def ordinal_classification_index(
+    predicted: Labels,
+    labels: Labels,
+    *,
+    num_classes: int,
+    beta: float = 0.75,
+    gamma: float = 1.0,
+    sample_weight: PerSample | None = None,
+) -> Scalar:
+    r"""The OCI: the least that any path through the table costs which never goes back in either label.
+
+    .. math:: \min_{\text{path}} \; 1 - \frac{\sum_{(r, k) \in \text{path}} n_{rk}}
+              {N + \big( \sum_{rk} n_{rk} |r - k|^\gamma \big)^{1 / \gamma}}
+              + \frac{\beta}{N (c - 1)^\gamma} \sum_{(r, k) \in \text{path}} n_{rk} |r - k|^\gamma
+
+    over paths from the first class of both labels to the last of both, by steps of one class in either or both. Samples
+    on a path are ranked alike by both labels; those beside it cost, and so does the distance of all from the diagonal.
+    Range 0 to 1, lower is better; nan without samples. Frequent classes count more, unlike in
+    `uniform_ordinal_classification_index`.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        num_classes: The number of classes c, those that do not occur included.
+        beta: What the distance of a path from the diagonal costs, beside the samples that it leaves out.
+        gamma: The power of distances.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> predicted, labels = torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2])
+        >>> index = ordinal_classification_index(predicted, labels, num_classes=3)  # 1 - 4 / (4 + 1) + .75 / (4 * 2)
+        >>> round(index.item(), 5)
+        0.29375
+
+    Reference: Cardoso, Sousa 2011, Measuring the performance of ordinal classification.
+    """
+    check_number("beta", beta, minimum=0)
+    check_number("gamma", gamma, above=0)
+    table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
+    spread = table * class_distances(table).pow(gamma)
+    found = table / (table.sum() + spread.sum().pow(1 / gamma))
+    return 1 + _cheapest_path(beta / (table.sum() * (num_classes - 1) ** gamma) * spread - found)
+
+
+def uniform_ordinal_classification_index(
+    predicted: Labels,
+    labels: Labels,
+    *,
+    num_classes: int,
+    beta: float | None = None,
+    sample_weight: PerSample | None = None,
+) -> Scalar:
+    r"""The UOC: the ordinal classification index in which every class counts the same.
+
+    .. math:: \min_{\text{path}} \; 1 - \frac{\sum_{(r, k) \in \text{path}} q_{rk}}{m + \sum_{rk} q_{rk} |r - k|}
+              + \frac{\beta}{m} \sum_{(r, k) \in \text{path}} q_{rk} |r - k|
+
+    with :math:`q_{rk}` the share of class r that is predicted to be of class k, and m the number of classes with a true
+    sample. Paths are those of `ordinal_classification_index`. Range 0 to 1, lower is better; nan without samples.
+
+    Args:
+        predicted: Predicted labels.
+        labels: True labels.
+        num_classes: The number of classes, those that do not occur included.
+        beta: What the distance of a path from the diagonal costs, beside the samples that it leaves out. The mean over
+            all betas from 0 to 1 where not given (the area under the UOC), by trapezoids at a thousand of them.
+        sample_weight: How often each sample counts.
+
+    Example:
+        >>> predicted, labels = torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2])
+        >>> round(uniform_ordinal_classification_index(predicted, labels, num_classes=3).item(), 4)
+        0.2245
+
+    Reference: Silva, Pinto, Cardoso 2018, A uniform performance index for ordinal classification with imbalanced
+    classes.
+    """
+    if beta is not None:
+        check_number("beta", beta, minimum=0)
+    table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
+    of_class = table.sum(dim=-1, keepdim=True)
+    shares = torch.where(of_class > 0, table / of_class, 0.0)
+    num_occurring = (of_class > 0).sum()
+    spread = shares * class_distances(table)
+    found = shares / (num_occurring + spread.sum())
+    if beta is not None:
+        return 1 + _cheapest_path(beta / num_occurring * spread - found)
+    betas = torch.linspace(0, 1, _AREA_POINTS, dtype=table.dtype, device=table.device)
+    indices = 1 + _cheapest_path(betas[:, None, None] / num_occurring * spread - found)
+    return torch.trapezoid(indices, betas)
+
+
+def _cheapest_path(costs: Tensor) -> Tensor:
+    """The lowest sum of costs along a path from the first cell to the last: right, down, or both at once."""
+    above = costs.new_full(costs.shape[:-1], torch.inf)
+    corner = costs.new_zeros(1).expand(*costs.shape[:-2], 1)  # the path comes to the first cell from here
+    for row in costs.unbind(dim=-2):
+        entered = torch.minimum(above, torch.cat([corner, above[..., :-1]], dim=-1))  # from above, or diagonally
+        # Along a row a path enters at one cell and pays for all from there to where it leaves.
+        before = row.cumsum(dim=-1) - row
+        above = (entered - before).cummin(dim=-1).values + before + row
+        corner = torch.full_like(corner, torch.inf)
+    return above[..., -1]

@@ -1,0 +1,50 @@
+"""Whether the predicted labels rank the samples as the true ones do."""
+
+from typing import final
+
+from onepeak.metrics import functional
+from onepeak.metrics._base import LabelMetric, function_of_labels
+
+
+@final
+class KendallTau(LabelMetric):
+    """Kendall's tau-b of predicted and true labels, exact whatever the number of samples.
+
+    Range -1 to 1, higher is better, 0 is chance; nan where all true or all predicted labels are the same, and without
+    samples. See `functional.kendall_tau`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> import torch
+        >>> metric = KendallTau(num_classes=3)
+        >>> metric.update(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]))
+        >>> round(metric.compute().item(), 4)
+        0.8
+    """
+
+    higher_is_better = True
+    _value = function_of_labels(functional.kendall_tau)
+
+
+@final
+class SpearmanCorrelation(LabelMetric):
+    """Spearman's rank correlation of predicted and true labels, exact whatever the number of samples.
+
+    Range -1 to 1, higher is better, 0 is chance; nan where all true or all predicted labels are the same, and without
+    samples. See `functional.spearman_correlation`.
+
+    Args:
+        num_classes: The number of classes, those that may never occur included.
+
+    Example:
+        >>> import torch
+        >>> metric = SpearmanCorrelation(num_classes=3)
+        >>> metric.update(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]))
+        >>> round(metric.compute().item(), 4)
+        0.8333
+    """
+
+    higher_is_better = True
+    _value = function_of_labels(functional.spearman_correlation)
