@@ -22,6 +22,7 @@ import torch
 import torchmetrics  # noqa: F401
 
 from experiment.tiny import tiny
+from onepeak.experiment import task
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.events import EpochDone, Started
@@ -146,6 +147,26 @@ def a_worker_that_dies(opened, folder):
     }
 
 
+def an_error_that_was_not_foreseen(opened, folder):
+    """The first run of one worker meets an error that is not onepeak's own; what came of all runs."""
+    original = task._train
+
+    def broken(run, *rest):
+        if run.entry.label == "ce":
+            raise RuntimeError("the device is gone")
+        return original(run, *rest)
+
+    task._train = broken
+    try:
+        outcome = train(opened, folder, workers=1)
+    finally:
+        task._train = original
+    return {
+        "finished": [run.name for run in outcome.finished],
+        "failed": {event.run.name: event.message for event in outcome.failed},
+    }
+
+
 def interrupted(opened, folder, number):
     """A signal for the leader of the group, after the first epoch; who of the workers is there afterwards."""
     workers = folder.parent / f"workers-{folder.name}"
@@ -183,6 +204,8 @@ def main(place):
     facts["two"] = two_at_once(opened, place / "shared")
     facts["failing"] = a_run_that_fails(tiny(cache, wild, "elb", num_splits=1), place / "failing")
     facts["dying"] = a_worker_that_dies(tiny(cache, "ce", "elb", "ld", num_splits=1), place / "dying")
+    three = tiny(cache, "ce", "elb", "ld", num_splits=1, epochs=1)
+    facts["unforeseen"] = an_error_that_was_not_foreseen(three, place / "unforeseen")
     long = tiny(cache, epochs=500)
     facts["interrupt"] = interrupted(long, place / "interrupted", signal.SIGINT)
     facts["orphans"] = interrupted(long, place / "orphaned", signal.SIGKILL)

@@ -84,6 +84,14 @@ def test_a_worker_that_dies_fails_its_run_and_is_replaced(compared):
     assert "memory" in error["message"]
 
 
+def test_after_an_error_that_was_not_foreseen_a_fresh_worker_does_the_other_runs(compared):
+    _, facts = compared
+    assert facts["unforeseen"] == {
+        "finished": ["elb/split0-fold0", "ld/split0-fold0"],
+        "failed": {"ce/split0-fold0": "RuntimeError: the device is gone"},
+    }
+
+
 def test_control_c_ends_all_workers_and_leaves_no_halves_of_files(compared):
     place, facts = compared
     interrupt = facts["interrupt"]

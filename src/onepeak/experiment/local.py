@@ -122,7 +122,7 @@ class _Team:
                     if run := self.bury(worker, report):
                         waiting.appendleft((0.0, run))
                     continue
-                worker.heard_of = True
+                worker.heard_of = worker.began = True
                 if isinstance(event, Finished | Failed | Elsewhere):
                     if isinstance(event, Elsewhere):
                         waiting.append((time.monotonic() + _ASK_AGAIN, event.run))
@@ -148,7 +148,10 @@ class _Team:
         self.logs.append(log_of(self.folder, worker.process.pid))
 
     def bury(self, worker: "_Worker", report: Report) -> Run | None:
-        """A worker is gone: its run has failed, or is given back if the worker had not come so far as to begin it."""
+        """A worker is gone: its run has failed, or is given back if the worker had not come so far as to begin it.
+
+        One that goes after an error that was not foreseen may be given a run before its end is noticed.
+        """
         del self.workers[worker.connection]
         how, run = worker.end(), worker.run
         if not worker.heard_of:
@@ -156,8 +159,8 @@ class _Team:
             if self.most == 0:
                 raise WorkerError(f"No worker could be started: the last {how}. {self.last_words(worker)}")
             return run
-        if run is None:  # it went after an error that it has told
-            return None
+        if run is None or not worker.began:
+            return run
         place = run.folder(self.folder)
         if (result := read_result(place)) is not None:
             report(Finished(run=run, result=result))
@@ -207,12 +210,14 @@ class _Worker:
         theirs.close()  # so that the end of the process is the end of the pipe
         self.run: Run | None = None
         self.heard_of = False
+        self.began = False
+        """Whether it has said anything since it was given its run."""
 
     def give(self, run: Run | None) -> None:
         """Sends a run, or None to end; a worker that is gone is noticed when its answer is read."""
         with contextlib.suppress(OSError):
             self.connection.send(run)
-        self.run = run
+        self.run, self.began = run, False
 
     def end(self) -> str:
         """Waits for the process, killing it where it does not go; how it ended, in words."""
