@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
 
 from onepeak.cli import comparing, main
 from onepeak.experiment.task import train_task
@@ -177,8 +178,8 @@ def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
     request = comparing.CompareRequest(
         data=str(plan),
         methods="elb,ld",
-        plan={"root": "AFAD", "splits": 2, "seed": None},
-        recipe_changes={"epochs": 3, "lr": None},
+        plan={"root": "AFAD", "splits": 2},
+        recipe_changes={"epochs": 3},
         network={"pooling": "max"},
     )
     found = comparing.experiment_of(request)
@@ -186,6 +187,49 @@ def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
     assert (found.root, found.splits, found.seed, found.protocol) == ("AFAD", 2, 0, "code")
     assert found.recipe == {"base": "paper", "epochs": 3}
     assert found.network == {"backbone": "resnet18", "pooling": "max"}
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A folder of pictures, two classes of six, one of which cannot be read."""
+    rng = np.random.default_rng(0)
+    for number in range(12):
+        path = tmp_path / "scans" / str(number % 2) / f"{number:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(path)
+    path.write_bytes(path.read_bytes()[:100])
+    return tmp_path / "scans"
+
+
+def test_pictures_left_out_and_settings_of_the_network_are_told(run, damaged, tmp_path, here):
+    more = ("--methods", "ce", "--protocol", "holdout", "--epochs", 1, "--network", "kmax=0.5", "--skip-bad")
+    flags = ("compare", damaged, *more, "--device", "cpu", "--out", tmp_path / "out", "--cache", tmp_path / "cache")
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert "Note: left out 1 picture that cannot be read: 1/11.png: cut off or damaged" in errors
+    assert "kmax = 0.5" in (tmp_path / "out" / "config.toml").read_text()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--backbone", "resnet81"), "resnet81"),
+        (("--network", "kmaks=0.5"), "Did you mean 'network.kmax'?"),
+        (("--protocol", "holdouts"), "Did you mean 'holdout'?"),
+        (("--recipe", "nesterov.toml"), "`nesterov` must be false without SGD"),
+    ],
+)
+def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
+    run, damaged, tmp_path, monkeypatch, more, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nesterov.toml").write_text("nesterov = true")
+    flags = ("compare", damaged, "--cache", tmp_path / "cache", "--out", tmp_path / "out", "--quiet", *more)
+    status, output, errors = run(*flags)
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert message in errors
+    assert not (tmp_path / "cache").exists()
 
 
 @pytest.mark.bad_input

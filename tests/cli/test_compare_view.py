@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from onepeak.cli.compare_view import Lines, duration, live_table, watching
+from onepeak.cli.compare_view import Lines, live_table, watching
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Lost, Started
 from onepeak.experiment.grid import Run
@@ -79,10 +79,3 @@ def test_quiet_shows_nothing_and_counts_all_the_same(tally, capsys):
         report(Finished(run=RUNS[0], result=RESULT))
     assert capsys.readouterr() == ("", "")
     assert tally.count("finished") == 1
-
-
-def test_times_are_told_in_the_two_largest_units():
-    assert duration(59.4) == "59 s"
-    assert duration(60) == "1 min 0 s"
-    assert duration(3600) == "1 h 0 min"
-    assert duration(7 * 86400 + 3600) == "7 d 1 h"

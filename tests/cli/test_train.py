@@ -376,7 +376,7 @@ def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, t
     flags = flags_of_pictures(damaged, tmp_path, "--skip-bad", data="scans.csv")
     status, _, errors = run(*(flag for flag in flags if flag != "--quiet"))
     assert status == 0, errors
-    assert "note: left out 1 picture that cannot be read: 07.png: cut off or damaged" in errors
+    assert "Note: left out 1 picture that cannot be read: 07.png: cut off or damaged" in errors
     assert "Warning" not in errors  # of Python
 
 

@@ -1,4 +1,6 @@
-from onepeak.data.listing import counted, listed
+import pytest
+
+from onepeak.data.listing import counted, duration, listed
 
 
 def test_a_short_list_is_shown_whole():
@@ -15,3 +17,18 @@ def test_a_long_list_ends_in_a_number():
 
 def test_the_plural_follows_the_number():
     assert (counted(0, "row"), counted(1, "class"), counted(2, "class")) == ("0 rows", "1 class", "2 classes")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0 s"),
+        (59.6, "1 min 0 s"),
+        (3599, "59 min 59 s"),
+        (3600, "1 h 0 min"),
+        (47 * 3600, "47 h 0 min"),
+        (7 * 86400 + 3600, "7 d 1 h"),
+    ],
+)
+def test_times_are_told_in_the_two_largest_units(seconds, text):
+    assert duration(seconds) == text

@@ -1,7 +1,7 @@
 import pytest
 
 from onepeak.experiment.records import read_results
-from onepeak.report.made import duration, how_made
+from onepeak.report.made import how_made
 from run_folders import write_run
 
 
@@ -48,10 +48,3 @@ def test_what_was_not_recorded_is_said_not_to_be(tmp_path):
     facts = how_made(tmp_path, None, read_results(tmp_path)).facts
     assert facts["machine"] == "not recorded, precision not recorded"
     assert "versions" not in facts
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (3599, "59 min 59 s"), (360_000, "100 h 0 min")]
-)
-def test_lengths_of_time_read_well(seconds, text):
-    assert duration(seconds) == text

@@ -36,8 +36,8 @@ def test_a_line_comes_about_every_ten_seconds_with_the_last_figures_and_the_time
     output, shown = capsys.readouterr()
     assert output == ""  # which is for results
     assert shown.splitlines() == [
-        "elb: epoch 3/100, MAE 0.625, SOI 87.5%, about 6 min left",  # 97.5 epochs of 4 s
-        "elb: epoch 5/100, MAE 0.312, SOI 87.5%, about 6 min left",
+        "elb: epoch 3/100, MAE 0.625, SOI 87.5%, about 6 min 30 s left",  # 97.5 epochs of 4 s
+        "elb: epoch 5/100, MAE 0.312, SOI 87.5%, about 6 min 20 s left",
     ]
 
 

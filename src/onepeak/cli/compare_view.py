@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from onepeak.data.listing import duration
 from onepeak.experiment.events import Event, Failed, Finished, Lost, Report
 from onepeak.experiment.tally import MethodTally, Tally
 
@@ -114,23 +115,6 @@ class Lines:
 
     def _count(self) -> str:
         return f"{self.tally.count('finished')} of {self.tally.count('total')} runs done"
-
-
-def duration(seconds: float) -> str:
-    """A time in words.
-
-    Example:
-        >>> [duration(seconds) for seconds in (7.2, 125, 7380, 190000)]
-        ['7 s', '2 min 5 s', '2 h 3 min', '2 d 4 h']
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    if whole < 48 * 3600:
-        return f"{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{whole // 86400} d {whole % 86400 // 3600} h"
 
 
 def _told(event: Failed | Lost) -> str:

@@ -38,7 +38,7 @@ class FailedRunsError(OnepeakError):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest:
-    """The flags of `onepeak compare`; what was not given is None, and then a file's word or the default holds."""
+    """The flags of `onepeak compare`; for what was not given a file's word or the default holds."""
 
     data: str
     methods: str | None = None
@@ -48,6 +48,7 @@ class CompareRequest:
     recipe: str | None = None
     recipe_changes: dict[str, Any]
     network: dict[str, Any]
+    """Settings of the network."""
     device: str = "auto"
     executor: str = "local"
     ray: dict[str, Any] = field(default_factory=dict)
@@ -96,24 +97,23 @@ def experiment_of(request: CompareRequest) -> Experiment:
     return replace(
         plan,
         methods=methods,
-        recipe=recipe | _given(request.recipe_changes),
-        network=plan.network | _given(request.network),
-        **_given(request.plan),
+        recipe=recipe | request.recipe_changes,
+        network=plan.network | request.network,
+        **request.plan,
     )
 
 
 def executor_of(request: CompareRequest) -> Executor:
     """What trains the runs."""
     check_choice("executor", request.executor, ("local", "ray"))
-    ray = _given(request.ray)
     if request.executor == "local":
-        if ray:
-            flags = ", ".join(f"--{name.replace('_', '-')}" for name in ray)
+        if request.ray:
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in request.ray)
             raise InputError(f"`{flags}` has no use for the executor local: leave it out, or give --executor ray.")
         return LocalExecutor(device=request.device, workers=request.workers, threads=request.threads)
     if request.threads is not None:
         raise InputError("`--threads` has no use for the executor ray: give --cpus-per-run.")
-    return RayExecutor(device=request.device, workers=request.workers, **ray)
+    return RayExecutor(device=request.device, workers=request.workers, **request.ray)
 
 
 def run_comparison(
@@ -144,8 +144,8 @@ def run_comparison(
     epochs = {entry.label: recipe_of(entry, opened.recipe).epochs for entry in experiment.methods}
     tally = Tally(runs, epochs, workers=executor.workers)
     if not quiet:
-        for note in opened.prepared.manifest.notes:
-            print_note(f"note: {note}")
+        for note in (*opened.prepared.manifest.notes, *opened.prepared.notes):
+            print_note(f"Note: {note}")
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
     command = shlex.join(["onepeak", *sys.argv[1:]])
     try:
@@ -173,7 +173,3 @@ def _title(opened: Opened, folder: Path, executor: Executor, *, num_runs: int) -
         f"{counted(opened.recipe.epochs, 'epoch')}, {opened.network.backbone}, "
         f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
     )
-
-
-def _given(flags: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in flags.items() if value is not None}

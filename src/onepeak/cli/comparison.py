@@ -15,6 +15,7 @@ from onepeak.errors import MissingExtraError
 from onepeak.experiment.compare import Outcome
 from onepeak.experiment.estimate import PlannedRun
 from onepeak.experiment.records import ERROR, read_results
+from onepeak.metrics.catalog import NAMES
 from onepeak.training.json_text import json_text
 
 
@@ -93,7 +94,7 @@ def _record(outcome: Outcome, folder: Path, results: Frame, page: Path | None) -
     """The findings for a program."""
     methods = []
     for label, runs in results.groupby("label", sort=False):
-        columns = {name.removeprefix("test_"): runs[name].dropna() for name in runs if name.startswith("test_")}
+        columns = {name: runs[f"test_{name}"].dropna() for name in NAMES if f"test_{name}" in runs}
         methods.append(
             {
                 "label": label,

@@ -24,6 +24,9 @@ Order = Annotated[
 ]
 Label = Annotated[str | None, typer.Option("--label", help="The column of labels in a table.")]
 Group = Annotated[str | None, typer.Option("--group", help="The column of groups: person, patient, slide.")]
+Network = Annotated[
+    list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
+]
 Protocol = Annotated[str, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")]
 Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda (or gpu), cuda:1 or mps.")]

@@ -26,9 +26,7 @@ def train(
     select: Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch.")] = None,
     variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
     settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
-    network: Annotated[
-        list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
-    ] = [],  # noqa: B006
+    network: options.Network = [],  # noqa: B006
     backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
     pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,
     weights: Annotated[Path | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,

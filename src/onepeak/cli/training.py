@@ -72,7 +72,7 @@ def train_one(request: TrainRequest) -> None:
     manifest = open_data(request.data, root=request.root, order=request.order, label=request.label, group=request.group)
     if not request.quiet:
         for note in manifest.notes:
-            print_note(f"note: {note}")
+            print_note(f"Note: {note}")
     recipe = choose_recipe(request, manifest)
     try_network(manifest, request.network, weights=request.weights)
     choose_split(request, manifest)
@@ -96,7 +96,7 @@ def train_one(request: TrainRequest) -> None:
     )
     if fabric.is_global_zero and not request.quiet:
         for note in prepared.notes:
-            print_note(f"note: {note}")
+            print_note(f"Note: {note}")
         print_note(title)
         if request.resume:
             nothing = f"{request.out} holds nothing to go on with: training starts anew"
@@ -164,7 +164,7 @@ def resume_command() -> str:
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
     """The figures that matter, and what to do next."""
     for note in result.get("notes", []):
-        typer.echo(f"note: {note}", err=True)
+        typer.echo(f"Note: {note}", err=True)
     test = result["metrics"]["test"]
     typer.echo(
         f"test: MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "

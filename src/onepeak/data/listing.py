@@ -1,4 +1,4 @@
-"""How lists read in messages and notes: the first few by name, the rest as a number."""
+"""How lists, numbers and times read in messages and notes."""
 
 from collections.abc import Iterable
 
@@ -24,3 +24,20 @@ def counted(number: int, noun: str) -> str:
     """
     plural = noun + ("es" if noun.endswith("s") else "s")
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its two largest units.
+
+    Example:
+        >>> [duration(seconds) for seconds in (7.2, 125, 7380, 190000)]
+        ['7 s', '2 min 5 s', '2 h 3 min', '2 d 4 h']
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    if whole < 48 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 86400:,} d {whole % 86400 // 3600} h"

@@ -15,6 +15,7 @@ from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, recipe_for
 from onepeak.training.run import RunSettings, make_network
+from onepeak.training.trial import try_network
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,6 +64,11 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
     """
     manifest = open_manifest(experiment)
     recipe = recipe_for(manifest, experiment.recipe, source=experiment.name, prefix="recipe.")
+    # What cannot be built or trained is told before any picture is read, and once instead of by every run.
+    try_network(manifest, experiment.network, weights=experiment.weights_file)
+    for entry in experiment.methods:
+        recipe_of(entry, recipe)
+    splits_of(experiment, manifest)
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.skip_bad, quiet=quiet)
     splits = splits_of(experiment, prepared.manifest)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
@@ -78,7 +84,7 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
         network=prepared.network(experiment.network),
         leaks={name: found for name, found in by_split.items() if found},
     )
-    # A network that cannot be built, or weights that do not fit, are told once and not by every run.
+    # Which backbone suits pictures is known now, and so whether the weights fit it.
     make_network(opened.settings(experiment.methods[0]), opened.network, manifest.num_classes)
     return opened
 

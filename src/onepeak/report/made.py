@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import listed
+from onepeak.data.listing import duration, listed
 from onepeak.experiment.folder import CONFIG
 from onepeak.experiment.plan_file import RECORD
 from onepeak.training.run import RESULT
@@ -49,18 +49,3 @@ def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Mad
         config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
         facts={name: text for name, text in facts.items() if text},
     )
-
-
-def duration(seconds: float) -> str:
-    """A length of time in words.
-
-    Example:
-        >>> duration(7.4), duration(90), duration(3 * 3600 + 125)
-        ('7 s', '1 min 30 s', '3 h 2 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600:,} h {whole % 3600 // 60} min"

@@ -3,6 +3,7 @@
 import sys
 import time
 
+from onepeak.data.listing import duration
 from onepeak.training.watch import Row
 
 
@@ -32,7 +33,7 @@ class ProgressLines:
             return
         self.told = now
         left = (self.epochs - done) * (now - self.start) / (done - self.first)
-        sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}, about {_shown(left)} left\n")
+        sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}, about {duration(left)} left\n")
         sys.stderr.flush()
 
     def epoch(self, row: Row) -> None:
@@ -48,10 +49,3 @@ def figures_of(row: Row) -> str:
         'MAE 1.23, SOI 87.5%'
     """
     return f"MAE {row['valid_mae']:.3g}, SOI {row['valid_soi_predicted']:.1%}"
-
-
-def _shown(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
