@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,15 @@ def compared(tmp_path):
         part = TestPart(**read_predictions(run["folder"], columns=columns, part="test"))
         tally.add(part, split=run["split"], fold=run["fold"])
     return tallies, runs
+
+
+def test_a_method_whose_predictions_are_gone_says_nothing(compared):
+    tallies, runs = compared
+    for folder in runs.loc[runs["label"] == "elb", "folder"]:
+        Path(folder, "predictions.parquet").unlink()
+    cases = choose_cases(tallies, runs, NO_DATA)
+    assert len(cases) == 6
+    assert all(set(case.probs) == {"ce"} for case in cases)
 
 
 def test_a_case_holds_what_every_method_says_of_the_same_sample(compared):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from onepeak.data.frame_types import Frame
+from onepeak.errors import InputError
 from onepeak.experiment.records import read_predictions
 from onepeak.report.figures.paradoxes import Case
 from onepeak.report.source import Source
@@ -71,8 +72,11 @@ def _case(row: str, suspect: Suspect, tallies: Mapping[str, Tally], runs: Frame,
 
 
 def _said(folder: str, item: int) -> dict[str, Any] | None:
-    """What one run says of one sample; nothing where it is not in its test part."""
-    found = read_predictions(folder, columns=("item", "path", "label", "predicted", "log_probs"), part="test")
+    """What one run says of one sample; nothing where it is not in its test part, or cannot be read."""
+    try:
+        found = read_predictions(folder, columns=("item", "path", "label", "predicted", "log_probs"), part="test")
+    except InputError:
+        return None  # the notes of the report say so
     places = np.flatnonzero(found["item"] == item)
     return {name: column[places[0]] for name, column in found.items()} if len(places) else None
 
