@@ -129,7 +129,9 @@ def test_a_run_that_is_lost_too_often_has_failed(compared):
     place, facts = compared
     assert facts["given up"]["finished"] == []
     message = facts["given up"]["failed"]["ce/split0-fold0"]
-    assert message.startswith("Its process was lost 1 time, at last so: ")
+    assert message == (
+        "Its process was lost 1 time, at last so: The worker died unexpectedly while executing this task."
+    )
     error = json.loads((place / "given-up" / "runs" / "ce" / "split0-fold0" / "error.json").read_text())
     assert error["message"] == message
 

@@ -52,7 +52,7 @@ class RayExecutor:
         nodes = resources(self.ray)
         if gpus_per_run is None and device == "auto" and not any(node.get("GPU") for node in nodes):
             share = Share(cpus=cpus_per_run, gpus=0.0)
-        self.share, self.threads = share, share.threads
+        self.share = share
         self.workers = self._asked or places(nodes, share)
         if not self.workers:
             found = "; ".join(f"{node.get('CPU', 0):g} CPUs and {node.get('GPU', 0):g} GPUs" for node in nodes)

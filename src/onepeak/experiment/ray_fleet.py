@@ -2,6 +2,7 @@
 
 import contextlib
 import pickle
+import re
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -150,7 +151,7 @@ class Fleet:
             return self.failed(run, message, error)
         except self.ray.exceptions.RayError as error:  # the process or the node is gone, or what it had answered
             self.losses[run.name] += 1
-            reason = str(error).strip().partition("\n")[0]
+            reason = re.split(r"(?<=\.)\s", str(error).strip(), maxsplit=1)[0]  # Ray goes on at length
             if self.losses[run.name] <= self.retries:
                 self.report(Lost(run=run, message=reason))
                 return None
@@ -195,4 +196,5 @@ class Fleet:
         for sent in self.out.values():
             sent.claim.close()
         self.out.clear()
-        self.ray.kill(self.mailbox)
+        with contextlib.suppress(self.ray.exceptions.RayError):
+            self.ray.kill(self.mailbox)
