@@ -58,15 +58,19 @@ def test_what_is_seen_in_evaluation_and_nothing_at_all_move_no_multiplier():
     assert torch.equal(constraint.duals, before)
 
 
-def test_a_run_that_is_stopped_in_an_epoch_goes_on_with_what_it_saw():
-    whole, first, second = (AugmentedLagrangian(num_classes=6) for _ in range(3))
-    whole(SCORES, LABELS)
-    first(SCORES[:5], LABELS[:5])
-    second.load_state_dict(first.state_dict())
-    second(SCORES[5:], LABELS[5:])
+def test_a_run_that_is_stopped_after_an_update_goes_on_with_its_multipliers():
+    whole, second = (AugmentedLagrangian(num_classes=6) for _ in range(2))
+    whole(SCORES[:5], LABELS[:5])
     whole.tighten()
-    second.tighten()
-    torch.testing.assert_close(second.duals, whole.duals)
+    second.load_state_dict(whole.state_dict())
+    for constraint in (whole, second):
+        constraint(SCORES[5:], LABELS[5:])
+        constraint.tighten()
+    assert torch.equal(second.duals, whole.duals)
+
+
+def test_what_a_process_has_seen_is_no_buffer_which_the_first_process_would_overwrite():
+    assert [name for name, _ in AugmentedLagrangian(num_classes=6).named_buffers()] == ["duals"]
 
 
 def test_counts_keep_their_digits_when_the_module_is_cast():
@@ -74,7 +78,8 @@ def test_counts_keep_their_digits_when_the_module_is_cast():
     constraint(SCORES, LABELS)
     asked = constraint.asked.clone()
     assert torch.equal(constraint.bfloat16().asked, asked)
-    assert constraint.to("meta").duals.device.type == "meta"
+    constraint.to("meta")
+    assert {each.device.type for each in (constraint.duals, constraint.asked, constraint.seen)} == {"meta"}
 
 
 @pytest.mark.bad_input

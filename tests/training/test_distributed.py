@@ -9,7 +9,7 @@ from onepeak.training.run import train_run
 from training.planted import RECIPE, WEIGHTS, settings_of
 from training.scripts import outputs_of, start_script
 
-METHODS = ("elb", "po")  # po has weights of its own
+METHODS = ("elb", "po", "lagrangian")  # po has weights of its own; lagrangian learns from what both processes see
 
 
 def as_torchrun():

@@ -21,9 +21,10 @@ class AugmentedLagrangian(OrderConstraint):
 
     One multiplier a pair of adjacent classes, shared by the samples: the update, at every `tighten`, is the mean of
     what each sample seen in training since the last one would ask for. The multipliers start from 0, where the cost is
-    the quadratic penalty :math:`\frac\mu2 \max(0, \Delta)^2`, and are saved in the `state_dict` with what was seen.
-    The paper argues that such updates, interleaved with stochastic steps, are unstable, and takes a barrier for that
-    reason: this is here so that it can be seen. A compiled loss does not count what it sees, so its multipliers stay.
+    the quadratic penalty :math:`\frac\mu2 \max(0, \Delta)^2`, and are saved in the `state_dict`, without what was seen
+    since the last update: save after `tighten`. The paper argues that such updates, interleaved with stochastic steps,
+    are unstable, and takes a barrier for that reason: this is here so that it can be seen. A compiled loss does not
+    count what it sees, so its multipliers stay.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -44,15 +45,14 @@ class AugmentedLagrangian(OrderConstraint):
     """
 
     duals: Tensor
-    asked: Tensor
-    seen: Tensor
 
     def __init__(self, num_classes: int, weight: float = 0.1) -> None:
         super().__init__(num_classes)
         self.weight = check_number("weight", weight, above=0)
         self.register_buffer("duals", torch.zeros(num_classes - 1))
-        self.register_buffer("asked", torch.zeros(num_classes - 1))  # the samples' own updates, summed
-        self.register_buffer("seen", torch.zeros(()))
+        # The samples' own updates, summed, and how many. No buffers: DistributedDataParallel overwrites those of every
+        # process by the first one's.
+        self.asked, self.seen = torch.zeros(num_classes - 1), torch.zeros(())
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
         """The augmented Lagrangian's term of each gap."""
@@ -83,10 +83,10 @@ class AugmentedLagrangian(OrderConstraint):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "AugmentedLagrangian":
         # `module.bfloat16()` must not round what is summed and counted
-        exact = dict(self.named_buffers())
+        exact = (self.duals, self.asked, self.seen)
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        for name, buffer in exact.items():
-            setattr(self, name, buffer.to(self.get_buffer(name).device))
+        place = self.duals.device
+        self.duals, self.asked, self.seen = (each.to(place) for each in exact)
         return self
 
     def extra_repr(self) -> str:
