@@ -149,6 +149,11 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     assert mae["mean"] == pytest.approx(np.mean(errors_of_runs))
     assert mae["std"] == pytest.approx(np.std(errors_of_runs, ddof=1))
 
+    flags = ("--methods", "wild", "--out", tmp_path / "wild", "--device", "cpu", "--quiet", "--json")
+    status, output, _ = run("compare", plan, *flags)
+    content = json.loads(output)
+    assert (status, content["methods"], content["report"], len(content["failed"])) == (1, [], None, 2)
+
 
 def test_a_dry_run_lists_every_run_with_its_cost_and_writes_nothing(table, tmp_path, run):
     status, output, errors = run(*flags_of(table, tmp_path / "out", "--dry-run", "--methods", "ce,elb:t=2"))

@@ -154,8 +154,7 @@ def run_comparison(
     except KeyboardInterrupt:
         done = f"{tally.count('finished')} of {counted(len(runs), 'run')} are finished"
         raise StoppedError(f"Stopped: {done}; the same command goes on with the others.") from None
-    if outcome.finished:
-        print_comparison(outcome, folder, as_json=as_json, quiet=quiet)
+    print_comparison(outcome, folder, as_json=as_json, quiet=quiet)
     if outcome.failed:
         first = outcome.failed[0]
         raise FailedRunsError(

@@ -59,9 +59,9 @@ def print_plan(planned: Sequence[PlannedRun], *, workers: int, as_json: bool) ->
 
 
 def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bool) -> None:
-    """Writes the report where it can be, and prints the means."""
-    results = read_results(folder)
-    page = _report(folder, results, show=not as_json, quiet=quiet)
+    """Writes the report where it can be, and prints the means; of failures alone only JSON has something to say."""
+    results = read_results(folder) if outcome.finished else None
+    page = None if results is None else _report(folder, results, show=not as_json, quiet=quiet)
     if as_json:
         typer.echo(json_text(_record(outcome, folder, results, page)))
     elif page is not None and not quiet:
@@ -90,10 +90,10 @@ def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Path | 
     return page
 
 
-def _record(outcome: Outcome, folder: Path, results: Frame, page: Path | None) -> dict[str, Any]:
+def _record(outcome: Outcome, folder: Path, results: Frame | None, page: Path | None) -> dict[str, Any]:
     """The findings for a program."""
     methods = []
-    for label, runs in results.groupby("label", sort=False):
+    for label, runs in () if results is None else results.groupby("label", sort=False):
         columns = {name: runs[f"test_{name}"].dropna() for name in NAMES if f"test_{name}" in runs}
         methods.append(
             {
