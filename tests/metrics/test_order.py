@@ -37,13 +37,12 @@ def two_bumps_at_70_classes():
     return (bumps / bumps.sum()).log().unsqueeze(0)
 
 
-def test_a_small_second_bump_at_70_classes_is_caught_without_tolerance():
+def test_a_small_second_bump_at_70_classes_is_caught_but_by_two_definitions():
     log_probs, label = two_bumps_at_70_classes(), torch.tensor([20])
-    rounded = (log_probs.exp() * 100).round()
-    assert (rounded.diff()[..., 20:] <= 0).all()  # two decimals see one peak
-    strict = UnimodalRate(num_classes=70)
-    strict.update(log_probs, label)
-    assert strict.compute().item() == 0.0
+    for definition, share in (("strict", 0.0), ("weak", 0.0), ("quasi", 1.0), ("rounded_to_two_decimals", 1.0)):
+        rate = UnimodalRate(num_classes=70, definition=definition)
+        rate.update(log_probs, label)
+        assert rate.compute().item() == share
 
 
 def test_tolerance_is_in_log_probability():
@@ -70,6 +69,15 @@ def test_a_negative_tolerance_is_refused():
         UnimodalRate(num_classes=4, tolerance=-0.1)
 
 
+@pytest.mark.bad_input
+def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused_at_once():
+    with pytest.raises(ValueError, match=r"Unknown `definition` 'week'\. Did you mean 'weak'"):
+        UnimodalRate(num_classes=4, definition="week")
+    with pytest.raises(ValueError, match="`tolerance` must be 0 where `definition` is 'rounded_to_two_decimals'"):
+        UnimodalRate(num_classes=4, tolerance=0.1, definition="rounded_to_two_decimals")
+
+
 def test_a_metric_shows_its_settings():
     assert repr(SideOrderIndex(num_classes=70)) == "SideOrderIndex(num_classes=70, reference='predicted')"
-    assert repr(UnimodalRate(num_classes=3, tolerance=0.5)) == "UnimodalRate(num_classes=3, tolerance=0.5)"
+    shown = "UnimodalRate(num_classes=3, tolerance=0.5, definition='weak')"
+    assert repr(UnimodalRate(num_classes=3, tolerance=0.5, definition="weak")) == shown

@@ -1,8 +1,16 @@
+import itertools
+from typing import get_args
+
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onepeak.errors import InputError
 from onepeak.posterior import is_unimodal
+from onepeak.posterior.shape import Unimodality
+
+DEFINITIONS = get_args(Unimodality)
 
 
 def test_one_peak_anywhere_is_unimodal():
@@ -39,3 +47,52 @@ def test_a_class_without_probability_ties_with_its_like():
 def test_a_negative_tolerance_is_refused():
     with pytest.raises(InputError, match=r"`tolerance` must be a finite number >= 0, got -0\.1\."):
         is_unimodal(torch.zeros(3), -0.1)
+
+
+def passes(probs, **settings):
+    """By which definitions a posterior has one peak."""
+    log_probs = torch.tensor(probs, dtype=torch.float64).log()
+    return [name for name in DEFINITIONS if is_unimodal(log_probs, definition=name, **settings)]
+
+
+def test_each_definition_lets_pass_what_the_one_before_does_not():
+    assert passes([0.1, 0.6, 0.3]) == ["strict", "weak", "quasi", "rounded_to_two_decimals"]
+    assert passes([0.0, 0.0, 0.7, 0.3]) == ["weak", "quasi", "rounded_to_two_decimals"]  # a tie, of nothing too
+    assert passes([0.6, 0.2, 0.05, 0.15]) == ["quasi"]  # out of order behind the neighbour
+    assert passes([0.5, 0.1, 0.1, 0.3]) == []  # above the neighbour
+    assert passes([0.596, 0.2, 0.1, 0.104]) == ["quasi", "rounded_to_two_decimals"]  # a rise of .004
+    assert passes([0.99, 0.002, 0.003, 0.005]) == ["rounded_to_two_decimals"]
+
+
+@given(scores=st.lists(st.integers(-3, 3), min_size=2, max_size=8), scale=st.floats(0.1, 3))
+def test_what_is_strict_is_weak_and_what_is_weak_is_all_else(scores, scale):
+    log_probs = (scale * torch.tensor(scores, dtype=torch.float64)).log_softmax(-1)
+    strict, weak, quasi, rounded = (bool(is_unimodal(log_probs, definition=name)) for name in DEFINITIONS)
+    assert strict <= weak <= min(quasi, rounded)
+
+
+@given(scores=st.lists(st.floats(-4, 4), min_size=2, max_size=9, unique=True))
+def test_two_decimals_are_counted_as_the_benchmark_counts_them(scores):
+    probs = torch.tensor(scores, dtype=torch.float64).softmax(-1)
+    # written from its description: signs of the rounded differences, zero at both ends, at most one change
+    steps = torch.cat([torch.zeros(1), probs, torch.zeros(1)]).diff().round(decimals=2)
+    signs = [step > 0 for step in steps.tolist() if step]
+    changes = sum(a != b for a, b in itertools.pairwise(signs))
+    assert bool(is_unimodal(probs.log(), definition="rounded_to_two_decimals")) == (changes <= 1)
+
+
+def test_a_rise_of_the_tolerance_passes_where_ties_do():
+    bump = torch.tensor([0.0, -1.0, -0.75])
+    assert not is_unimodal(bump, 0.25)
+    assert is_unimodal(bump, 0.25, definition="weak")
+    far = torch.tensor([0.0, -1.0, -2.0, -0.75])
+    assert not is_unimodal(far, 0.2, definition="quasi")
+    assert is_unimodal(far, 0.25, definition="quasi")
+
+
+@pytest.mark.bad_input
+def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused():
+    with pytest.raises(InputError, match=r"Unknown `definition` 'quasy'\. Did you mean 'quasi'\?"):
+        is_unimodal(torch.zeros(3), definition="quasy")
+    with pytest.raises(InputError, match=r"`tolerance` must be 0 where .* has its own, got 0\.1\."):
+        is_unimodal(torch.zeros(3), 0.1, definition="rounded_to_two_decimals")

@@ -1,5 +1,7 @@
 """Every metric of the catalog from its definition: slow, obvious, float64, one sample and one pair at a time."""
 
+import functools
+import itertools
 import math
 
 import numpy as np
@@ -14,13 +16,14 @@ def values(log_probs, labels, predicted, num_classes, *, num_bins=15):
     by_class = [
         _mean([abs(p - y) for p, y in pairs if y == k]) for k in range(num_classes) if any(y == k for y in labels)
     ]
+    found = [sensitivity(pairs, k) for k in range(num_classes) if any(y == k for y in labels)]
     return {
         "mae": _mean([abs(p - y) for p, y in pairs]),
         "accuracy": _mean([p == y for p, y in pairs]),
         "accuracy_within_1": _mean([abs(p - y) <= 1 for p, y in pairs]),
         "amae": _mean(by_class),
         "mmae": max(by_class, default=math.nan),
-        "qwk": quadratic_weighted_kappa(predicted, labels),
+        "qwk": weighted_kappa(predicted, labels, lambda p, y: (p - y) ** 2),
         "tau": kendall_tau(predicted, labels),
         "spearman": spearman(predicted, labels),
         "soi_predicted": _mean([side_order_index(row, p) for row, p in zip(log_probs, predicted, strict=True)]),
@@ -33,6 +36,21 @@ def values(log_probs, labels, predicted, num_classes, *, num_bins=15):
         "nll": _mean([-row[y] for row, y in zip(log_probs, labels, strict=True)]),
         "rps": _mean([ranked_probability_score(np.exp(row), y) for row, y in zip(log_probs, labels, strict=True)]),
         "ece": calibration_error([math.exp(max(row)) for row in log_probs], modes, labels, num_bins),
+        "rmse": math.sqrt(_mean([(p - y) ** 2 for p, y in pairs])),
+        "balanced_accuracy": _mean(found),
+        "gmean": math.prod(found) ** (1 / len(found)) if found else math.nan,
+        "min_sensitivity": min(found, default=math.nan),
+        "mes": (sensitivity(pairs, 0) + sensitivity(pairs, num_classes - 1)) / 2,
+        "gmes": math.sqrt(sensitivity(pairs, 0) * sensitivity(pairs, num_classes - 1)),
+        "iba": index_of_balanced_accuracy(pairs, num_classes),
+        "kappa": weighted_kappa(predicted, labels, lambda p, y: p != y),
+        "lwk": weighted_kappa(predicted, labels, lambda p, y: abs(p - y)),
+        "oci": ordinal_classification_index(predicted, labels, num_classes),
+        "uoc": uniform_ordinal_classification_index(predicted, labels, num_classes),
+        "emd": _mean([earth_mover_distance(np.exp(row), y) for row, y in zip(log_probs, labels, strict=True)]),
+        "unimodal_weak": _mean([weakly_unimodal(row) for row in log_probs]),
+        "unimodal_quasi": _mean([quasi_unimodal(row, m) for row, m in zip(log_probs, modes, strict=True)]),
+        "unimodal_two_decimals": _mean([unimodal_in_two_decimals(np.exp(row)) for row in log_probs]),
     }
 
 
@@ -58,9 +76,84 @@ def ranked_probability_score(probs, label):
     return sum((sum(probs[: k + 1]) - (label <= k)) ** 2 for k in range(len(probs) - 1))
 
 
-def quadratic_weighted_kappa(predicted, labels):
-    observed = _mean([(p - y) ** 2 for p, y in zip(predicted, labels, strict=True)])
-    by_chance = _mean([(p - y) ** 2 for p in predicted for y in labels])
+def earth_mover_distance(probs, label):
+    """Carry what lies left of each threshold over it, as far as it has to go that way."""
+    truth = [k == label for k in range(len(probs))]
+    moved = carried = 0.0
+    for here, wanted in zip(probs, truth, strict=True):
+        carried += here - wanted
+        moved += abs(carried)
+    return moved
+
+
+def weakly_unimodal(scores):
+    return any(
+        all(a <= b for a, b in itertools.pairwise(scores[: k + 1]))
+        and all(a >= b for a, b in itertools.pairwise(scores[k:]))
+        for k in range(len(scores))
+    )
+
+
+def quasi_unimodal(scores, mode):
+    return all(scores[k] <= scores[mode - 1] for k in range(mode - 1)) and all(
+        scores[k] <= scores[mode + 1] for k in range(mode + 2, len(scores))
+    )
+
+
+def unimodal_in_two_decimals(probs):
+    steps = [round(b - a, 2) for a, b in zip([0.0, *probs], [*probs, 0.0], strict=True)]
+    signs = [step > 0 for step in steps if step]
+    return sum(a != b for a, b in itertools.pairwise(signs)) <= 1
+
+
+def sensitivity(pairs, k):
+    return _mean([p == k for p, y in pairs if y == k])
+
+
+def index_of_balanced_accuracy(pairs, num_classes, alpha=0.1):
+    values = []
+    for k in range(num_classes):
+        own, others = [p == k for p, y in pairs if y == k], [p != k for p, y in pairs if y != k]
+        if own:
+            values.append((1 + alpha * (_mean(own) - _mean(others))) * _mean(own) * _mean(others))
+    return _mean(values)
+
+
+def ordinal_classification_index(predicted, labels, num_classes, beta=0.75, gamma=1.0):
+    table = np.zeros((num_classes, num_classes))
+    for p, y in zip(predicted, labels, strict=True):
+        table[y, p] += 1
+    return _path_index(table, beta / (num_classes - 1) ** gamma, gamma)
+
+
+def uniform_ordinal_classification_index(predicted, labels, num_classes, beta=None):
+    table = np.zeros((num_classes, num_classes))
+    for p, y in zip(predicted, labels, strict=True):
+        table[y, p] += 1 / labels.count(y)
+    betas = np.linspace(0, 1, 1001) if beta is None else np.array([beta, beta])
+    values = _path_index(table, betas, 1.0)
+    return float(np.mean((values[1:] + values[:-1]) / 2)) if labels else math.nan
+
+
+def _path_index(table, beta, gamma):
+    """By the definition: from the last cell back, the cheapest of the three ways to come to it."""
+    total = table.sum()
+    if not total:
+        return math.nan
+    spread = sum(table[r, k] * abs(r - k) ** gamma for r in range(len(table)) for k in range(len(table)))
+
+    @functools.cache
+    def cost_up_to(r, k):
+        before = [cost_up_to(*cell) for cell in ((r - 1, k), (r, k - 1), (r - 1, k - 1)) if min(cell) >= 0]
+        here = beta * table[r, k] * abs(r - k) ** gamma / total - table[r, k] / (total + spread ** (1 / gamma))
+        return here + (np.min(before, axis=0) if before else 1.0)
+
+    return cost_up_to(len(table) - 1, len(table) - 1)
+
+
+def weighted_kappa(predicted, labels, cost):
+    observed = _mean([cost(p, y) for p, y in zip(predicted, labels, strict=True)])
+    by_chance = _mean([cost(p, y) for p in predicted for y in labels])
     return 1 - observed / by_chance if by_chance else math.nan
 
 
