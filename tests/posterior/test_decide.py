@@ -123,3 +123,19 @@ def test_a_table_of_costs_that_does_not_fit_is_refused(costs, message):
 def test_costs_need_a_posterior():
     with pytest.raises(InputError, match="`log_probs` must be log-probabilities, whose exponentials sum to 1"):
         minimum_cost(torch.zeros(2, 3), torch.zeros(3, 3))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("decide", DECISIONS.values(), ids=DECISIONS)
+def test_what_is_no_posterior_is_not_decided_on(decide):
+    with pytest.raises(InputError, match=r"`log_probs` must not be NaN, got NaN in 1 samples"):
+        decide(torch.tensor([[0.0, torch.nan], [0.5, 0.5]]).log())
+    with pytest.raises(InputError, match=r"`log_probs` must have 2 numbers on its last axis, got shape \(3, 1\)"):
+        decide(torch.zeros(3, 1))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("decide", [median, mean, floor_of_mean])
+def test_probabilities_in_place_of_their_logarithms_are_told_of(decide):
+    with pytest.raises(InputError, match=r"exponentials sum to 1, got a log-sum off by .* `log\(\)` to probabilities"):
+        decide(torch.tensor([0.2, 0.3, 0.5]))

@@ -18,7 +18,7 @@ from onepeak._check import readable
 from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, PerSample
 from onepeak.errors import InputError, NotFiniteError
-from onepeak.posterior._check import check_log_probs
+from onepeak.posterior._check import check_class_scores, check_log_probs
 
 
 def mode(log_probs: LogProbs) -> Labels:
@@ -28,6 +28,7 @@ def mode(log_probs: LogProbs) -> Labels:
         >>> mode(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
         tensor(0)
     """
+    check_class_scores(log_probs, name="log_probs")  # only their order matters, so scores will do
     return log_probs.argmax(dim=-1)
 
 
@@ -38,6 +39,7 @@ def median(log_probs: LogProbs) -> Labels:
         >>> median(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
         tensor(1)
     """
+    check_log_probs(log_probs)
     # Counting labels that leave more than half above them needs no search, and 0.5 exactly stops at the lower label.
     # Both tails are summed: where 1 - cumsum would lose the upper one to rounding, the comparison is of like with like.
     probs = full_precision(log_probs).softmax(dim=-1)
@@ -53,6 +55,7 @@ def mean(log_probs: LogProbs) -> Labels:
         >>> mean(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
         tensor(1)
     """
+    check_log_probs(log_probs)
     return (expected_label(log_probs) + 0.5).floor().long().clamp_(0, log_probs.shape[-1] - 1)
 
 
@@ -65,6 +68,7 @@ def floor_of_mean(log_probs: LogProbs) -> Labels:
         >>> floor_of_mean(torch.tensor([0.1, 0.0, 0.9]).log())
         tensor(1)
     """
+    check_log_probs(log_probs)
     return expected_label(log_probs).floor().long().clamp_(0, log_probs.shape[-1] - 1)
 
 
