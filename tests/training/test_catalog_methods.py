@@ -30,7 +30,9 @@ def test_it_is_better_than_the_most_frequent_answer(data, method, tmp_path):
     settings = RunSettings(method=method, network=data.suits(), recipe=recipe)
     result = train_run(settings, data, split, tmp_path / "run", fabric=make_fabric(device="cpu"))
     found = result["metrics"]["test"]
-    sys.stdout.write(f"\n{method:18} mae {found['mae']:.3f}  soi {found['soi_predicted']:.3f}  {result['seconds']:.0f} s")
+    sys.stdout.write(
+        f"\n{method:18} mae {found['mae']:.3f}  soi {found['soi_predicted']:.3f}  {result['seconds']:.0f} s"
+    )
     labels = data.manifest.labels
     majority = np.bincount(labels[split.train]).argmax()
     assert found["mae"] < 0.9 * np.abs(labels[split.test] - majority).mean()
