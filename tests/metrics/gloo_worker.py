@@ -7,14 +7,14 @@ import warnings
 import torch
 import torch.distributed as dist
 
-from onepeak.metrics.catalog import collection
+from onepeak.metrics.catalog import NAMES, collection
 
 
 def main(rank, world_size, meeting_place, samples):
     warnings.simplefilter("error")
     dist.init_process_group("gloo", init_method=f"file://{meeting_place}", rank=int(rank), world_size=int(world_size))
     data = torch.load(samples)
-    metrics = collection(data["log_probs"].shape[-1])
+    metrics = collection(data["log_probs"].shape[-1], names=NAMES)
     values = []
     for ranks in data["ranks"]:  # one way after another of sharing out the same samples
         metrics.reset()

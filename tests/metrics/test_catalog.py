@@ -5,7 +5,7 @@ import torch
 from torchmetrics import Metric
 
 from onepeak import metrics
-from onepeak.metrics.catalog import METRICS, collection
+from onepeak.metrics.catalog import DEFAULT_NAMES, METRICS, NAMES, collection
 from onepeak.metrics.functional import side_order_chance
 
 RECORDS = [pytest.param(record, id=record.name) for record in METRICS]
@@ -47,9 +47,17 @@ def test_chance_is_given_for_the_side_order_index():
 
 
 def test_metrics_on_labels_share_one_table_in_a_collection():
-    all_metrics = collection(5)
+    all_metrics = collection(5, names=NAMES)
     groups = [group for group in all_metrics.compute_groups.values() if len(group) > 1]
     assert [sorted(group) for group in groups] == [sorted(r.name for r in METRICS if r.needs == "labels")]
+
+
+def test_what_training_measures_is_short_and_stays_as_run_folders_have_it():
+    assert set(collection(5)) == set(DEFAULT_NAMES) == {record.name for record in METRICS if record.default}
+    assert " ".join(DEFAULT_NAMES) == (
+        "mae soi_predicted soi_true accuracy accuracy_within_1 amae mmae qwk tau spearman "
+        "rps nll ece unimodal violations violation_size"
+    )
 
 
 def test_a_collection_of_some_metrics_has_these_and_no_others():
@@ -62,7 +70,7 @@ def test_a_collection_of_some_metrics_has_these_and_no_others():
 
 def test_a_perfect_one_hot_posterior_is_the_best_but_for_its_ties():
     labels = torch.tensor([0, 2, 4, 1, 3])
-    perfect = collection(5)
+    perfect = collection(5, names=NAMES)
     perfect.update(torch.eye(5)[labels].log(), labels)
     values = {name: value.item() for name, value in perfect.compute().items()}
     # classes of probability zero are ties, and ties are violations: the strict metrics say so

@@ -7,6 +7,7 @@ from onepeak.metrics import (
     AverageMeanAbsoluteError,
     MaximumMeanAbsoluteError,
     MeanAbsoluteError,
+    RootMeanSquaredError,
 )
 
 PREDICTED, LABELS = torch.tensor([0, 2, 4, 1]), torch.tensor([0, 0, 1, 1])  # distances 0, 2, 3, 0
@@ -16,6 +17,7 @@ PREDICTED, LABELS = torch.tensor([0, 2, 4, 1]), torch.tensor([0, 0, 1, 1])  # di
     ("metric", "expected"),
     [
         (MeanAbsoluteError(num_classes=5), 1.25),
+        (RootMeanSquaredError(num_classes=5), 3.25**0.5),
         (Accuracy(num_classes=5), 0.5),
         (AccuracyWithin(num_classes=5), 0.5),
         (AccuracyWithin(num_classes=5, k=2), 0.75),

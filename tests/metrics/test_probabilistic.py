@@ -1,7 +1,12 @@
 import pytest
 import torch
 
-from onepeak.metrics import ExpectedCalibrationError, NegativeLogLikelihood, RankedProbabilityScore
+from onepeak.metrics import (
+    EarthMoverDistance,
+    ExpectedCalibrationError,
+    NegativeLogLikelihood,
+    RankedProbabilityScore,
+)
 
 LOG_PROBS = torch.tensor([[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]], dtype=torch.float64).log()
 LABELS = torch.tensor([0, 0])
@@ -12,6 +17,7 @@ LABELS = torch.tensor([0, 0])
     [
         (NegativeLogLikelihood(num_classes=3), 2 * 0.6931471805599453),
         (RankedProbabilityScore(num_classes=3), (0.3125 + 1.015625) / 2),
+        (EarthMoverDistance(num_classes=3), (0.75 + 1.375) / 2),
         (ExpectedCalibrationError(num_classes=3), 0.0),
     ],
     ids=lambda value: type(value).__name__,

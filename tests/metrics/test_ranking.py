@@ -1,13 +1,12 @@
 import pytest
 import torch
 
-from onepeak.metrics import KendallTau, QuadraticWeightedKappa, SpearmanCorrelation
+from onepeak.metrics import KendallTau, SpearmanCorrelation
 
 
 @pytest.mark.parametrize(
     ("metric", "expected"),
     [
-        (QuadraticWeightedKappa(num_classes=9), 0.8),
         (KendallTau(num_classes=9), 0.8),
         (SpearmanCorrelation(num_classes=9), 3.75 / 4.5),
     ],

@@ -20,16 +20,16 @@ def check_class_scores(scores: Scores, num_classes: int | None = None, *, name: 
         raise InputError(f"`{name}` must not be NaN, got NaN in {rows} samples: has the training diverged?")
 
 
-def check_log_probs(log_probs: LogProbs, num_classes: int | None = None) -> None:
+def check_log_probs(log_probs: LogProbs, num_classes: int | None = None, *, name: str = "log_probs") -> None:
     """Scores whose exponentials sum to one, as far as their precision can tell."""
-    check_class_scores(log_probs, num_classes, name="log_probs")
+    check_class_scores(log_probs, num_classes, name=name)
     if readable(log_probs) and log_probs.numel():
         worst = log_probs.to(wide(log_probs)).logsumexp(dim=-1).abs().max()
         # Rounding log p moves the sum by at most eps * E|log p|, and the entropy is at most log c.
         allowed = max(1e-3, 2 * torch.finfo(log_probs.dtype).eps * (1 + math.log(log_probs.shape[-1])))
         if worst > allowed:
             raise InputError(
-                "`log_probs` must be log-probabilities, whose exponentials sum to 1, got a log-sum off by "
+                f"`{name}` must be log-probabilities, whose exponentials sum to 1, got a log-sum off by "
                 f"{worst.item():.3g}: apply `log_softmax(dim=-1)` to scores, `log()` to probabilities."
             )
 

@@ -12,6 +12,7 @@ from onepeak.metrics.functional import (
     average_mean_absolute_error,
     maximum_mean_absolute_error,
     mean_absolute_error,
+    root_mean_squared_error,
 )
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30)
@@ -25,6 +26,7 @@ def tensors(pairs):
 def test_values_worked_by_hand():
     predicted, labels = torch.tensor([0, 2, 4, 1]), torch.tensor([0, 0, 1, 1])  # distances 0, 2, 3, 0
     assert mean_absolute_error(predicted, labels).item() == 1.25
+    assert root_mean_squared_error(predicted, labels).item() == pytest.approx(3.25**0.5)
     assert accuracy(predicted, labels).item() == 0.5
     assert accuracy_within(predicted, labels, k=2).item() == 0.75
     assert average_mean_absolute_error(predicted, labels, num_classes=5).item() == 1.25  # of 1 and 1.5
@@ -49,6 +51,9 @@ def test_scikit_learn_agrees(pairs):
         sklearn.metrics.mean_absolute_error(labels, predicted)
     )
     assert accuracy(predicted, labels).item() == pytest.approx(sklearn.metrics.accuracy_score(labels, predicted))
+    assert root_mean_squared_error(predicted, labels).item() == pytest.approx(
+        sklearn.metrics.root_mean_squared_error(labels, predicted)
+    )
 
 
 @given(pairs=PAIRS)
@@ -82,6 +87,7 @@ def test_labels_of_one_byte_do_not_overflow():
 def test_without_samples_the_value_is_nan():
     none = torch.empty(0, dtype=torch.int64)
     assert mean_absolute_error(none, none).isnan()
+    assert root_mean_squared_error(none, none).isnan()
     assert accuracy(none, none).isnan()
     assert average_mean_absolute_error(none, none, num_classes=3).isnan()
     assert maximum_mean_absolute_error(none, none, num_classes=3).isnan()

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.stats
 import sklearn.metrics
 import torch
 from dlordinal import metrics as dlordinal
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from torchmetrics.functional.classification import multiclass_calibration_error
 
 from onepeak.metrics.functional import (
+    earth_mover_distance,
     expected_calibration_error,
     negative_log_likelihood,
     ranked_probability_score,
@@ -30,6 +32,8 @@ def test_values_worked_by_hand():
     rps = ranked_probability_score(log_probs, labels)
     expected = torch.tensor([0.5**2 + 0.25**2, 0.875**2 + 0.5**2], dtype=torch.float64)
     torch.testing.assert_close(rps, expected)
+    emd = earth_mover_distance(log_probs, labels)
+    torch.testing.assert_close(emd, torch.tensor([0.25 + 2 * 0.25, 0.375 + 2 * 0.5], dtype=torch.float64))
     # both are half sure, one of them is right: nothing to correct
     assert expected_calibration_error(log_probs, labels).item() == pytest.approx(0)
 
@@ -57,9 +61,35 @@ def test_for_two_classes_the_ranked_probability_score_is_the_brier_score(case):
     assert ranked_probability_score(two, labels).mean().item() == pytest.approx(expected)
 
 
-def test_all_on_one_label_the_ranked_probability_score_is_the_distance():
-    certain = torch.eye(5).log()
-    assert ranked_probability_score(certain, torch.tensor([0, 0, 0, 4, 0])).tolist() == [0, 1, 2, 1, 4]
+@given(case=posteriors(), data=st.data())
+def test_scipy_agrees_on_the_earth_movers_distance_to_labels_and_to_posteriors(case, data):
+    log_probs, labels = case
+    classes = range(log_probs.shape[-1])
+    truth = (log_probs * data.draw(st.floats(-1, 1))).log_softmax(dim=-1)
+    for target, weights in ((labels, torch.eye(len(classes))[labels]), (truth, truth.exp())):
+        theirs = [
+            scipy.stats.wasserstein_distance(classes, classes, p, q)
+            for p, q in zip(log_probs.exp().numpy(), weights.numpy(), strict=True)
+        ]
+        assert earth_mover_distance(log_probs, target).tolist() == pytest.approx(theirs, abs=1e-9)
+
+
+def test_all_on_one_label_the_distance_is_the_absolute_error():
+    certain, labels = torch.eye(5).log(), torch.tensor([0, 0, 0, 4, 0])
+    assert ranked_probability_score(certain, labels).tolist() == [0, 1, 2, 1, 4]
+    assert earth_mover_distance(certain, labels).tolist() == [0, 1, 2, 1, 4]
+    assert earth_mover_distance(certain, certain[labels]).tolist() == [0, 1, 2, 1, 4]
+
+
+@pytest.mark.bad_input
+def test_a_truth_that_is_neither_labels_nor_a_posterior_over_the_classes_is_refused():
+    log_probs = torch.tensor([[0.5, 0.5]]).log()
+    with pytest.raises(ValueError, match="`truth` must be integers from 0 to 1, got 2"):
+        earth_mover_distance(log_probs, torch.tensor([2]))
+    with pytest.raises(ValueError, match=r"`truth` must have 2 numbers on its last axis, got shape \(1, 3\)"):
+        earth_mover_distance(log_probs, torch.full((1, 3), 1 / 3).log())
+    with pytest.raises(ValueError, match=r"`truth` must have shape \(1, 2\), got \(4, 2\)"):
+        earth_mover_distance(log_probs, log_probs.expand(4, 2))
 
 
 @given(case=posteriors(min_classes=3), num_bins=st.integers(1, 20))

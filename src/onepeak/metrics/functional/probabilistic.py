@@ -5,6 +5,7 @@ from torch import Tensor
 
 from onepeak._check import check_integer, check_labels
 from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
+from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion import as_weights
 from onepeak.posterior._check import check_log_probs, wide
 from onepeak.posterior.reliability_bins import bin_sums
@@ -92,7 +93,9 @@ def earth_mover_distance(log_probs: LogProbs, truth: Labels | LogProbs) -> PerSa
     check_log_probs(log_probs)
     probs = log_probs.to(wide(log_probs)).exp()
     if isinstance(truth, Tensor) and truth.is_floating_point():
-        check_log_probs(truth, log_probs.shape[-1])
+        check_log_probs(truth, log_probs.shape[-1], name="truth")
+        if truth.shape != log_probs.shape:
+            raise InputError(f"`truth` must have shape {tuple(log_probs.shape)}, got {tuple(truth.shape)}.")
         return (probs - truth.to(probs).exp()).cumsum(dim=-1)[..., :-1].abs().sum(dim=-1)
     check_labels(truth, log_probs.shape[-1], log_probs.shape[:-1], name="truth")
     distances = (torch.arange(probs.shape[-1], device=truth.device) - truth.unsqueeze(-1)).abs()

@@ -1,0 +1,153 @@
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onepeak.metrics.functional import ordinal_classification_index, uniform_ordinal_classification_index
+
+BOTH = [ordinal_classification_index, uniform_ordinal_classification_index]
+
+
+def index_of(function, table, **settings):
+    """The index of a table of true (row) by predicted (column) labels."""
+    counts = torch.tensor(table, dtype=torch.float64)
+    classes = torch.arange(len(table))
+    labels, predicted = torch.meshgrid(classes, classes, indexing="ij")
+    return function(predicted, labels, num_classes=len(table), sample_weight=counts, **settings).item()
+
+
+@pytest.mark.parametrize(
+    ("table", "quarter", "three_quarters"),
+    [
+        ([[4, 0, 0, 0], [0, 6, 0, 0], [0, 0, 0, 0], [0, 0, 0, 3]], 0.00, 0.00),
+        ([[0, 4, 0, 0], [0, 0, 6, 0], [0, 0, 0, 0], [0, 0, 0, 3]], 0.50, 0.63),
+        ([[0, 0, 4, 0], [0, 0, 6, 0], [0, 0, 0, 0], [0, 0, 0, 3]], 0.61, 0.78),
+        ([[0, 4, 0, 0], [6, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 3]], 0.65, 0.72),
+    ],
+)
+def test_the_figures_of_cardoso_and_sousa_are_met(table, quarter, three_quarters):  # their table 1
+    assert round(index_of(ordinal_classification_index, table, beta=0.25), 2) == quarter
+    assert round(index_of(ordinal_classification_index, table, beta=0.75), 2) == three_quarters
+
+
+@pytest.mark.parametrize(
+    ("table", "quarter", "three_quarters", "area"),
+    [
+        ([[4, 0, 0, 0], [0, 5, 0, 0], [0, 0, 6, 0], [0, 0, 0, 1]], 0.00, 0.00, 0.00),
+        ([[0, 4, 0, 0], [0, 0, 6, 0], [0, 0, 5, 0], [0, 0, 0, 3]], 0.46, 0.67, 0.56),
+        ([[0, 0, 4, 0], [0, 0, 6, 0], [0, 0, 5, 0], [0, 0, 0, 3]], 0.62, 0.71, 0.65),
+        ([[0, 4, 0, 0], [6, 0, 0, 0], [0, 0, 5, 0], [0, 0, 0, 3]], 0.56, 0.67, 0.61),
+        ([[0, 4, 0, 0], [6, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 3]], 0.68, 0.80, 0.74),
+        ([[0, 40, 0, 0], [6, 0, 0, 0], [0, 0, 5, 0], [0, 0, 0, 3]], 0.56, 0.67, 0.61),
+    ],
+)
+def test_the_figures_of_silva_pinto_and_cardoso_are_met(table, quarter, three_quarters, area):  # their table 1
+    assert round(index_of(uniform_ordinal_classification_index, table, beta=0.25), 2) == quarter
+    assert round(index_of(uniform_ordinal_classification_index, table, beta=0.75), 2) == three_quarters
+    assert round(index_of(uniform_ordinal_classification_index, table), 2) == area
+
+
+def paths(size):
+    """All paths through a table, one by one."""
+    unfinished = [[(0, 0)]]
+    while unfinished:
+        path = unfinished.pop()
+        row, column = path[-1]
+        if (row, column) == (size - 1, size - 1):
+            yield path
+        for cell in ((row + 1, column), (row, column + 1), (row + 1, column + 1)):
+            if max(cell) < size:
+                unfinished.append([*path, cell])
+
+
+tables = (
+    st.integers(2, 5)
+    .flatmap(
+        lambda size: st.lists(st.lists(st.integers(0, 9), min_size=size, max_size=size), min_size=size, max_size=size)
+    )
+    .filter(lambda table: any(map(any, table)))
+)
+
+
+@settings(max_examples=40)
+@given(table=tables, beta=st.floats(0, 2), gamma=st.sampled_from([1.0, 2.0]))
+def test_no_path_is_cheaper_than_the_one_that_is_found(table, beta, gamma):
+    counts, size = np.array(table, dtype=float), len(table)
+    away = np.abs(np.subtract.outer(range(size), range(size))) ** gamma
+    total, spread = counts.sum(), (counts * away).sum() ** (1 / gamma)
+    cheapest = min(
+        1
+        - sum(counts[cell] for cell in path) / (total + spread)
+        + beta * sum(counts[cell] * away[cell] for cell in path) / (total * (size - 1) ** gamma)
+        for path in paths(size)
+    )
+    got = index_of(ordinal_classification_index, table, beta=beta, gamma=gamma)
+    assert got == pytest.approx(cheapest, abs=1e-12)
+
+
+@settings(max_examples=25)
+@given(table=tables)
+def test_the_area_is_the_integral_to_what_its_trapezoids_leave(table):
+    counts, size = np.array(table, dtype=float), len(table)
+    of_class = counts.sum(axis=1, keepdims=True)
+    occurring, shares = (of_class > 0).sum(), counts / np.maximum(of_class, 1)
+    away = np.abs(np.subtract.outer(range(size), range(size)))
+    bottom = occurring + (shares * away).sum()
+    # a line over beta for every path; between the points where two cross, the lowest is one of them
+    lines = {
+        (
+            1 - sum(shares[cell] for cell in path) / bottom,
+            sum(shares[cell] * away[cell] for cell in path) / occurring,
+        )
+        for path in paths(size)
+    }
+    a, b = np.array(sorted(lines)).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossings = ((a[:, None] - a) / (b - b[:, None])).ravel()
+    knots = np.unique([0.0, 1.0, *crossings[(crossings > 0) & (crossings < 1)]])
+    lowest = (a + np.outer(knots, b)).min(axis=1)
+    integral = sum(
+        (right - left) * (low + high) / 2
+        for (left, right), (low, high) in zip(itertools.pairwise(knots), itertools.pairwise(lowest), strict=True)
+    )
+    got = index_of(uniform_ordinal_classification_index, table)
+    assert integral - (size - 1) / 8e6 - 1e-12 <= got <= integral + 1e-12
+
+
+def test_every_class_counts_the_same_in_the_uniform_index_only():
+    rare_is_wrong = [[99, 0, 0], [0, 99, 0], [1, 0, 0]]
+    balanced = [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert index_of(uniform_ordinal_classification_index, rare_is_wrong) == pytest.approx(
+        index_of(uniform_ordinal_classification_index, balanced)
+    )
+    assert index_of(ordinal_classification_index, rare_is_wrong) < 0.03
+    assert index_of(ordinal_classification_index, balanced) > 0.5
+
+
+def test_seventy_classes_shifted_by_one_cost_the_shift():
+    shifted = torch.diag(torch.ones(69), 1)
+    shifted[69, 69] = 1
+    # all 70 lie on one path, 69 of them one class away
+    got = index_of(ordinal_classification_index, shifted.tolist(), beta=0.75)
+    assert got == pytest.approx(1 - 70 / 139 + 0.75 * 69 / (70 * 69))
+
+
+@pytest.mark.parametrize("function", BOTH)
+def test_without_samples_the_value_is_nan(function):
+    none = torch.empty(0, dtype=torch.int64)
+    assert function(none, none, num_classes=3).isnan()
+
+
+@pytest.mark.bad_input
+def test_settings_below_zero_are_named():
+    labels = torch.tensor([0, 1])
+    for function in BOTH:
+        with pytest.raises(ValueError, match="`beta` must be a finite number >= 0, got -1"):
+            function(labels, labels, num_classes=2, beta=-1)
+        with pytest.raises(ValueError, match="`predicted` must be integers from 0 to 1, got 2"):
+            function(torch.tensor([0, 2]), labels, num_classes=2)
+    with pytest.raises(ValueError, match="`gamma` must be a finite number > 0, got 0"):
+        ordinal_classification_index(labels, labels, num_classes=2, gamma=0)

@@ -1,0 +1,92 @@
+import warnings
+
+import pytest
+import sklearn.metrics
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.metrics.functional import quadratic_weighted_kappa, weighted_kappa
+
+PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=40)
+PREDICTED, LABELS = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2])
+
+
+def tensors(pairs):
+    predicted, labels = zip(*pairs, strict=True)
+    return torch.tensor(predicted), torch.tensor(labels)
+
+
+@pytest.mark.parametrize(
+    ("weighting", "expected"),
+    [
+        # over all 16 pairs by chance: 11 differ, in 0+1+1+2 + 1+0+0+1 + 2+1+1+0 + 2+1+1+0 classes, squared 20
+        ("none", 1 - (1 / 4) / (11 / 16)),
+        ("linear", 1 - (1 / 4) / (14 / 16)),
+        ("quadratic", 1 - (1 / 4) / (20 / 16)),
+        (3, 1 - (1 / 4) / ((8 + 3 * 8) / 16)),
+        # only the middle class called the last costs: one of four; by chance 2/4 * 2/4
+        (torch.tensor([[0.0, 0, 0], [0, 0, 9.0], [0, 0, 0]]), 1 - (9 / 4) / (9 * 4 / 16)),
+    ],
+)
+def test_values_worked_by_hand(weighting, expected):
+    got = weighted_kappa(PREDICTED, LABELS, num_classes=3, weighting=weighting).item()
+    assert got == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("weighting", ["none", "linear", "quadratic"])
+@given(pairs=PAIRS)
+def test_scikit_learn_agrees(weighting, pairs):
+    predicted, labels = tensors(pairs)
+    with warnings.catch_warnings():  # where the value is undefined
+        warnings.simplefilter("ignore")
+        theirs = sklearn.metrics.cohen_kappa_score(
+            labels, predicted, weights=None if weighting == "none" else weighting, labels=range(7)
+        )
+    got = weighted_kappa(predicted, labels, num_classes=7, weighting=weighting).item()
+    assert got == pytest.approx(float(theirs), abs=1e-12, nan_ok=True)
+
+
+@given(pairs=PAIRS)
+def test_names_powers_and_tables_say_the_same(pairs):
+    predicted, labels = tensors(pairs)
+    distances = (torch.arange(7) - torch.arange(7).unsqueeze(-1)).abs().float()
+    for name, power in (("linear", 1), ("quadratic", 2.0)):
+        named = weighted_kappa(predicted, labels, num_classes=7, weighting=name).item()
+        for weighting in (power, distances**power, 10 * distances**power):
+            same = weighted_kappa(predicted, labels, num_classes=7, weighting=weighting).item()
+            assert same == pytest.approx(named, rel=1e-6, abs=1e-6, nan_ok=True)
+    assert quadratic_weighted_kappa(predicted, labels, num_classes=7).item() == pytest.approx(named, nan_ok=True)
+
+
+def test_the_opposite_order_is_as_bad_as_can_be_and_worse_at_higher_powers():
+    labels = torch.tensor([0, 1, 2])
+    assert weighted_kappa(2 - labels, labels, num_classes=3).item() == pytest.approx(-1)
+    # observed 2 * 16 / 3, by chance (2 * 16 + 4) / 9
+    assert weighted_kappa(2 - labels, labels, num_classes=3, weighting=4).item() == pytest.approx(1 - 96 / 36)
+
+
+def test_a_constant_prediction_is_chance_and_one_class_alone_is_undefined():
+    labels, constant = torch.tensor([0, 1, 2]), torch.tensor([1, 1, 1])
+    assert weighted_kappa(constant, labels, num_classes=3).item() == 0
+    assert weighted_kappa(constant, constant, num_classes=3).isnan()
+    assert weighted_kappa(labels[:0], labels[:0], num_classes=3).isnan()
+
+
+@pytest.mark.bad_input
+def test_a_weighting_that_is_none_is_refused_with_what_is_allowed():
+    def kappa(weighting):
+        return weighted_kappa(PREDICTED, LABELS, num_classes=3, weighting=weighting)
+
+    with pytest.raises(ValueError, match=r"Unknown `weighting` 'linaer'\. Did you mean 'linear'\?"):
+        kappa("linaer")
+    with pytest.raises(ValueError, match="`weighting` must be a finite number > 0, got 0"):
+        kappa(0)
+    with pytest.raises(ValueError, match=r"`weighting` must have shape \(3, 3\), got \(2, 2\)"):
+        kappa(torch.zeros(2, 2))
+    with pytest.raises(ValueError, match="`weighting` must be finite and >= 0, got -1"):
+        kappa(torch.tensor([[0.0, -1, 1], [1, 0, 1], [1, 1, 0]]))
+    with pytest.raises(ValueError, match="`weighting` must be zero on its diagonal, where both labels agree"):
+        kappa(torch.ones(3, 3))
+    with pytest.raises(ValueError, match="`predicted` must be integers from 0 to 2, got 3"):
+        weighted_kappa(torch.tensor([3]), torch.tensor([0]), num_classes=3)
