@@ -497,6 +497,17 @@ def test_tighten_moves_the_barrier_and_nothing_else(kind):
 
 
 @every_method
+def test_neither_loss_nor_answers_ask_the_device_for_a_number(kind):
+    # a tensor on "meta" has none to give; on a GPU the question would stop the stream, and break a recorded step
+    method = kind.build(5, class_weight=torch.ones(5)).to("meta")
+    outputs = torch.empty(4, method.num_outputs, device="meta", requires_grad=True)
+    labels = torch.empty(4, dtype=torch.int64, device="meta")
+    method.loss(outputs, labels).backward()
+    assert outputs.grad.shape == outputs.shape
+    assert method.predict(outputs).shape == method.log_probs(outputs).shape[:1] == labels.shape
+
+
+@every_method
 def test_saved_state_restores_the_method(kind):
     batch = seeded(5, 20)
     class_weight = torch.tensor([1.0, 0.5, 3.0, 0.0, 2.0])

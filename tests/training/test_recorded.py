@@ -1,0 +1,76 @@
+"""What is recorded is what is done eagerly; `test_graph.py` says so of real graphs, where there is a GPU."""
+
+import pytest
+
+from onepeak.training import loop, recorded
+
+CHANGES = {
+    "adamw": {},
+    "sgd, average, dropout": {"optimizer": "sgd", "ema": 0.9, "dropout": 0.3},
+    "balanced": {"balanced": True},
+}
+
+
+class Replayed:
+    """In place of a CUDA graph: nothing is kept but the work, which every replay does anew."""
+
+    replays = 0
+
+    def __init__(self, work):
+        self.work = work
+
+    def __call__(self):
+        Replayed.replays += 1
+        return self.work()
+
+
+@pytest.fixture
+def record(monkeypatch):
+    """From now on training is recorded, on a CPU too."""
+
+    def start():
+        monkeypatch.setattr(Replayed, "replays", 0)
+        monkeypatch.setattr(recorded, "Graph", Replayed)
+        monkeypatch.setattr(loop, "graphs_are_on", lambda _: True)
+
+    return start
+
+
+class StoppedError(Exception):
+    """Somebody has pulled the plug."""
+
+
+class StopsAfter:
+    def __init__(self, epoch):
+        self.last = epoch
+
+    def step(self, epoch, step, num_steps):
+        pass
+
+    def epoch(self, row):
+        if row["epoch"] == self.last:
+            raise StoppedError
+
+
+def outcome(folder, result):
+    return (folder / "model.safetensors").read_bytes(), result["metrics"], result["best_epoch"]
+
+
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_recorded_training_takes_the_same_samples_to_the_same_weights(trained, record, changes):
+    eager = outcome(*trained("eager", epochs=4, **changes))
+    record()
+    assert outcome(*trained("recorded", epochs=4, **changes)) == eager
+    # 60 training samples are 3 whole batches of 16, and a short one that is not recorded; the first epoch is eager
+    assert Replayed.replays == 3 * (3 + 1)
+
+
+def test_recorded_training_that_was_stopped_goes_on_to_the_same_weights(trained, record):
+    changes = CHANGES["sgd, average, dropout"]
+    eager = outcome(*trained("eager", epochs=5, **changes))
+    record()
+    with pytest.raises(StoppedError):
+        trained("stopped", epochs=5, watches=(StopsAfter(3),), **changes)
+    Replayed.replays = 0
+    assert outcome(*trained("stopped", epochs=5, **changes)) == eager
+    assert Replayed.replays == 1 * (3 + 1)  # of epochs 3 and 4, that of epoch 4
