@@ -191,6 +191,8 @@ def test_too_few_samples_for_alpha_are_refused_with_what_would_do():
         InputError, match=r"at least 9 samples of one class for `alpha` 0\.1, got \d: calibrate on more"
     ):
         ContiguousSets(alpha=0.1, per_class=True).calibrate(log_probs, labels)
+    with pytest.raises(InputError, match=r"got 0: calibrate on more\.$"):  # no alpha would do
+        ContiguousSets(alpha=0.1).calibrate(log_probs[:0], labels[:0])
 
 
 @pytest.mark.bad_input

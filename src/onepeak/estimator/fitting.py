@@ -13,7 +13,7 @@ from onepeak._extras import require
 from onepeak.errors import NotFiniteError
 from onepeak.networks.network import Network
 from onepeak.training.diverged import DivergedError
-from onepeak.training.optimizer import make_optimizer
+from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate
 
@@ -59,8 +59,7 @@ def fit_network(
     best = None
     with random_numbers(seed, train.rows.device) as order:
         for epoch in _shown(recipe.epochs, verbose):
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate(recipe, epoch)
+            set_learning_rate(optimizer, learning_rate(recipe, epoch))
             curves.train.append(train_epoch(network, train, optimizer, batch_size=recipe.batch_size, order=order))
             if valid is None:
                 curves.best_epoch = epoch

@@ -68,7 +68,7 @@ def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     at high temperatures, the upper one is moved up by one unit in its last place (compiled or exported, by up to four).
 
     Args:
-        log_probs: Log-probabilities or scores.
+        log_probs: Log-probabilities; scores will do at any temperature but 1.
         temperature: Above 0.
 
     Returns:

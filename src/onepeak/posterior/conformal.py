@@ -74,7 +74,7 @@ class ContiguousSets:
             whose = "of one class " if self.per_class else ""
             raise InputError(
                 f"`labels` must hold at least {enough} samples {whose}for `alpha` {self.alpha:g}, got {most}: "
-                f"calibrate on more, or take `alpha` >= {math.ceil(1000 / (most + 1)) / 1000:g}."
+                f"calibrate on more{f', or take `alpha` >= {math.ceil(1000 / (most + 1)) / 1000:g}' if most else ''}."
             )
         scores = scores_at(log_probs, labels)
         if self.per_class:

@@ -103,7 +103,7 @@ def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fab
     loss = torch.zeros(2, dtype=torch.float64, device="cpu" if device.type == "mps" else device)
     for outputs, truth in _many_at_once(given):
         batch_loss = loss_or_nan(method, outputs, truth, reduction="sum")
-        loss[0] += batch_loss
+        loss[0] += batch_loss.to(loss.device)
         loss[1] += len(truth)
         if not readable(batch_loss) or batch_loss.isfinite():  # metrics refuse NaN where they can see it
             metrics.update(method.log_probs(outputs), truth, method.predict(outputs))
