@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import compare, datasets, demo, evaluate, export, methods, predict, report, splits, train
+from onepeak.cli import compare, datasets, demo, evaluate, export, methods, metrics, predict, report, splits, train
 
 app = typer.Typer(
     name="onepeak",
@@ -23,6 +23,7 @@ app.command()(evaluate.evaluate)
 app.command()(predict.predict)
 app.command()(export.export)
 app.command()(methods.methods)
+app.command()(metrics.metrics)
 app.command()(datasets.datasets)
 app.command()(splits.splits)
 

@@ -1,0 +1,62 @@
+"""`onepeak metrics`: the catalog of metrics."""
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from onepeak.cli.tables import print_note, print_table
+
+if TYPE_CHECKING:
+    from onepeak.metrics.record import MetricRecord
+
+
+def metrics(
+    default: Annotated[
+        bool | None,
+        typer.Option("--default/--further", help="Only those that training measures, or only the others."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
+) -> None:
+    """Lists every metric: its key in results, what it is, which way is better, and between which values it lies.
+
+    Training measures the default ones, and the one it selects by; evaluate measures all.
+
+    Example: onepeak metrics --default
+    """
+    from onepeak.metrics.catalog import METRICS
+
+    records = [record for record in METRICS if default in (None, record.default)]
+    if as_json:
+        typer.echo(json.dumps([_record(record) for record in records], indent=2, allow_nan=False))
+        return
+    print_table(
+        ("name", "title", "better", "range", "needs", "default", "reference"),
+        [
+            (
+                record.name,
+                record.title,
+                "higher" if record.higher_is_better else "lower",
+                f"{record.low:g} to {_high(record)}",
+                "labels" if record.needs == "labels" else "posteriors",
+                "yes" if record.default else "no",
+                record.reference,
+            )
+            for record in records
+        ],
+    )
+    print_note("c is the number of classes. In Python: onepeak.metrics.catalog.collection(c, names=[...]).")
+
+
+def _high(record: "MetricRecord") -> str:
+    """The upper end in words, since it may depend on the number of classes."""
+    return "c - 1" if record.high is None else "infinity" if math.isinf(record.high) else f"{record.high:g}"
+
+
+def _record(record: "MetricRecord") -> dict[str, object]:
+    """What is known of a metric; its upper end is a number, "c - 1" or "infinity"."""
+    fields = ("name", "title", "higher_is_better", "low", "needs", "default", "reference")
+    plain = {name: getattr(record, name) for name in fields}
+    bounded = record.high is not None and math.isfinite(record.high)
+    return {**plain, "high": record.high if bounded else _high(record)}
