@@ -9,8 +9,10 @@ from rich.console import Console
 
 from onepeak.errors import InputError
 from onepeak.experiment.records import read_results
+from onepeak.metrics.catalog import METRICS
 from onepeak.report.summary import COLUMNS, summary
 from onepeak.report.tables import rank_comparison, terminal_table, write_tables
+from onepeak.report.wide import HEADLINES, WIDEST
 from run_folders import write_comparison, write_run
 
 FIGURES = {"ce": [1.0, 1.5, 1.25, 1.25], "mv": [0.75, 1.0, 1.5, 0.75], "elb": [0.5, 0.75, 0.5, 0.25]}
@@ -56,7 +58,8 @@ def test_the_tables_for_readers_hold_the_same_figures(folder):
     latex = paths.latex.read_text()
     assert latex.startswith("% needs \\usepackage{booktabs}\n")
     assert r"elb & 4 & \textbf{0.500 $\pm$ 0.204}" in latex
-    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 3
+    further = math.ceil((len(METRICS) - len(HEADLINES)) / WIDEST)
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 1 + further
     assert latex.count("{") == latex.count("}")
 
 
@@ -88,17 +91,29 @@ def test_a_folder_with_runs_of_several_data_sets_has_ranks_too(tmp_path):
     write_comparison(tmp_path, {"ce": [1.0], "elb": [0.5]}, dataset="a")
     write_run(tmp_path, method="ce", split=1, dataset="b", mae=2.0)
     write_run(tmp_path, method="elb", split=1, dataset="b", mae=1.0)
-    found = rank_comparison(summary(read_results(tmp_path)), "mae")
+    found = rank_comparison(read_results(tmp_path), "mae")
     assert (found.methods, found.mean_ranks) == (("elb", "ce"), (1.0, 2.0))
 
 
 def test_ranks_leave_out_a_method_that_lacks_a_data_set(tmp_path):
     write_comparison(tmp_path / "a", FIGURES, dataset="a")
     write_comparison(tmp_path / "b", {"ce": [1.0], "elb": [2.0]}, dataset="b")
-    table = summary(read_results(tmp_path / "a", tmp_path / "b"))
-    assert set(rank_comparison(table, "mae").methods) == {"ce", "elb"}
-    assert rank_comparison(table[table["dataset"] == "a"], "mae") is None
-    assert rank_comparison(table[table["method"] == "ce"], "mae") is None
+    results = read_results(tmp_path / "a", tmp_path / "b")
+    assert set(rank_comparison(results, "mae").methods) == {"ce", "elb"}
+    assert rank_comparison(results[results["dataset"] == "a"], "mae") is None
+    assert rank_comparison(results[results["label"] == "ce"], "mae") is None
+
+
+def test_two_folders_of_one_data_set_are_one_data_set_for_ranks(tmp_path):
+    first = write_comparison(tmp_path / "first", {"ce": [1.0], "elb": [2.0]}, dataset="same")
+    second = write_comparison(tmp_path / "second", {"ce": [4.0, 4.0, 4.0], "elb": [2.0]}, dataset="same")
+    assert rank_comparison(read_results(first, second), "mae") is None
+    assert write_tables(first, second, out=tmp_path / "together").diagrams == ()
+
+    other = write_comparison(tmp_path / "other", {"ce": [2.0], "elb": [1.0]}, dataset="other")
+    found = rank_comparison(read_results(first, second, other), "mae")
+    # of `same` the means are 2.5 and 2, so that ELB is first on both data sets
+    assert (found.num_datasets, found.methods, found.mean_ranks) == (2, ("elb", "ce"), (1.0, 2.0))
 
 
 def test_the_terminal_shows_the_figures_in_eighty_columns(folder):

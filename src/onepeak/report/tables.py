@@ -50,14 +50,16 @@ def write_tables(*folders: str | Path, out: str | Path | None = None) -> TablePa
     """
     if out is None and len(folders) > 1:
         raise InputError(f"`out` must be given for tables of {len(folders)} folders: it names where they go.")
-    return write_summary(summary(read_results(*folders)), Path(folders[0] if out is None else out))
+    results = read_results(*folders)
+    return write_summary(results, summary(results), Path(folders[0] if out is None else out))
 
 
-def write_summary(table: Frame, place: Path) -> TablePaths:
+def write_summary(results: Frame, table: Frame, place: Path) -> TablePaths:
     """Writes the same from a summary that is made already.
 
     Args:
-        table: As `onepeak.report.summary.summary` gives it.
+        results: The runs, as `onepeak.experiment.records.read_results` gives them.
+        table: Their summary, as `onepeak.report.summary.summary` gives it.
         place: The folder, which is made where it is not there.
     """
     try:
@@ -72,7 +74,7 @@ def write_summary(table: Frame, place: Path) -> TablePaths:
         diagrams=tuple(
             path
             for metric in RANKED
-            if (comparison := rank_comparison(table, metric)) is not None
+            if (comparison := rank_comparison(results, metric)) is not None
             for path in write_diagram(comparison, place / f"ranks-{metric}", title=METRICS[metric].title)
         ),
     )
@@ -82,15 +84,21 @@ def write_summary(table: Frame, place: Path) -> TablePaths:
     return paths
 
 
-def rank_comparison(table: Frame, metric: str) -> RankComparison | None:
+def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     """Mean ranks over data sets of the methods that have a figure on all of them; None where there are too few.
 
+    Ranks on one data set depend on each other, so several folders of it count once, with the mean of their means.
+
     Args:
-        table: As `onepeak.report.summary.summary` gives it.
+        results: As `onepeak.experiment.records.read_results` gives them.
         metric: What to rank by.
     """
-    means = table[table["metric"] == metric].pivot(index="dataset", columns="method", values="mean")
-    complete = [str(name) for name in dict.fromkeys(table["method"]) if name in means and means[name].notna().all()]
+    column = f"test_{metric}"
+    if column not in results:
+        return None
+    of_folders = results.groupby(["dataset", "experiment", "label"])[column].mean()
+    means = of_folders.groupby(level=["dataset", "label"]).mean().unstack("label")
+    complete = [str(name) for name in dict.fromkeys(results["label"]) if means[name].notna().all()]
     if len(means) < 2 or len(complete) < 2:
         return None
     return compare_ranks(

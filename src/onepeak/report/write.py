@@ -61,7 +61,7 @@ def write_report(
     results = read_results(*folders)
     place = Path(folders[0] if out is None else out)
     whole = summary(results)
-    paths = write_summary(whole, place)
+    paths = write_summary(results, whole, place)
     done = iter(range(1, len(results) + 1))
     found = [
         _Block(evidence=evidence, folder=folder, id=name)
