@@ -37,7 +37,7 @@ def test_the_config_says_everything_that_was_chosen_and_found(opened, tmp_path):
     assert config["network"]["backbone"] == "small"
     assert config["seed"] == 0
     record = config["record"]
-    assert record["command"] == "onepeak compare biopsies"
+    assert record["commands"] == ["onepeak compare biopsies"]
     assert record["dataset"] == "biopsies"
     assert record["classes"] == ["g1", "g2", "g3", "g4", "g5", "g6", "g7", "g8"]
     assert record["splits"].keys() == {"split0-fold0", "split1-fold0"}
@@ -53,10 +53,18 @@ def test_the_config_is_an_experiment_that_can_be_repeated(opened, tmp_path):
 
 
 def test_the_same_experiment_leaves_the_config_as_it_is(opened, tmp_path):
-    begin(tmp_path, opened)
+    begin(tmp_path, opened, command="typed")
     before = (tmp_path / CONFIG).read_bytes()
-    begin(tmp_path, opened, command="typed again")
+    begin(tmp_path, opened, command="typed")
     assert (tmp_path / CONFIG).read_bytes() == before
+
+
+def test_every_command_is_kept_once(opened, cache, tmp_path):
+    begin(tmp_path, opened, command="first")
+    begin(tmp_path, tiny(cache, "ld"), command="second")
+    begin(tmp_path, opened, command="first")
+    begin(tmp_path, opened)
+    assert config_of(tmp_path)["record"]["commands"] == ["first", "second"]
 
 
 def test_more_methods_and_splits_are_added_and_fewer_take_nothing_away(opened, cache, tmp_path):

@@ -2,6 +2,7 @@ import pytest
 
 from onepeak.experiment.records import read_results
 from onepeak.report.made import how_made
+from onepeak.report.source import read_config
 from run_folders import write_run
 
 
@@ -32,14 +33,14 @@ def test_what_the_first_run_recorded_is_told(folder):
         "machine": "cpu, precision 32-true",
         "versions": "torch 2.15.0",
     }
-    assert (made.command, made.config) == ("", "")
+    assert (made.commands, made.config) == ((), "")
 
 
-def test_the_command_and_the_settings_are_told_where_they_are_written_down(folder):
-    (folder / "config.toml").write_text("data = 'mine'\n[record]\ncommand = 'onepeak compare mine'\n")
-    config = {"data": "mine", "record": {"command": "onepeak compare mine"}}
-    made = how_made(folder, config, read_results(folder))
-    assert made.command == "onepeak compare mine"
+def test_the_commands_and_the_settings_are_told_where_they_are_written_down(folder):
+    typed = ["onepeak compare mine", "onepeak compare mine --splits 3"]
+    (folder / "config.toml").write_text(f"data = 'mine'\n[record]\ncommands = {typed}\n")
+    made = how_made(folder, read_config(folder), read_results(folder))
+    assert made.commands == tuple(typed)
     assert made.config.startswith("data = 'mine'")
 
 

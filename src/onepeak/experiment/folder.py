@@ -26,7 +26,7 @@ _HEAD = "# Written by `onepeak compare`; given to it, this file repeats the expe
 
 
 def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
-    """Writes what the folder is for; where that is written already, adds new methods and splits to it.
+    """Writes what the folder is for; where that is written already, adds new methods, splits and commands to it.
 
     Args:
         folder: The experiment's folder, made where it is not there.
@@ -80,7 +80,7 @@ def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
         "network": network,
         RECORD: {
             "begun": time.strftime("%Y-%m-%d %H:%M:%S %z"),
-            "command": command,
+            "commands": [command] if command else [],
             "dataset": manifest.name,
             "classes": list(manifest.classes),
             "items": len(manifest),
@@ -143,7 +143,7 @@ def _shown(value: Any) -> str:
 
 
 def _grown(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What was there, with the methods and splits that are new."""
+    """What was there, with the methods, splits and commands that are new."""
     labels = [entry["label"] for entry in before["methods"]]
     new = [entry for entry in now["methods"] if entry["label"] not in labels]
     splits = before[RECORD]["splits"] | now[RECORD]["splits"]
@@ -153,8 +153,13 @@ def _grown(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
         "methods": [*before["methods"], *new],
         "splits": larger.get("splits"),
         "folds": larger.get("folds"),
-        RECORD: {**before[RECORD], "splits": splits},
+        RECORD: {**before[RECORD], "commands": _commands(before, now), "splits": splits},
     }
+
+
+def _commands(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """All that was typed for the folder, each once, in the order of its first time."""
+    return list(dict.fromkeys([*before[RECORD].get("commands", []), *now[RECORD]["commands"]]))
 
 
 def _split_digest(split: Split) -> str:

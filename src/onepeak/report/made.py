@@ -1,4 +1,4 @@
-"""How the runs of a report were made: the command, the settings, the versions, the machine, the time."""
+"""How the runs of a report were made: the commands, the settings, the versions, the machine, the time."""
 
 import json
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ from onepeak.training.run import RESULT
 class Made:
     """What the last lines of a report say."""
 
-    command: str
-    """Empty where it was not written down."""
+    commands: tuple[str, ...]
+    """What was typed, each once; none where it was not written down."""
     config: str
     """The text of the experiment's settings; empty where there are none."""
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -45,7 +45,7 @@ def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Mad
         "versions": ", ".join(f"{name} {version}" for name, version in first.get("versions", {}).items()),
     }
     return Made(
-        command="" if config is None else str(config.get(RECORD, {}).get("command", "")),
+        commands=() if config is None else tuple(config.get(RECORD, {}).get("commands", ())),
         config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
         facts={name: text for name, text in facts.items() if text},
     )
