@@ -7,6 +7,7 @@ from experiment.tiny import tiny
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.folder import CONFIG, begin, check_place, located
+from onepeak.experiment.opened import splits_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
 
@@ -74,6 +75,25 @@ def test_more_methods_and_splits_are_added_and_fewer_take_nothing_away(opened, c
     config = config_of(tmp_path)
     assert [entry["label"] for entry in config["methods"]] == ["ce", "elb", "ld"]
     assert list(config["record"]["splits"]) == ["split0-fold0", "split1-fold0", "split2-fold0"]
+
+
+@pytest.mark.parametrize("sizes", [[(3, 1), (1, 2)], [(1, 2), (3, 1)], [(3, 1), (1, 2), (2, 1)]])
+def test_the_config_repeats_all_splits_and_folds_that_were_asked_for(opened, tmp_path, sizes):
+    for splits, folds in sizes:
+        plan = replace(opened.experiment, protocol="kfold", splits=splits, folds=folds)
+        begin(tmp_path, replace(opened, experiment=plan, splits=splits_of(plan, opened.prepared.manifest)))
+    again = read_plan(tmp_path / CONFIG)
+    assert (again.splits, again.folds) == (3, 2)
+    repeated = {split.name for split in splits_of(again, opened.prepared.manifest)}
+    assert repeated >= config_of(tmp_path)["record"]["splits"].keys()
+
+
+def test_the_protocols_own_number_of_folds_stays_where_it_is_the_larger(opened, tmp_path):
+    for splits, folds in ((1, None), (2, 3)):
+        plan = replace(opened.experiment, protocol="kfold", splits=splits, folds=folds)
+        begin(tmp_path, replace(opened, experiment=plan, splits=splits_of(plan, opened.prepared.manifest)))
+    again = read_plan(tmp_path / CONFIG)
+    assert (again.splits, again.folds) == (2, None)
 
 
 def test_data_that_lie_elsewhere_are_the_same_data(opened, tmp_path):

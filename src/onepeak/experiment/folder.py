@@ -147,14 +147,24 @@ def _grown(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     labels = [entry["label"] for entry in before["methods"]]
     new = [entry for entry in now["methods"] if entry["label"] not in labels]
     splits = before[RECORD]["splits"] | now[RECORD]["splits"]
-    larger = now if len(now[RECORD]["splits"]) > len(before[RECORD]["splits"]) else before
     return {
         **before,
         "methods": [*before["methods"], *new],
-        "splits": larger.get("splits"),
-        "folds": larger.get("folds"),
+        "splits": _larger(before, now, "splits"),
+        "folds": _larger(before, now, "folds"),
         RECORD: {**before[RECORD], "commands": _commands(before, now), "splits": splits},
     }
+
+
+def _larger(before: Mapping[str, Any], now: Mapping[str, Any], key: str) -> int | None:
+    """The number of splits or folds that makes more of them; None stands for as many as the protocol has."""
+
+    def made(content: Mapping[str, Any]) -> int:
+        names = [name.split("-") for name in content[RECORD]["splits"]]  # such as split0-fold0
+        return len({fold if key == "folds" else split for split, fold in names})
+
+    found: int | None = (now if made(now) > made(before) else before).get(key)
+    return found
 
 
 def _commands(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
