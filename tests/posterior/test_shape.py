@@ -96,3 +96,5 @@ def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused():
         is_unimodal(torch.zeros(3), definition="quasy")
     with pytest.raises(InputError, match=r"`tolerance` must be 0 where .* has its own, got 0\.1\."):
         is_unimodal(torch.zeros(3), 0.1, definition="rounded_to_two_decimals")
+    with pytest.raises(InputError, match="`log_probs` must be log-probabilities"):  # which scores have no decimals of
+        is_unimodal(torch.zeros(3), definition="rounded_to_two_decimals")

@@ -54,7 +54,9 @@ def test_it_learns_what_was_planted(make_loop, method, optimizer):
     assert trained.history[0]["valid_loss"] > trained.history[-1]["valid_loss"] + 0.3
 
 
-@pytest.mark.parametrize(("select", "best"), [("mae", min), ("loss", min), ("accuracy", max), ("soi_predicted", max)])
+@pytest.mark.parametrize(
+    ("select", "best"), [("mae", min), ("loss", min), ("accuracy", max), ("soi_predicted", max), ("gmean", max)]
+)
 def test_the_weights_kept_are_those_of_the_first_best_epoch(make_loop, select, best):
     states = []
     diary = Diary(lambda _: states.append({name: value.clone() for name, value in loop.network.state_dict().items()}))

@@ -123,7 +123,7 @@ FURTHER_METRICS = (
         title="Share of posteriors with one peak in rounded differences",
         higher_is_better=True,
         needs="log_probs",
-        reference="Cardoso et al. 2025, Unimodal distributions for ordinal regression",
+        reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
         make=lambda c: metrics.UnimodalRate(num_classes=c, definition="rounded_to_two_decimals"),
     ),
 )

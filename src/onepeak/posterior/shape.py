@@ -8,7 +8,7 @@ from onepeak._check import check_choice, check_number
 from onepeak._shapes import LogProbs, PerSampleBool
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.errors import InputError
-from onepeak.posterior._check import wide
+from onepeak.posterior._check import check_log_probs, wide
 
 Unimodality: TypeAlias = Literal["strict", "weak", "quasi", "rounded_to_two_decimals"]
 """What is meant by one peak, see `is_unimodal`."""
@@ -17,15 +17,15 @@ Unimodality: TypeAlias = Literal["strict", "weak", "quasi", "rounded_to_two_deci
 def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unimodality = "strict") -> PerSampleBool:
     """Whether each posterior has one peak, by one of the definitions in use.
 
-    - "strict": it rises strictly to its mode and falls strictly after it, so that a tie breaks it (Belharbi et al.
-      2019, eq. 2). Ours wherever nothing else is said.
+    - "strict": it rises strictly to its mode and falls strictly after it, so that a tie breaks it. Ours wherever
+      nothing else is said, as in the side order index.
     - "weak": it never falls before its mode and never rises after it; ties are allowed, as in textbooks.
     - "quasi": nothing behind a neighbour of the mode rises above that neighbour; further out the order is free
       (Albuquerque, Cruz, Cardoso 2022).
     - "rounded_to_two_decimals": the differences of adjacent probabilities, rounded to two decimals, change their sign
-      at most once. This is how the benchmark of Cardoso et al. 2025 (Unimodal distributions for ordinal regression)
-      counts; a rise of up to .005 is not seen, so at 70 classes posteriors with many bumps pass. Here to compare with
-      its figures only.
+      at most once. This is how the published code of Cardoso, Cruz, Albuquerque 2023 (Unimodal distributions for
+      ordinal regression) counts; a rise of up to .005 is not seen, so at 70 classes posteriors with many bumps pass.
+      Here to compare with its figures only.
 
     What is strict is weak, and what is weak is both of the others.
 
@@ -62,6 +62,7 @@ def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unim
                     "`tolerance` must be 0 where `definition` is 'rounded_to_two_decimals', which has its own, "
                     f"got {tolerance!r}."
                 )
+            check_log_probs(log_probs)
             steps = log_probs.to(wide(log_probs)).exp().diff(dim=-1).round(decimals=2)
             fallen = (steps < 0).cumsum(dim=-1) > 0
             return ~(fallen & (steps > 0)).any(dim=-1)
