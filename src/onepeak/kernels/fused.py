@@ -9,7 +9,7 @@ import importlib.util
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import torch
@@ -84,6 +84,8 @@ class _OrderedCrossEntropy(torch.autograd.Function):
     def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
         loss, gradient = loss_and_gradient(scores, labels, terms)
         ctx.save_for_backward(scores, labels)
+        if scores.numel() >= LARGE and terms.t is not None:  # a second backward may come after t has grown
+            terms = replace(terms, t=terms.t.clone())
         ctx.gradient, ctx.terms, ctx.plain = gradient, terms, plain  # type: ignore[attr-defined]
         return loss
 

@@ -1,5 +1,6 @@
 """The steps and the validation of a training loop, recorded as CUDA graphs from its second epoch on."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
@@ -14,8 +15,8 @@ from onepeak.training.graph import Graph
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
-MOST_BYTES = 4 << 30
-"""Inputs to validate on are kept on the device up to this size; more are read anew every epoch, without a graph."""
+LARGEST_SHARE = 0.1
+"""Inputs to validate on are kept on the device up to this share of its free memory; more are read anew every epoch."""
 
 
 @final
@@ -71,7 +72,8 @@ class RecordedAnswers:
         self.labels: list[Tensor] = []
         self.fits = True
         self.graph: Graph[list[Tensor]] | None = None
-        room = MOST_BYTES
+        on_gpu = labels.device.type == "cuda"
+        room = LARGEST_SHARE * torch.cuda.mem_get_info(labels.device)[0] if on_gpu else math.inf
         for places, inputs in feed.evaluation_inputs(indices, batch_size=batch_size):
             room -= inputs.nbytes
             if room < 0:
