@@ -66,3 +66,14 @@ def test_the_demo_trains_reports_says_what_to_open_and_goes_on_when_called_again
     assert (status, errors) == (0, "")
     assert again == output
     assert {path: path.stat().st_mtime_ns for path in results} == results
+
+
+def test_without_the_packages_for_a_report_no_page_is_named(run, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "jinja2", None)  # as if it were not installed
+    status, output, errors = run()
+    assert status == 0, errors
+    assert output.startswith("method\tmae\tsoi_predicted\tunimodal\nce\t")
+    assert "needs jinja2: pip install 'onepeak[report]'" in errors
+    assert "Open " not in errors
+    assert "Next, on your own data: onepeak compare" in errors
+    assert not (tmp_path / "demo" / "report.html").exists()

@@ -124,7 +124,7 @@ def run_comparison(
     cache: Path | None = None,
     as_json: bool = False,
     quiet: bool = False,
-) -> None:
+) -> Path | None:
     """Trains what is to be trained, shows how it goes on, and prints what it found.
 
     Args:
@@ -134,6 +134,9 @@ def run_comparison(
         cache: Folder for decoded pictures.
         as_json: Whether to print the findings as JSON.
         quiet: Whether to print nothing else.
+
+    Returns:
+        The report's page; None where the packages for it are missing.
 
     Raises:
         FailedRunsError: Some runs failed; the others are done, and what they found is printed.
@@ -154,7 +157,7 @@ def run_comparison(
     except KeyboardInterrupt:
         done = f"{tally.count('finished')} of {counted(len(runs), 'run')} are finished"
         raise StoppedError(f"Stopped: {done}; the same command goes on with the others.") from None
-    print_comparison(outcome, folder, as_json=as_json, quiet=quiet)
+    page = print_comparison(outcome, folder, as_json=as_json, quiet=quiet)
     if outcome.failed:
         first = outcome.failed[0]
         raise FailedRunsError(
@@ -162,6 +165,7 @@ def run_comparison(
             f"{', '.join(event.run.name for event in outcome.failed)}. The first: {first.message} "
             f"(all of it in {first.run.folder(folder) / ERROR}). The same command tries them again."
         )
+    return page
 
 
 def _title(opened: Opened, folder: Path, executor: Executor, *, num_runs: int) -> str:

@@ -58,14 +58,19 @@ def print_plan(planned: Sequence[PlannedRun], *, workers: int, as_json: bool) ->
     )
 
 
-def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bool) -> None:
-    """Writes the report where it can be, and prints the means; of failures alone only JSON has something to say."""
+def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bool) -> Path | None:
+    """Writes the report where it can be, and prints the means; of failures alone only JSON has something to say.
+
+    Returns:
+        The report's page; None where none was written.
+    """
     results = read_results(folder) if outcome.finished else None
     page = None if results is None else _report(folder, results, show=not as_json, quiet=quiet)
     if as_json:
         typer.echo(json_text(_record(outcome, folder, results, page)))
     elif page is not None and not quiet:
         print_note(f"report: {page}")
+    return page
 
 
 def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Path | None:

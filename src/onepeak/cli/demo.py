@@ -31,13 +31,14 @@ def demo(
 
     plan = demo_plan()
     folder = Path("out", plan.name) if out is None else out
-    run_comparison(plan, folder, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
-    if not quiet:
+    page = run_comparison(plan, folder, executor=LocalExecutor(device=device, workers=workers), quiet=quiet)
+    if quiet:
+        return
+    if page is not None:
         print_note(
-            f"Open {folder / 'report.html'} in a browser: what was found, every figure, and predictions that "
-            "contradict themselves.\n"
-            "Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out results"
+            f"Open {page} in a browser: what was found, every figure, and predictions that contradict themselves."
         )
+    print_note("Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out results")
 
 
 def demo_plan() -> "Experiment":
