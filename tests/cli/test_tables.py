@@ -1,4 +1,6 @@
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.tables import print_note, print_results, print_table
+from onepeak.experiment.records import read_results
+from run_folders import write_comparison
 
 
 def test_off_a_terminal_a_row_is_one_line_whatever_its_cells_hold(capsys):
@@ -13,6 +15,25 @@ def test_on_a_terminal_cells_are_text_and_the_title_stands_above(capsys, monkeyp
     shown = capsys.readouterr().out
     assert "[red]class[/red]" in shown
     assert "Classes" in shown
+
+
+def test_results_have_tabs_off_a_terminal_and_lines_on_one(capsys, monkeypatch, tmp_path):
+    for name in ("first", "second"):
+        write_comparison(tmp_path / name, {"ce": [1.0, 2.0], "elb": [0.5, 0.5]}, dataset=name)
+    results = read_results(tmp_path / "first", tmp_path / "second")
+    print_results(results)
+    assert capsys.readouterr().out.splitlines() == [
+        "dataset\tmethod\truns\tmae ↓\tsoi_predicted ↑\tunimodal ↑",
+        *(
+            f"{name}\t{method}\t2\t{mae}\t0.5000 ± 0.0000\t0.5000 ± 0.0000"
+            for name in ("first", "second")
+            for method, mae in (("ce", "1.500 ± 0.707"), ("elb", "0.500 ± 0.000"))
+        ),
+    ]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    print_results(results)
+    assert "│" in capsys.readouterr().out
 
 
 def test_a_note_goes_to_stderr(capsys):

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from onepeak.cli.report import write_with_progress
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.tables import print_note, print_results, print_table
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, duration
 from onepeak.errors import MissingExtraError
@@ -75,14 +75,10 @@ def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bo
 
 def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Path | None:
     """Writes tables, figures and page, and shows the table; plain means where the packages for that are missing."""
-    from rich.console import Console
-
     try:
-        from onepeak.report.tables import terminal_table
-
         page = write_with_progress(folder, quiet=quiet).page
         if show:
-            Console(highlight=False).print(terminal_table(results))
+            print_results(results)
     except MissingExtraError as error:
         if show:
             names = ("mae", "soi_predicted", "unimodal")

@@ -27,18 +27,18 @@ def report(
     """
     from rich.console import Console
 
+    from onepeak.cli.tables import print_results
     from onepeak.experiment.records import read_results
-    from onepeak.report.tables import terminal_table
 
     written = write_with_progress(*folders, out=out, quiet=quiet or as_json)
     results = read_results(*folders)
     if as_json:
         typer.echo(_json(written, folders))
         return
-    console = Console(highlight=False)
-    console.print(terminal_table(results))
+    print_results(results)
     if quiet:
         return
+    console = Console(highlight=False)
     for title, sentences in written.findings.items():
         prefix = f"{title}: " if len(written.findings) > 1 else ""
         console.print(f"\n{prefix}{' '.join(sentences)}", markup=False)

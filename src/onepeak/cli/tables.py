@@ -2,8 +2,12 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:  # as every command prints tables, and not every one needs frames
+    from onepeak.data.frame_types import Frame
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
@@ -35,6 +39,30 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))  # a name in brackets is no markup
     console.print(table)
+
+
+def print_results(results: "Frame") -> None:
+    """Prints error and order of every method: drawn on a terminal, elsewhere with tabs and the data set in every row.
+
+    Args:
+        results: As `onepeak.experiment.records.read_results` gives them.
+    """
+    from rich.console import Console
+
+    from onepeak.report.summary import summary
+    from onepeak.report.tables import ON_TERMINAL, terminal_table
+    from onepeak.report.wide import wide_tables
+
+    console = Console(highlight=False)
+    if console.is_terminal:
+        console.print(terminal_table(results))
+        return
+    tables = wide_tables(summary(results), metrics=ON_TERMINAL)
+    # Stars are left out, as no caption explains them here; table.csv has the p-values.
+    print_table(
+        ["dataset", *tables[0].header],
+        [[table.title, *(cell.text for cell in row)] for table in tables for row in table.rows],
+    )
 
 
 def print_note(text: str) -> None:
