@@ -7,7 +7,7 @@ import torch
 import onepeak
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.training.evaluate import Predictions, answers, measure, predict, validate
+from onepeak.training.evaluate import Predictions, answers, measure, measured_names, predict, validate
 from training.planted import CLASSES, RECIPE
 
 
@@ -62,6 +62,11 @@ def test_of_a_network_that_has_diverged_only_the_loss_is_told(network, feed, lab
     found = validate(network.method, said, metrics, fabric=fabric)
     assert found.keys() == {"loss"}
     assert np.isnan(found["loss"])
+
+
+def test_a_training_measures_the_default_metrics_and_the_one_it_selects_by():
+    assert measured_names("loss") == measured_names("mae") == DEFAULT_NAMES
+    assert measured_names("gmean") == (*DEFAULT_NAMES, "gmean")
 
 
 def test_measuring_by_hand():
