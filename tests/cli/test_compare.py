@@ -244,7 +244,9 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
     [
         (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
         (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
-        (("--epochs", "0"), ("recipe.epochs: `epochs` must be an integer >= 1, got 0",)),
+        (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
+        (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
+        (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
         (("--splits", "0"), ("`splits` must be an integer >= 1, got 0",)),
         (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
         (("--label", "grad"), ("'grad'", "grade")),

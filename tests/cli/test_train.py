@@ -276,7 +276,7 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
         (("--lr", "-1"), ("onepeak: `--lr` must be a finite number > 0, got -1.0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
-        (("--select", "mea"), ("Unknown `--select` 'mea'. Did you mean 'mae'?",)),
+        (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
         (("--network", "hiden=8"), ("Unknown setting of a network 'hiden'. Did you mean 'hidden'?",)),
         (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
         (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),
@@ -353,7 +353,7 @@ def damaged(pictures, tmp_path):
     [
         (("--backbone", "resnet19"), "Unknown backbone 'resnet19'"),
         (("--weights", "gone.pt"), "`weights` must be a file, 'gone.pt' is not there"),
-        (("--select", "mea"), "Unknown `--select` 'mea'"),
+        (("--select", "maee"), "Unknown `--select` 'maee'"),
         (("--epochs", "0"), "`--epochs` must be"),
         (("--device", "tpu"), "Unknown `device` 'tpu'"),
         (("--fold", "9"), "`--fold` must be one of the protocol's folds (0 to 4), got 9"),

@@ -12,6 +12,7 @@ import torch
 from onepeak._check import check_choice
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
+from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note
 from onepeak.data.listing import counted
 from onepeak.errors import InputError, OnepeakError, StoppedError
@@ -94,13 +95,14 @@ def experiment_of(request: CompareRequest) -> Experiment:
         plan = Experiment(name=name, data=request.data, methods=entries_from_text("paper"))
     methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
     recipe = plan.recipe if request.recipe is None else read_recipe(request.recipe)
-    return replace(
-        plan,
-        methods=methods,
-        recipe=recipe | request.recipe_changes,
-        network=plan.network | request.network,
-        **request.plan,
-    )
+    with named_as_flags(request.recipe_changes):
+        return replace(
+            plan,
+            methods=methods,
+            recipe=recipe | request.recipe_changes,
+            network=plan.network | request.network,
+            **request.plan,
+        )
 
 
 def executor_of(request: CompareRequest) -> Executor:

@@ -1,5 +1,7 @@
 """Flags that mean the same in every command that has them."""
 
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -77,6 +79,28 @@ def network_settings(pairs: list[str]) -> dict[str, object]:
     if isinstance(found.get("hidden"), int):
         found["hidden"] = (found["hidden"],)
     return found
+
+
+@contextlib.contextmanager
+def named_as_flags(names: Iterable[str]) -> Iterator[None]:
+    """Lets messages on settings of the recipe that came by flags name the flags.
+
+    Args:
+        names: The settings that flags gave.
+
+    Example:
+        >>> with named_as_flags(["batch_size"]):
+        ...     raise InputError("recipe.batch_size: `batch_size` must be an integer >= 1, got 0.")
+        Traceback (most recent call last):
+        onepeak.errors.InputError: `--batch-size` must be an integer >= 1, got 0.
+    """
+    try:
+        yield
+    except InputError as error:
+        message = str(error)
+        for name in names:
+            message = message.replace(f"recipe.{name}: ", "").replace(f"`{name}`", f"`--{name.replace('_', '-')}`")
+        raise InputError(message) from error
 
 
 def given(flags: dict[str, object]) -> dict[str, object]:

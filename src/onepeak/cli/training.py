@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note
 from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
@@ -137,13 +138,8 @@ def check_folder(out: Path, *, resume: bool) -> None:
 def choose_recipe(request: TrainRequest, manifest: Manifest) -> Recipe:
     """The preset or the file, with what the flags say instead."""
     recipe = recipe_for(manifest, read_recipe(request.recipe), source=request.recipe)
-    try:
+    with named_as_flags(request.changes):
         return replace(recipe, **request.changes)
-    except InputError as error:  # which calls a flag by the name of the setting
-        message = str(error)
-        for name in request.changes:
-            message = message.replace(f"`{name}`", f"`--{name.replace('_', '-')}`")
-        raise InputError(message) from error
 
 
 def choose_split(request: TrainRequest, manifest: Manifest) -> Split:
