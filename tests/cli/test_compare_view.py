@@ -62,6 +62,27 @@ def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(tall
     ]
 
 
+def test_runs_that_were_finished_before_are_one_line(tally):
+    said = []
+    lines = Lines(tally, said.append, clock=lambda: 0.0)
+    lines.tell(Finished(run=RUNS[0], result=RESULT))
+    lines.tell(Finished(run=RUNS[1], result=RESULT))
+    assert said == []
+    lines.tell(Elsewhere(run=RUNS[2]))
+    lines.tell(Finished(run=RUNS[2], result=RESULT))
+    assert said == [
+        "2 runs were finished before (2 of 4 runs done)",
+        "ce/split1-fold0: MAE 0.500, SOI 97.5% (3 of 4 runs done)",
+    ]
+
+
+def test_where_all_was_finished_before_that_is_said_at_the_end(tally, capsys):
+    with watching(tally, quiet=False) as report:
+        for run in RUNS:
+            report(Finished(run=run, result=RESULT))
+    assert capsys.readouterr().err == "4 runs were finished before (4 of 4 runs done)\n"
+
+
 def test_on_a_terminal_the_table_is_live_and_failures_stay_on_the_screen(tally):
     console = Console(file=io.StringIO(), force_terminal=True, width=120, highlight=False)
     with watching(tally, quiet=False, console=console) as report:

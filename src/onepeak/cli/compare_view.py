@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from onepeak.data.listing import duration
+from onepeak.data.listing import counted, duration
 from onepeak.experiment.events import Event, Failed, Finished, Lost, Report
 from onepeak.experiment.tally import MethodTally, Tally
 
@@ -41,6 +41,7 @@ def watching(tally: Tally, *, quiet: bool, console: "Console | None" = None) -> 
     else:
         lines = Lines(tally)
         yield lines.tell
+        lines.tell_of_before()
 
 
 @contextlib.contextmanager
@@ -78,7 +79,7 @@ def live_table(tally: Tally, *, elapsed: float) -> "Group":
 
 
 class Lines:
-    """A line for every run that ends, and one now and then on all of them.
+    """A line for every run that ends, one for all that had ended before, and one now and then on all of them.
 
     Args:
         tally: What is told.
@@ -93,9 +94,17 @@ class Lines:
         self.say = say or (lambda line: typer.echo(line, err=True))
         self.clock = clock
         self.spoke = clock()
+        self.before = 0
+        """Runs that were finished before, of which nothing was said yet."""
 
     def tell(self, event: Event) -> None:
         """Notes an event, and says what is worth a line."""
+        method, name = self.tally.methods[event.run.entry.label], event.run.name
+        if isinstance(event, Finished) and name not in method.running and name not in method.elsewhere:
+            self.tally.note(event)
+            self.before += 1
+            return
+        self.tell_of_before()
         self.tally.note(event)
         match event:
             case Finished(run=run, result=result):
@@ -108,6 +117,13 @@ class Lines:
                 left = self.tally.seconds_left()
                 rest = "" if left is None else f"; about {duration(left)} left"
                 self._say(f"{', '.join(at_work) or 'waiting for another process'} ({self._count()}{rest})")
+
+    def tell_of_before(self) -> None:
+        """Says how many runs were finished before, where that is not said yet."""
+        if self.before:
+            verb = "was" if self.before == 1 else "were"
+            self._say(f"{counted(self.before, 'run')} {verb} finished before ({self._count()})")
+            self.before = 0
 
     def _say(self, line: str) -> None:
         self.say(line)
