@@ -55,7 +55,8 @@ class Gaussian(Method):
 
     def deviation(self, outputs: Outputs) -> PerSample:
         """How unsure, in classes."""
-        return F.softplus(outputs[..., 1]).clamp(NARROWEST, self.num_classes)
+        widest = float(self.num_classes)  # torch.onnx knows no clamp between a float and an integer
+        return F.softplus(outputs[..., 1]).clamp(NARROWEST, widest)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The Gaussian's log-densities at the classes."""

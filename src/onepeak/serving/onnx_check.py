@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from onepeak._extras import require
 from onepeak.data.manifest import FeatureRows
+from onepeak.metrics.functional.order import side_order_index
 from onepeak.serving.model import Model
 from onepeak.serving.onnx_graph import ExportError
 from onepeak.serving.prediction import Prediction
@@ -16,20 +18,32 @@ from onepeak.training.table import TableEncoder
 
 TOLERANCE = 1e-4
 """Of log-probabilities, absolute and relative."""
+_WITHIN = 0.95
+"""Share of a batch's log-probabilities that must be within: a method that takes differences of nearly equal levels
+magnifies the rounding of its network, which differs between runtimes."""
+_WORST = 1e-3
+"""How far any probability may be off."""
 BATCHES = (1, 5, 10)
 """Random samples that are asked about at once, pictures of another size each time."""
 _SIZES = ((128, 160), (192, 144), (160, 160))
 """Height and width of the pictures, before they are resized as the model wants them."""
 _NEAR_TIES = 1
-"""Samples that may have another label, interval or order: rounding decides there, and each runtime has its own."""
+"""Samples that may have another label or interval: rounding decides some, and each runtime has its own."""
 
 
 def open_session(content: bytes) -> Any:
-    """The file in onnxruntime, on the CPU."""
+    """The file in onnxruntime, on the CPU.
+
+    Raises:
+        ExportError: The onnxruntime that is installed does not know what is in it.
+    """
     onnxruntime = require("onnxruntime", extra="export", purpose="Checking an ONNX file")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has kinds of its own
+        raise ExportError(f"The file was not kept: onnxruntime cannot open it: {_first_line(error)}") from error
 
 
 def check_same_answers(session: Any, model: Model, reading: Reading) -> None:
@@ -41,17 +55,16 @@ def check_same_answers(session: Any, model: Model, reading: Reading) -> None:
         reading: What is made of its posteriors.
 
     Raises:
-        ExportError: The file does not run, or log-probabilities differ by more than `TOLERANCE`, or other answers do.
+        ExportError: The file does not run, or its answers are not the model's.
     """
-    wrong = {"label": 0, "soi": 0, "interval": 0}
+    wrong = {"label": 0, "interval": 0}
     for inputs, said in _questions(model, reading):
         answers = _asked(session, inputs)
-        expected = said.log_probs.numpy()
-        if not np.allclose(answers["log_probs"], expected, rtol=TOLERANCE, atol=TOLERANCE):
-            off = np.abs(answers["log_probs"] - expected).max()
-            raise ExportError(f"The file was not kept: its log_probs differ from the model's by up to {off:.3g}.")
+        _check_posteriors(answers["log_probs"], said.log_probs.numpy())
+        own = side_order_index(torch.from_numpy(answers["log_probs"]), torch.from_numpy(answers["label"]))
+        if not np.allclose(answers["soi"], own):
+            raise ExportError("The file was not kept: its `soi` is not that of its own `log_probs` and `label`.")
         wrong["label"] += int((answers["label"] != said.labels.numpy()).sum())
-        wrong["soi"] += int((~np.isclose(answers["soi"], said.soi.numpy())).sum())
         if said.intervals is not None:
             wrong["interval"] += int((answers["interval"] != said.intervals.numpy()).any(axis=-1).sum())
     for name, count in wrong.items():
@@ -61,16 +74,30 @@ def check_same_answers(session: Any, model: Model, reading: Reading) -> None:
             )
 
 
-def _asked(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArray[np.generic]]:
+def _check_posteriors(found: npt.NDArray[np.float32], expected: npt.NDArray[np.float32]) -> None:
+    within = np.isclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE).mean()
+    off = np.abs(np.exp(found) - np.exp(expected)).max()
+    if not (within >= _WITHIN and off <= _WORST):  # NaN is neither
+        raise ExportError(
+            f"The file was not kept: {1 - within:.0%} of its log_probs differ from the model's by more than "
+            f"{TOLERANCE:g}, probabilities by up to {off:.3g}."
+        )
+
+
+def _asked(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArray[Any]]:
     names = [output.name for output in session.get_outputs()]
     try:
         answers = session.run(names, {session.get_inputs()[0].name: inputs})
-    except Exception as error:  # onnxruntime has kinds of its own
-        reason = str(error).strip().splitlines()[0]
+    except Exception as error:
+        shape = " x ".join(map(str, inputs.shape))
         raise ExportError(
-            f"The file was not kept: onnxruntime cannot run it on inputs of shape {inputs.shape}: {reason}"
+            f"The file was not kept: onnxruntime cannot run it on {inputs.dtype} {shape}: {_first_line(error)}"
         ) from error
     return dict(zip(names, answers, strict=True))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _questions(model: Model, reading: Reading) -> Iterator[tuple[npt.NDArray[np.generic], Prediction]]:

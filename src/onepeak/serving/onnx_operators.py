@@ -64,7 +64,7 @@ def log_sigmoid(x: Tensor) -> Tensor:
 
     Example:
         >>> log_sigmoid(torch.tensor([-1e4, torch.inf]))
-        tensor([-10000.,     -0.])
+        tensor([-10000., 0.])
     """
     return x.clamp(max=0) - log1p((-x.abs()).exp())
 
@@ -84,7 +84,7 @@ def logcumsumexp(x: Tensor, dim: int) -> Tensor:
 
     Example:
         >>> logcumsumexp(torch.tensor([-torch.inf, -1e4, 0.0]), -1)
-        tensor([  -inf, -1e+04,  0e+00])
+        tensor([ -inf, -10000., 0.])
     """
     return _infinite_again(scan(_finite(x).movedim(dim, -1), add_in_log)).movedim(-1, dim)
 

@@ -1,0 +1,38 @@
+"""Asks an exported model about pictures, with onnxruntime, NumPy and Pillow alone: neither torch nor onepeak.
+
+python onnx_client.py grades.onnx scan1.png scan2.jpg
+"""
+
+import json
+import sys
+
+import numpy as np
+import onnxruntime
+from PIL import Image, ImageOps
+
+
+def resized(picture: Image.Image, recipe: dict) -> np.ndarray:
+    """The pixels as the model was trained on them: both sides times one factor, in one resampling."""
+    picture = ImageOps.exif_transpose(picture).convert("RGB")
+    factor = recipe["scale"]
+    if recipe["short_side"] is not None:
+        to_side = recipe["short_side"] / min(picture.size)
+        factor *= max(1, to_side) if recipe["only_enlarge"] else to_side
+    width, height = (max(1, int(side * factor + 0.5 + 1e-6)) for side in picture.size)
+    return np.asarray(picture.resize((width, height), Image.Resampling.BILINEAR))
+
+
+model, *paths = sys.argv[1:]
+session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+about = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
+names = [output.name for output in session.get_outputs()]
+for path in paths:
+    with Image.open(path) as picture:
+        pixels = resized(picture, about["preprocessing"]["resize"])
+    answers = dict(zip(names, session.run(names, {"pictures": pixels[None]}), strict=True))
+    label = answers["label"][0]
+    said = f"{path}: {about['classes'][label]}, probability {np.exp(answers['log_probs'][0, label]):.3f}"
+    if "interval" in answers:  # the model was calibrated
+        lower, upper = (about["classes"][end] for end in answers["interval"][0])
+        said += f", from {lower} to {upper} in {1 - about['alpha']:.0%} of cases"
+    print(said)

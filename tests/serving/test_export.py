@@ -1,0 +1,188 @@
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from PIL import Image
+
+import onepeak
+from onepeak.data.resize import Resize
+from onepeak.errors import InputError, MissingExtraError
+from onepeak.networks import NetworkSettings, build_network
+from onepeak.serving import load
+from onepeak.serving.export import export_onnx
+from onepeak.serving.model import Model
+from onepeak.training.model_files import ModelDescription
+from onnx_answers import asked, check_same
+from table_models import CALIBRATION, said_of_rows, table_model, table_rows
+from trained_models import picture_run, table_run
+
+pytestmark = pytest.mark.traced
+
+CLIENT = Path(__file__).parents[2] / "examples" / "onnx_client.py"
+
+
+def about(path):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
+
+
+def pictures(*shape):
+    rng = np.random.default_rng(0)
+    colours = rng.uniform(0, 255, (shape[0], 1, 1, 3))
+    return (colours + rng.normal(0, 60, (*shape, 3))).clip(0, 255).astype(np.uint8)
+
+
+def said_of_pixels(model, pixels):
+    """What the model says of pictures as they are, not resized."""
+    labels, log_probs = model.answers(list(pixels))
+    return model.prediction(labels, log_probs, tuple(range(len(pixels))), onepeak.serving.Reading())
+
+
+@cache
+def exported_pictures():
+    folder = picture_run().folder
+    return export_onnx(load(folder), folder / "model.onnx")
+
+
+def test_pictures_of_every_size_and_number_get_what_predict_says():
+    written, model = exported_pictures(), load(picture_run().folder)
+    for shape in ((1, 48, 48), (3, 48, 131), (7, 60, 48)):  # what the model's resize leaves as it is
+        inputs = pictures(*shape)
+        check_same(asked(written.path, inputs), model.predict(inputs))
+    # maps of 5 x 5 (a tenth is 2.5 positions, rounded to 2), 3 x 17, 1 x 1, 25 x 38
+    for shape in ((4, 40, 40), (2, 17, 130), (3, 8, 8), (1, 200, 300)):
+        inputs = pictures(*shape)
+        check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
+    assert written.inputs == {"pictures": "uint8 batch x height x width x 3"}
+    assert written.outputs == {
+        "log_probs": "float32 batch x 8",
+        "label": "int64 batch",
+        "soi": "float32 batch",
+        "interval": "int64 batch x 2",
+    }
+    assert written.num_bytes == written.path.stat().st_size
+    assert about(written.path)["classes"] == list(model.classes)
+
+
+def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
+    written, model = exported_pictures(), load(picture_run().folder)
+    paths = [str(tmp_path / f"{number}.png") for number in range(3)]
+    for path, picture in zip(paths, pictures(3, 100, 70), strict=True):
+        Image.fromarray(picture).save(path)
+    without = "import sys, runpy; sys.modules.update(torch=None, onepeak=None); sys.argv = sys.argv[1:]; "
+    command = [sys.executable, "-W", "error", "-c", without + "runpy.run_path(sys.argv[0])", str(CLIENT)]
+    printed = subprocess.run([*command, str(written.path), *paths], capture_output=True, text=True, check=True).stdout
+    said = model.predict(paths)
+    for line, path, row, (lower, upper) in zip(printed.splitlines(), paths, said, said.interval_names, strict=True):
+        expected = f"{path}: {row.name}, probability {np.exp(row.log_probs[row.label]):.3f}, from {lower} to {upper}"
+        assert line == f"{expected} in 90% of cases"
+
+
+def test_rows_with_projection_decision_and_alpha_get_what_predict_says(tmp_path):
+    folder = table_run().folder
+    choices = {"alpha": 0.3, "decide": "median", "project": True}
+    written = export_onnx(load(folder), tmp_path / "new" / "rows.onnx", **choices)
+    rng = np.random.default_rng(0)
+    for count in (1, 40):
+        values = np.stack([rng.normal(1, 1, count), rng.integers(0, 3, count)], axis=1).astype(np.float32)
+        values[rng.random(values.shape) < 0.2] = np.nan
+        names = ("1", "2", "dark")
+        tones = [None if np.isnan(code) else names[int(code)] for code in values[:, 1]]
+        check_same(asked(written.path, values), load(folder).predict({"size": values[:, 0], "tone": tones}, **choices))
+    properties = about(written.path)
+    assert properties["preprocessing"]["categories"] == {"tone": list(names)}
+    assert (properties["projected"], properties["alpha"]) == (True, 0.3)
+
+
+def test_a_network_of_timm_is_exported_for_every_size(tmp_path):
+    settings = NetworkSettings(backbone="resnet18", alpha=0.5)
+    network = build_network(onepeak.method("po", num_classes=5), settings, seed=0)
+    description = ModelDescription(
+        classes=("a", "b", "c", "d", "e"),
+        method="po",
+        variant="corrected",
+        method_settings={},
+        network=settings,
+        resize=Resize(scale=0.5),
+        table=None,
+    )
+    model = Model(description, network, torch.device("cpu"))
+    written = export_onnx(model, tmp_path / "po.onnx")
+    for shape in ((1, 64, 64), (2, 150, 97)):
+        inputs = pictures(*shape)
+        check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
+    assert "not calibrated" in written.notes[0]
+
+
+SPECIAL = [
+    ("ren", {"posterior": "slopes"}),
+    ("ren", {"variant": "as_published"}),
+    ("po", {"variant": "as_published"}),
+    ("rps+elb", {}),
+    ("mv+elb", {}),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "settings"), [*((record.name, {}) for record in onepeak.methods()), *SPECIAL])
+def test_every_method_is_exported_with_its_calibration(tmp_path, name, settings):
+    model = table_model(name, calibration=CALIBRATION, **settings)
+    written = export_onnx(model, tmp_path / "model.onnx")
+    values = table_rows(64)
+    check_same(asked(written.path, values), said_of_rows(model, values))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("decide", ["mode", "median", "mean"])
+@pytest.mark.parametrize("project", [False, True])
+def test_seventy_classes_with_every_decision(tmp_path, decide, project):
+    model = table_model("ce", num_classes=70, calibration=CALIBRATION)
+    written = export_onnx(model, tmp_path / "model.onnx", decide=decide, project=project)
+    values = table_rows(64)
+    answers, said = asked(written.path, values), said_of_rows(model, values, decide=decide, project=project)
+    check_same(answers, said)
+    assert not project or (answers["soi"][answers["label"] == answers["log_probs"].argmax(-1)] == 1).all()
+
+
+@pytest.mark.bad_input
+def test_a_file_that_is_there_is_kept_unless_forced(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_text("precious")
+    with pytest.raises(
+        InputError, match=r"must be a file that is not there yet, got .*model\.onnx: replace it with --fo"
+    ):
+        export_onnx(table_model("ce"), path)
+    assert path.read_text() == "precious"
+
+
+@pytest.mark.bad_input
+def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
+    with pytest.raises(InputError, match="`path` must be a file to write, got the folder"):
+        export_onnx(table_model("ce"), tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"`path` must be a file that can be written, got .*: (Not a dir|File exists)"):
+        export_onnx(table_model("ce"), tmp_path / "file" / "model.onnx")
+
+
+@pytest.mark.bad_input
+def test_what_the_model_cannot_give_is_told_before_any_work(tmp_path):
+    with pytest.raises(InputError, match="`alpha` needs a calibrated model"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx", alpha=0.1)
+    with pytest.raises(InputError, match=r"`alpha` must be >= 0\.01 for a model whose validation part had 99 samples"):
+        export_onnx(table_model("ce", calibration=CALIBRATION), tmp_path / "model.onnx", alpha=0.001)
+    with pytest.raises(InputError, match=r"Unknown `decide` 'medain'\. Did you mean 'median'"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx", decide="medain")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("module", ["onnx", "onnxscript", "onnxruntime"])
+def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=rf"needs {module}: pip install 'onepeak\[export\]'"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx")
