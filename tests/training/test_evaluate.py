@@ -66,7 +66,7 @@ def test_of_a_network_that_has_diverged_only_the_loss_is_told(network, feed, lab
 
 def test_a_training_measures_the_default_metrics_and_the_one_it_selects_by():
     assert measured_names("loss") == measured_names("mae") == DEFAULT_NAMES
-    assert measured_names("gmean") == (*DEFAULT_NAMES, "gmean")
+    assert measured_names("geometric_sensitivity") == (*DEFAULT_NAMES, "geometric_sensitivity")
 
 
 def test_measuring_by_hand():

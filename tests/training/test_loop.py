@@ -55,7 +55,8 @@ def test_it_learns_what_was_planted(make_loop, method, optimizer):
 
 
 @pytest.mark.parametrize(
-    ("select", "best"), [("mae", min), ("loss", min), ("accuracy", max), ("soi_predicted", max), ("gmean", max)]
+    ("select", "best"),
+    [("mae", min), ("loss", min), ("accuracy", max), ("soi_predicted", max), ("geometric_sensitivity", max)],
 )
 def test_the_weights_kept_are_those_of_the_first_best_epoch(make_loop, select, best):
     states = []

@@ -21,7 +21,7 @@ FURTHER_METRICS = (
         make=lambda c: metrics.BalancedAccuracy(num_classes=c),
     ),
     MetricRecord(
-        name="gmean",
+        name="geometric_sensitivity",
         title="Geometric mean of the sensitivities",
         higher_is_better=True,
         needs="labels",
@@ -37,7 +37,7 @@ FURTHER_METRICS = (
         make=lambda c: metrics.MinimumSensitivity(num_classes=c),
     ),
     MetricRecord(
-        name="mes",
+        name="extreme_sensitivity",
         title="Mean sensitivity of the first and the last class",
         higher_is_better=True,
         needs="labels",
@@ -45,7 +45,7 @@ FURTHER_METRICS = (
         make=lambda c: metrics.ExtremeSensitivity(num_classes=c),
     ),
     MetricRecord(
-        name="gmes",
+        name="extreme_geometric_sensitivity",
         title="Geometric mean sensitivity of the first and the last class",
         higher_is_better=True,
         needs="labels",
