@@ -14,8 +14,7 @@ import onepeak
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError, MissingExtraError
 from onepeak.networks import NetworkSettings, build_network
-from onepeak.serving import load
-from onepeak.serving.export import export_onnx
+from onepeak.serving import Reading, export_onnx, load
 from onepeak.serving.model import Model
 from onepeak.training.model_files import ModelDescription
 from onnx_answers import asked, check_same
@@ -41,13 +40,13 @@ def pictures(*shape):
 def said_of_pixels(model, pixels):
     """What the model says of pictures as they are, not resized."""
     labels, log_probs = model.answers(list(pixels))
-    return model.prediction(labels, log_probs, tuple(range(len(pixels))), onepeak.serving.Reading())
+    return model.prediction(labels, log_probs, tuple(range(len(pixels))), Reading())
 
 
 @cache
 def exported_pictures():
     folder = picture_run().folder
-    return export_onnx(load(folder), folder / "model.onnx")
+    return export_onnx(load(folder), folder.with_name("model.onnx"))
 
 
 def test_pictures_of_every_size_and_number_get_what_predict_says():
@@ -154,19 +153,17 @@ def test_seventy_classes_with_every_decision(tmp_path, decide, project):
 def test_a_file_that_is_there_is_kept_unless_forced(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_text("precious")
-    with pytest.raises(
-        InputError, match=r"must be a file that is not there yet, got .*model\.onnx: replace it with --fo"
-    ):
+    with pytest.raises(InputError, match=r"must be a new one, got .*model\.onnx, which exists: replace it by --force"):
         export_onnx(table_model("ce"), path)
     assert path.read_text() == "precious"
 
 
 @pytest.mark.bad_input
 def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
-    with pytest.raises(InputError, match="`path` must be a file to write, got the folder"):
+    with pytest.raises(InputError, match="The ONNX file must be a file to write, got the folder"):
         export_onnx(table_model("ce"), tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"`path` must be a file that can be written, got .*: (Not a dir|File exists)"):
+    with pytest.raises(InputError, match=r"must be one that can be written, got .*: (Not a dir|File exists)"):
         export_onnx(table_model("ce"), tmp_path / "file" / "model.onnx")
 
 

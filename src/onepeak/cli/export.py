@@ -29,8 +29,7 @@ def export(
     """
     from rich.console import Console
 
-    from onepeak.serving import load
-    from onepeak.serving.export import export_onnx
+    from onepeak.serving import export_onnx, load
 
     loaded = load(model, device="cpu")
     with Console(stderr=True, quiet=quiet).status(f"Exporting {model}"):

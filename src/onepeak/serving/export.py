@@ -88,16 +88,16 @@ def export_onnx(
 def _check_place(path: Path, force: bool) -> None:
     """Says at once what would be found out at the end."""
     if path.is_dir():
-        raise InputError(f"`path` must be a file to write, got the folder {path}.")
+        raise InputError(f"The ONNX file must be a file to write, got the folder {path}.")
     if path.exists() and not force:
         raise InputError(
-            f"`path` must be a file that is not there yet, got {path}: replace it with --force (force=True)."
+            f"The ONNX file must be a new one, got {path}, which exists: replace it by --force (force=True)."
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=path.parent).close()
     except OSError as error:
-        raise InputError(f"`path` must be a file that can be written, got {path}: {error.strerror}.") from None
+        raise InputError(f"The ONNX file must be one that can be written, got {path}: {error.strerror}.") from None
 
 
 def _in_words(value: Any) -> str:
