@@ -49,7 +49,8 @@ def export_onnx(
     model has intervals, `interval`.
 
     Before the file is put in its place, onnxruntime answers about random samples as the model does: the same labels,
-    log-probabilities to 1e-4.
+    log-probabilities to 1e-4. Convolutional networks and plain transformers take pictures of any size; windowed ones
+    (swin) are more than `torch.export` can follow for any size, and it does not come to an end with them.
 
     Args:
         model: What `onepeak.load` gives.
