@@ -30,8 +30,8 @@ from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.ray_connection import QUIET
 from onepeak.experiment.run_folder import claim
 
-LONG = 12
-"""Epochs of runs that are to be caught at work."""
+LONG = 120
+"""Epochs of runs that are to be caught at work, also on a quick machine."""
 
 
 def ignore(event):
