@@ -40,4 +40,5 @@ def from_bytes(content: bytes, network: nn.Module, optimizer: torch.optim.Optimi
         if key.startswith(_OPTIMIZER):
             index, _, name = key.removeprefix(_OPTIMIZER).partition(".")
             state.setdefault(int(index), {})[name] = value
-    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+    in_order = dict(sorted(state.items()))  # safetensors has an order of its own, another in every process
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": in_order})
