@@ -1,3 +1,5 @@
+"""OrdinalClassifier as its user meets it: long because one class has all of scikit-learn's ways to be used."""
+
 import pickle
 import pickletools
 

@@ -1,3 +1,5 @@
+"""Projection: long because each law is tried against several references, by both distances and in both forms."""
+
 import numpy as np
 import pytest
 import torch

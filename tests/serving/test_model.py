@@ -1,3 +1,5 @@
+"""A loaded model as its user meets it: long because pictures, arrays and tables each have their own ways in."""
+
 import json
 import shutil
 

@@ -1,3 +1,5 @@
+"""One run from start to end: long because every file it writes, and every way it can end, is looked at."""
+
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from onepeak.data.splits import Split
 from onepeak.metrics.catalog import METRICS, collection
@@ -23,7 +22,7 @@ from onepeak.training.feed import Feed, Indices, epoch_order, on_device
 from onepeak.training.graph import graphs_are_on
 from onepeak.training.history import write_history
 from onepeak.training.objective import Objective
-from onepeak.training.optimizer import make_optimizer, set_learning_rate
+from onepeak.training.optimizer import make_optimizer, running_average, set_learning_rate
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
 from onepeak.training.recorded import RecordedAnswers, RecordedSteps
@@ -81,11 +80,7 @@ class Loop:
         if recipe.sync_batch_norm:
             synchronise_batch_norm(network, fabric)
         self.loss, self.optimizer = fabric.setup(Objective(network), make_optimizer(network, recipe))
-        self.average = (
-            None
-            if recipe.ema is None
-            else AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.ema), use_buffers=True)
-        )
+        self.average = None if recipe.ema is None else running_average(network, recipe.ema)
         self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
         self.records = (
             graphs_are_on(fabric.device)
