@@ -29,19 +29,20 @@ def are_few(scores: Tensor) -> bool:
 
 def ordered_cross_entropy_of_few(scores: Tensor, labels: Tensor, terms: GapTerms) -> tuple[Tensor, Tensor]:
     """The mean over samples of cross-entropy plus order cost, and its gradient."""
-    with np.errstate(all="ignore"):  # what is not finite shows in the loss
-        loss, gradient = _mean_and_gradient(scores.detach().numpy(), labels.numpy(), terms)
-    return torch.tensor(loss, dtype=scores.dtype, device="cpu"), torch.from_numpy(gradient)
+    loss, gradient = _mean_and_gradient(scores.detach().numpy(), labels.numpy(), terms)
+    return torch.scalar_tensor(loss, dtype=scores.dtype, device=scores.device), torch.from_numpy(gradient)
 
 
+@np.errstate(all="ignore")  # what is not finite shows in the loss
 def _mean_and_gradient(scores: Floats, labels: NDArray[np.int64], terms: GapTerms) -> tuple[float, Floats]:
     batch, num_classes = scores.shape
     if np.minimum.reduce(labels) < 0:
         raise IndexError("a label below 0, which NumPy would count from the end")
-    sides = _table_of_sides(num_classes, scores.dtype)[labels]
+    sides = _table_of_sides(num_classes, scores.dtype).take(labels, axis=0)
+    inner = sides[:, 1:-1]
     r = scores[:, 1:] - scores[:, :-1]
-    r *= sides[:, 1:-1]
-    total = terms.of_arrays(r, sides[:, 1:-1])
+    r *= inner
+    total = terms.of_arrays(r, inner)
 
     below_highest = scores - np.maximum.reduce(scores, axis=1, keepdims=True)
     gradient = np.exp(below_highest)
