@@ -1,10 +1,9 @@
 """How a method looks: the same colour in every figure of every report, told apart without colour too."""
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
-
-from onepeak.methods.catalog import METHODS
 
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 Symbol = Literal["circle", "square", "diamond", "triangle-up"]
@@ -22,7 +21,7 @@ _COLOURS = {
 """Six of Okabe and Ito's eight colours, which colour-blind people tell apart, and two that stand on black and white."""
 
 _FURTHER = ("#a6761d", "#1b9aaa", "#b5485d", "#6b8e23", "#4477aa", "#c0a000", "#c2518f", "#3d8f8f")
-"""For the other methods of the catalog, in its order; again from the start where they are too few."""
+"""For all other methods, those of a user's own too."""
 
 _DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS: tuple[Symbol, ...] = ("circle", "square", "diamond", "triangle-up")
@@ -76,6 +75,5 @@ def _colour(method: str) -> str:
     base = method.partition("+")[0]  # "mv+elb" is mean-variance under a barrier: a row of mean-variance
     if base in _COLOURS:
         return _COLOURS[base]
-    others = [record.name for record in METHODS if record.name not in _COLOURS]
-    # A method of the user's own is in no catalog; it follows those that are.
-    return _FURTHER[(others.index(base) if base in others else len(others)) % len(_FURTHER)]
+    # From the name alone, so that whoever looks need not load the catalog, and torch with it.
+    return _FURTHER[zlib.crc32(base.encode()) % len(_FURTHER)]

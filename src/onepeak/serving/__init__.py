@@ -1,12 +1,17 @@
-"""A trained model in use: load it, ask it about pictures or rows, measure it on other data."""
+"""A trained model in use: load it, ask it about pictures or rows, measure it on other data, look at what runs said."""
 
-from onepeak.serving.evaluation import Evaluation, evaluate
-from onepeak.serving.export import OnnxFile, export_onnx
-from onepeak.serving.model import Model, load
-from onepeak.serving.paths import picture_paths
-from onepeak.serving.prediction import Prediction, Row
-from onepeak.serving.reading import Reading
-from onepeak.serving.stream import stream
+from typing import TYPE_CHECKING
+
+from onepeak._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from onepeak.serving.evaluation import Evaluation, evaluate
+    from onepeak.serving.export import OnnxFile, export_onnx
+    from onepeak.serving.model import Model, load
+    from onepeak.serving.paths import picture_paths
+    from onepeak.serving.prediction import Prediction, Row
+    from onepeak.serving.reading import Reading
+    from onepeak.serving.stream import stream
 
 __all__ = [
     "Evaluation",
@@ -21,3 +26,21 @@ __all__ = [
     "picture_paths",
     "stream",
 ]
+
+# Imported when first used: the pages of a comparison open without the seconds that torch takes.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Evaluation": "onepeak.serving.evaluation",
+        "Model": "onepeak.serving.model",
+        "OnnxFile": "onepeak.serving.export",
+        "Prediction": "onepeak.serving.prediction",
+        "Reading": "onepeak.serving.reading",
+        "Row": "onepeak.serving.prediction",
+        "evaluate": "onepeak.serving.evaluation",
+        "export_onnx": "onepeak.serving.export",
+        "load": "onepeak.serving.model",
+        "picture_paths": "onepeak.serving.paths",
+        "stream": "onepeak.serving.stream",
+    },
+)

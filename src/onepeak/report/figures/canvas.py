@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onepeak._extras import require
 from onepeak.report.palette import Dash, Style, Symbol
-from onepeak.training.checkpoint import write_in_one_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,6 +115,8 @@ def name_classes(axis: Mapping[str, Any] | None, classes: Sequence[str]) -> dict
 
 def save(figure: Printed, stem: Path) -> tuple[Path, Path]:
     """Writes `<stem>.png` and `<stem>.pdf`; the same figure gives the same bytes."""
+    from onepeak.training.checkpoint import write_in_one_step  # torch comes with it, which drawing does not need
+
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.pdf")
     write_in_one_step(paths[0], lambda part: figure.savefig(part, format="png", dpi=200))
