@@ -1,0 +1,7 @@
+"""A model behind HTTP: pictures or rows in, labels, posteriors and intervals out. Needs the extra `serve`."""
+
+from onepeak.serving.http.app import create_app
+from onepeak.serving.http.limits import Limits
+from onepeak.serving.http.run import serve_app
+
+__all__ = ["Limits", "create_app", "serve_app"]

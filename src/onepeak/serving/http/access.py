@@ -1,0 +1,128 @@
+"""Who may ask: those with the token or, without one, this machine only and no page of another site."""
+
+import hashlib
+import hmac
+from typing import final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import URL
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from onepeak.serving.http.failures import RequestError, failure
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Names of this machine, as they stand in the address of a request."""
+OPEN_PATHS = frozenset({"/healthz"})
+"""Need no token: whoever watches over the server asks there, and learns nothing but that it lives."""
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+@final
+class Access:
+    """Lets a request through, or answers with the reason.
+
+    With a token, a request brings it as `Authorization: Bearer TOKEN`; a browser opens any page with `?token=TOKEN`
+    once, gets a cookie, and is sent on to the address without it. Without a token, the address must name this machine:
+    else any web page could have its own name point here and read the answers (DNS rebinding). Either way, a page of
+    another site may not send anything.
+
+    Args:
+        app: What answers.
+        token: The secret, if there is one.
+    """
+
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        self.app = app
+        self.token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        answer: Response | None
+        try:
+            answer = self._entered(scope)
+        except RequestError as error:
+            answer = failure(scope["path"], error.status, str(error), headers=error.headers)
+        await (answer or self.app)(scope, receive, send)
+
+    def _entered(self, scope: Scope) -> RedirectResponse | None:
+        """Where the browser is to go with its new cookie, or nothing for a request that may pass."""
+        request = HTTPConnection(scope)
+        _refuse_other_sites(request, scope["method"])
+        if self.token is None:
+            _refuse_other_names(request)
+            return None
+        if scope["path"] in OPEN_PATHS:
+            return None
+        if scope["method"] == "GET" and _same(request.query_params.get("token", ""), self.token):
+            return _with_cookie(request, self.token)
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        cookie = request.cookies.get(cookie_name(self.token), "")
+        if (scheme.lower() == "bearer" and _same(given.strip(), self.token)) or _same(cookie, _cookie(self.token)):
+            return None
+        raise RequestError(
+            401,
+            "This server needs its token: send the header `Authorization: Bearer TOKEN`, or open the address with "
+            "?token=TOKEN in a browser.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+def cookie_name(token: str) -> str:
+    """The cookie's name: browsers share cookies among the ports of a machine, so each server has one of its own."""
+    return f"onepeak-{hashlib.sha256(token.encode()).hexdigest()[:12]}"
+
+
+def _cookie(token: str) -> str:
+    """What the cookie holds: it opens this server, and does not tell the token."""
+    return hmac.new(token.encode(), b"onepeak cookie", hashlib.sha256).hexdigest()
+
+
+def _with_cookie(request: HTTPConnection, token: str) -> RedirectResponse:
+    rest = URL(scope=request.scope).remove_query_params("token")
+    # By path alone: whatever name the request gave this machine, the browser stays there. One slash begins it, as two
+    # would begin the name of another machine.
+    path = "/" + rest.path.lstrip("/\\")
+    answer = RedirectResponse(f"{path}?{rest.query}" if rest.query else path, status_code=303)
+    answer.set_cookie(cookie_name(token), _cookie(token), httponly=True, samesite="lax")
+    return answer
+
+
+def _refuse_other_names(request: HTTPConnection) -> None:
+    given = request.headers.get("host", "")
+    if _host(f"//{given}") not in LOOPBACK:
+        raise RequestError(
+            421, f"Without a token this server answers to localhost only, got the host {given[:100]!r}: set a token."
+        )
+
+
+def _refuse_other_sites(request: HTTPConnection, method: str) -> None:
+    origin = request.headers.get("origin")
+    if origin is not None and method not in _SAFE_METHODS:
+        own = request.headers.get("host", "")
+        if _authority(origin) != own.lower():
+            raise RequestError(403, f"A page of {origin[:100]!r} may not send anything to this server.")
+
+
+def _authority(origin: str) -> str | None:
+    """Host and port of an origin, if it is one."""
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
+
+
+def _host(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:  # a bracket that does not close
+        return None
+
+
+def _same(given: str, wanted: str) -> bool:
+    """Compares in a time that tells nothing."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())

@@ -1,0 +1,49 @@
+"""The server's app: what answers, behind the checks that every request passes."""
+
+import importlib.metadata
+from collections.abc import Sequence
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
+
+from onepeak.serving.http.access import Access
+from onepeak.serving.http.docs import docs_router
+from onepeak.serving.http.failures import answer_failures
+from onepeak.serving.http.limits import Limits
+from onepeak.serving.http.secure import SecureAnswers
+from onepeak.serving.model import Model
+
+
+def create_app(
+    model: Model | None,
+    *,
+    limits: Limits = Limits(),  # noqa: B008 - it never changes
+    token: str | None = None,
+    extra_routers: Sequence[APIRouter] = (),
+) -> FastAPI:
+    """Makes the app; `onepeak.serving.http.serve_app` runs it.
+
+    Args:
+        model: What `/v1/predict` asks; without one there is no such address.
+        limits: On what a request may hold and how much may wait.
+        token: The secret that every request must bring; without one, only requests to localhost are answered.
+        extra_routers: Further pages.
+    """
+    app = FastAPI(
+        title="onepeak",
+        version=importlib.metadata.version("onepeak"),
+        summary="Ordinal predictions whose posteriors have one peak",
+        docs_url=None,  # FastAPI's own pages load scripts from elsewhere
+        redoc_url=None,
+        middleware=[Middleware(SecureAnswers), Middleware(Access, token=token)],
+    )
+    answer_failures(app)
+    app.include_router(docs_router(app))
+
+    @app.get("/healthz", summary="Whether the server lives", tags=["server"])
+    def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    for router in extra_routers:
+        app.include_router(router)
+    return app

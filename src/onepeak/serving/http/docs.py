@@ -1,0 +1,65 @@
+"""The page /docs: the OpenAPI description as one readable page, without a script and without a network."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from fastapi import APIRouter, FastAPI
+from starlette.responses import FileResponse, HTMLResponse
+
+PAGES = Path(__file__).parent / "pages"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One thing that can be asked, as the page shows it."""
+
+    method: str
+    path: str
+    summary: str
+    description: str
+    options: tuple[dict[str, Any], ...]
+    """Query parameters, as OpenAPI writes them."""
+    bodies: dict[str, Any]
+    """What may be sent, by content type."""
+    answers: dict[str, str]
+    """What each status means."""
+
+
+def docs_router(app: FastAPI) -> APIRouter:
+    """The page and its stylesheet.
+
+    Args:
+        app: What to describe; all of its routes at the time the page is opened.
+    """
+    router = APIRouter(include_in_schema=False)
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True)
+
+    @router.get("/docs")
+    def docs() -> HTMLResponse:
+        description = app.openapi()
+        page = environment.get_template("docs.html")
+        return HTMLResponse(page.render(info=description["info"], operations=list(operations(description))))
+
+    @router.get("/docs.css")
+    def style() -> FileResponse:
+        return FileResponse(PAGES / "docs.css", media_type="text/css")
+
+    return router
+
+
+def operations(description: dict[str, Any]) -> Iterator[Operation]:
+    """All that an OpenAPI description says can be asked."""
+    for path, methods in description["paths"].items():
+        for method, said in methods.items():
+            yield Operation(
+                method=method.upper(),
+                path=path,
+                summary=said.get("summary", ""),
+                description=said.get("description", ""),
+                options=tuple(each for each in said.get("parameters", ()) if each["in"] == "query"),
+                bodies=said.get("requestBody", {}).get("content", {}),
+                answers={status: answer["description"] for status, answer in said["responses"].items()},
+            )

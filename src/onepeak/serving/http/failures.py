@@ -1,0 +1,109 @@
+"""How a request that cannot be answered is told so: JSON under /v1, a plain page elsewhere, never a traceback."""
+
+import html
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
+
+from onepeak.errors import InputError, OnepeakError
+
+CODES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "upload_too_slow",
+    413: "too_large",
+    415: "unsupported_media_type",
+    421: "wrong_host",
+    422: "cannot_be_answered",
+    500: "internal_error",
+    503: "busy",
+}
+"""The word for each status that is ever given."""
+
+
+class RequestError(OnepeakError):
+    """A request that is refused.
+
+    Args:
+        status: A key of `CODES`.
+        message: What is allowed, what came, the fix.
+        headers: That go with the answer.
+    """
+
+    def __init__(self, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+class JsonResponse(Response):
+    """JSON in plain ASCII, so that any text a request may hold can be quoted back; NaN and infinities are an error."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The bytes of the body."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
+    """The answer to a request that failed.
+
+    Args:
+        path: That was asked for: it decides between JSON and HTML.
+        status: A key of `CODES`.
+        message: One or two sentences.
+        headers: That go with it.
+
+    Example:
+        >>> failure("/v1/predict", 415, "Send a picture.").body
+        b'{"error":{"code":"unsupported_media_type","message":"Send a picture."}}'
+    """
+    if path.startswith("/v1"):
+        error = {"code": CODES[status], "message": message}
+        return JsonResponse({"error": error}, status_code=status, headers=dict(headers or {}))
+    title = CODES[status].replace("_", " ").capitalize()
+    page = f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><h1>{title}</h1>"
+    text = html.escape(message).encode("utf-8", "replace").decode()
+    return HTMLResponse(f"{page}<p>{text}</p></html>\n", status_code=status, headers=dict(headers or {}))
+
+
+def answer_failures(app: FastAPI) -> None:
+    """Lets an app answer all that its routes raise; what none of them foresaw is left to `SecureAnswers`."""
+
+    def refused(request: Request, error: Exception) -> Response:
+        match error:
+            case RequestError():
+                return failure(request.url.path, error.status, str(error), headers=error.headers)
+            case HTTPException():
+                status = error.status_code if error.status_code in CODES else 400
+                message = _SENTENCES.get(status, str(error.detail))
+                return failure(request.url.path, status, message, headers=error.headers)
+            case RequestValidationError():
+                return failure(request.url.path, 422, _first_problem(error))
+            case _:
+                return failure(request.url.path, 422, str(error))
+
+    for kind in (RequestError, HTTPException, RequestValidationError, InputError):
+        app.add_exception_handler(kind, refused)
+
+
+_SENTENCES = {
+    404: "There is nothing at this address.",
+    405: "This address does not take this method: see /docs.",
+}
+
+
+def _first_problem(error: RequestValidationError) -> str:
+    """What pydantic says of the first wrong option, in one sentence."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"][1:]) or "The request"
+    return f"`{name}`: {first['msg']}, got {str(first.get('input'))[:100]!r}."

@@ -1,0 +1,36 @@
+"""How much a server takes on: every bound in one place."""
+
+from dataclasses import dataclass
+
+from onepeak._check import check_integer, check_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a request may hold, and how much may wait at once; what goes beyond is answered with 413, 408 or 503.
+
+    Example:
+        >>> Limits(max_items=0)
+        Traceback (most recent call last):
+        onepeak.errors.InputError: `max_items` must be an integer >= 1, got 0.
+    """
+
+    max_bytes: int = 32 * 2**20
+    """Of the body of one request."""
+    max_items: int = 256
+    """Pictures in one request."""
+    max_rows: int = 10_000
+    """Rows of a table in one request."""
+    max_pixels: int = 50_000_000
+    """Of one picture, known from its header: a picture with more is refused before it is decoded."""
+    upload_seconds: float = 30.0
+    """For the whole body of a request to arrive."""
+    max_requests: int = 512
+    """Requests that wait for their answers at once."""
+    max_buffered_bytes: int = 512 * 2**20
+    """Of all bodies that have arrived, or begun to arrive, and are not answered yet."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_bytes", "max_items", "max_rows", "max_pixels", "max_requests", "max_buffered_bytes"):
+            check_integer(name, getattr(self, name), minimum=1)
+        check_number("upload_seconds", self.upload_seconds, above=0)

@@ -1,0 +1,130 @@
+"""Runs an app: binds with care, says where it is, and on the way out finishes what was begun."""
+
+import contextlib
+import errno
+import ipaddress
+import logging
+import os
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from urllib.parse import quote
+
+import uvicorn
+from fastapi import FastAPI
+
+from onepeak._check import check_integer
+from onepeak.errors import InputError
+
+DRAIN_SECONDS = 30
+"""For requests under way to be finished when the server is told to stop."""
+
+
+def serve_app(
+    app: FastAPI,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    token: str | None = None,
+    open_browser: bool = False,
+    on_ready: Callable[[str], None] = print,
+) -> None:
+    """Serves until it is told to stop by Ctrl-C or SIGTERM; requests under way are answered before it ends.
+
+    Args:
+        app: What `create_app` made, with the same token.
+        host: The address to listen on. Other machines reach any but that of this machine itself, so it needs a token.
+        port: Where; 0 takes any that is free.
+        token: The secret of the app.
+        open_browser: Whether to show the first page in a browser.
+        on_ready: Told the address, once connections are accepted.
+
+    Raises:
+        InputError: The address is open to others without a token, or cannot be listened on.
+    """
+    if token is not None and not token.strip():
+        raise InputError("`token` must be a secret text, got an empty one.")
+    if token is None and not is_loopback(host):
+        raise InputError(
+            f"`host` must be 127.0.0.1 where there is no token, got {host!r}, which other machines can reach: "
+            "set a token (--token, or ONEPEAK_TOKEN)."
+        )
+    listening = listen(host, port)
+    address = address_of(listening, token)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        lifespan="on",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+    on_ready(address)
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends; uvicorn has drained before it raises this
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    Example:
+        >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.0.2", "example.org")]
+        [True, True, True, False, False, False]
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that connections can be made to from now on; who connects before the app runs, waits.
+
+    Args:
+        host: A name or an address.
+        port: 0 for any that is free.
+    """
+    check_integer("port", port, minimum=0)
+    if port > 65535:
+        raise InputError(f"`port` must be at most 65535, got {port}.")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise InputError(f"`host` must be an address of this machine, got {host!r}: {error.strerror}.") from None
+    if os.name == "posix":  # elsewhere the flag would let two servers share a port
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        raise InputError(_reason(error, host, port)) from None
+    return listening
+
+
+def address_of(listening: socket.socket, token: str | None) -> str:
+    """What to type into a browser."""
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}/" + ("" if token is None else f"?token={quote(token, safe='')}")
+
+
+def _reason(error: OSError, host: str, port: int) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"`port` must be free, and {port} is in use: give another, or 0 for any that is free."
+        case errno.EACCES:
+            return f"`port` must be one that this user may use, got {port}: give one above 1023."
+        case _:
+            return f"`host` must be an address of this machine, got {host!r}: {error.strerror}."
