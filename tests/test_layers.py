@@ -12,6 +12,7 @@ PACKAGE = Path(onepeak.__file__).parent
 LAYERS = [
     ["errors", "_lazy"],
     ["_registry", "_extras", "_shapes", "_precision"],
+    ["_values"],
     ["_check"],
     ["_reduce"],
     ["kernels"],

@@ -5,14 +5,29 @@ outside of `torch.compile` and `torch.func` transforms; on a GPU the read would 
 """
 
 import math
-import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from onepeak._registry import unknown_name
+from onepeak._values import check_choice, check_integer, check_num_classes, check_number
 from onepeak.errors import InputError, NotFiniteError
+
+__all__ = [
+    "check_choice",
+    "check_integer",
+    "check_label_range",
+    "check_label_shape",
+    "check_labels",
+    "check_num_classes",
+    "check_number",
+    "check_scores",
+    "check_weights",
+    "finite_loss",
+    "in_plain_eager",
+    "launches_freely",
+    "readable",
+]
 
 _INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
 
@@ -32,54 +47,6 @@ def launches_freely(tensor: Tensor) -> bool:
     if tensor.is_cuda:
         return in_plain_eager() and not torch.cuda.is_current_stream_capturing()
     return readable(tensor)
-
-
-def check_integer(name: str, value: int, *, minimum: int) -> int:
-    """An integer no smaller than `minimum` (booleans are no integers here)."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool) or number < minimum:
-        raise InputError(f"`{name}` must be an integer >= {minimum}, got {value!r}.")
-    return number
-
-
-def check_num_classes(num_classes: int) -> int:
-    """A number of classes: an integer >= 2."""
-    return check_integer("num_classes", num_classes, minimum=2)
-
-
-def check_number(
-    name: str,
-    value: float,
-    *,
-    above: float | None = None,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    below: float | None = None,
-) -> float:
-    """A finite number within the bounds given (`above` and `below` exclude their end)."""
-    bounds = [
-        (above, ">", operator.gt),
-        (minimum, ">=", operator.ge),
-        (maximum, "<=", operator.le),
-        (below, "<", operator.lt),
-    ]
-    given = [(bound, sign, holds) for bound, sign, holds in bounds if bound is not None]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or not all(holds(value, bound) for bound, _, holds in given):
-        wanted = " and ".join(f"{sign} {bound:g}" for bound, sign, _ in given)
-        raise InputError(f"`{name}` must be a finite number{' ' + wanted if wanted else ''}, got {value!r}.")
-    return float(value)
-
-
-def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
-    """One of a closed set of names; the message suggests the nearest."""
-    known = list(choices)
-    if value not in known:
-        raise unknown_name(f"`{name}`", str(value), known)
-    return value
 
 
 def check_scores(scores: Tensor, num_classes: int | None, *, name: str = "scores") -> None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import uvicorn
 from fastapi import FastAPI
 
-from onepeak._check import check_integer
+from onepeak._values import check_integer
 from onepeak.errors import InputError
 
 DRAIN_SECONDS = 30
