@@ -2,6 +2,7 @@
 
 import importlib.metadata
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
@@ -11,11 +12,13 @@ from onepeak.serving.http.docs import docs_router
 from onepeak.serving.http.failures import answer_failures
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.secure import SecureAnswers
-from onepeak.serving.model import Model
+
+if TYPE_CHECKING:  # what needs a model is imported once there is one: without, a page opens before torch is loaded
+    from onepeak.serving.model import Model
 
 
 def create_app(
-    model: Model | None,
+    model: "Model | None",
     *,
     limits: Limits = Limits(),  # noqa: B008 - it never changes
     token: str | None = None,
