@@ -2,12 +2,13 @@ import io
 import struct
 import warnings
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from onepeak.data.decode import MAX_PIXELS, UnreadablePictureError, decode_picture
+from onepeak.data.decode import MAX_PIXELS, UnreadablePictureError, _strict_pillow, decode_picture
 
 SMOOTH = np.asarray(
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (5, 6, 3), np.uint8)).resize((24, 20), Image.BICUBIC)
@@ -107,6 +108,17 @@ def test_the_limit_of_pixels_can_be_moved_both_ways(monkeypatch):
 
 def test_the_limit_is_where_pillow_begins_to_warn():
     assert MAX_PIXELS == Image.MAX_IMAGE_PIXELS
+
+
+def test_pictures_are_decoded_at_once_each_within_its_own_limit(monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
+    data = encoded(SMOOTH, "PNG")
+    with ThreadPoolExecutor(1) as other, _strict_pillow(MAX_PIXELS):  # as while a large picture is decoded here
+        assert other.submit(decoded, data, max_pixels=480).result(timeout=30).shape == (20, 24, 3)
+        with pytest.raises(UnreadablePictureError, match=r"480 pixels are more than `max_pixels` allows \(479\)"):
+            other.submit(decoded, data, max_pixels=479).result(timeout=30)
+        assert Image.MAX_IMAGE_PIXELS == MAX_PIXELS
+    assert Image.MAX_IMAGE_PIXELS == 10, "the user's own limit is put back"
 
 
 def test_greyscale_becomes_three_equal_colours():

@@ -10,7 +10,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
@@ -33,7 +33,10 @@ _FORMATS = {
 }
 _MIN_IS_WHITE = 0  # TIFF 6.0, section 3: PhotometricInterpretation
 _PHOTOMETRIC = 262
-_pillow = threading.RLock()
+_pillow = threading.Lock()
+_switched = ExitStack()
+_decoding: list[int] = []
+"""How many pixels each of those allows that decode at this moment."""
 
 
 class UnreadablePictureError(InputError):
@@ -68,16 +71,15 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
     with _strict_pillow(max_pixels):
         try:
             image = Image.open(io.BytesIO(data), formats=_known_formats())
+            if image.width * image.height > max_pixels:
+                raise _too_many(image.width * image.height, max_pixels)
             image.load()
             return upright_rgb(image)
         except UnreadablePictureError:
             raise
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             found = re.search(r"\d+", str(error))
-            pixels = found.group() if found else "too many"
-            raise UnreadablePictureError(
-                f"{pixels} pixels are more than `max_pixels` allows ({max_pixels}); raise it if the file can be trusted"
-            ) from None
+            raise _too_many(found.group() if found else "too many", max_pixels) from None
         except UnidentifiedImageError:
             raise UnreadablePictureError(f"no picture in a known format ({', '.join(_known_formats())})") from None
         except MemoryError:
@@ -105,14 +107,40 @@ def _known_formats() -> list[str]:
     return [name for name in _FORMATS if name in Image.OPEN]
 
 
+def _too_many(pixels: int | str, max_pixels: int) -> UnreadablePictureError:
+    return UnreadablePictureError(
+        f"{pixels} pixels are more than `max_pixels` allows ({max_pixels}); raise it if the file can be trusted"
+    )
+
+
 @contextmanager
 def _strict_pillow(max_pixels: int) -> Iterator[None]:
-    """Pillow's process-wide switches as they must be here, put back afterwards."""
-    with _pillow, warnings.catch_warnings():
+    """Pillow's process-wide switches as they must be here, put back by the last of all that decode at one time.
+
+    Pillow's own bound is the highest that any of them allows; each looks at its own picture besides.
+    """
+    with _pillow:
+        if not _decoding:
+            _switched.enter_context(_switches())
+        _decoding.append(max_pixels)
+        Image.MAX_IMAGE_PIXELS = max(_decoding)
+    try:
+        yield
+    finally:
+        with _pillow:
+            _decoding.remove(max_pixels)
+            Image.MAX_IMAGE_PIXELS = max(_decoding, default=None)
+            if not _decoding:
+                _switched.close()
+
+
+@contextmanager
+def _switches() -> Iterator[None]:
+    before = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of odd metadata, which nobody here reads
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        before = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
-        Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = max_pixels, False
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
         try:
             yield
         finally:
