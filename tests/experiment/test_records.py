@@ -17,6 +17,7 @@ def test_a_folder_that_training_wrote_is_read(tmp_path):
     assert row["test_mae"] == run.result["metrics"]["test"]["mae"]
     assert (row["num_train"], row["num_valid"], row["num_test"]) == tuple(run.split.sizes.values())
     assert row["num_classes"] == run.manifest.num_classes
+    assert row["temperature"] == run.result["calibration"]["temperature"]
     assert len(read_history(run.folder)) == run.result["epochs"]
     found = read_predictions(run.folder, columns=["label", "predicted", "log_probs"], part="test")
     assert list(found) == ["label", "predicted", "log_probs"]
@@ -58,6 +59,7 @@ def test_several_folders_become_one_table_in_their_order(tmp_path):
 def test_a_metric_that_was_not_defined_is_nan(tmp_path):
     write_run(tmp_path, method="ce", tau=None)
     assert math.isnan(read_results(tmp_path)["test_tau"][0])
+    assert math.isnan(read_results(tmp_path)["temperature"][0])
 
 
 def test_the_number_of_classes_comes_from_the_model_or_the_data_set_where_the_result_has_none(tmp_path):

@@ -51,6 +51,20 @@ def test_the_error_of_the_mode_is_the_expected_calibration_error(seed, num_class
     assert reliability(log_probs, labels, num_bins=10).confidence_error == pytest.approx(expected.item())
 
 
+@given(st.integers(0, 2**31), st.integers(0, 20), st.integers(1, 8))
+def test_the_sum_of_two_parts_is_the_whole(seed, first, num_bins):
+    log_probs, labels = sampled(seed, 20, 4)
+    one = reliability(log_probs[:first], labels[:first], num_bins=num_bins)
+    other = reliability(log_probs[first:], labels[first:], num_bins=num_bins)
+    whole, found = reliability(log_probs, labels, num_bins=num_bins), one + other
+    for ours, expected in ((found.confidence, whole.confidence), (found.cumulative, whole.cumulative)):
+        assert [(each.low, each.high, each.count) for each in ours] == [
+            (each.low, each.high, each.count) for each in expected
+        ]
+        for name in ("stated", "happened"):
+            assert [getattr(each, name) for each in ours] == pytest.approx([getattr(each, name) for each in expected])
+
+
 def test_true_posteriors_are_reliable_and_sharpened_ones_are_not():
     """With 20,000 samples a bin's share is known to about 0.01."""
     log_probs, labels = sampled(0, 20_000, 5)
@@ -68,6 +82,13 @@ def test_without_samples_the_error_is_not_defined():
     nothing = reliability(torch.zeros(0, 3), torch.zeros(0, dtype=torch.int64))
     assert nothing.confidence == nothing.cumulative == ()
     assert nothing.confidence_error != nothing.confidence_error  # NaN
+
+
+@pytest.mark.bad_input
+def test_parts_with_other_bins_cannot_be_added():
+    log_probs, labels = sampled(0, 5, 3)
+    with pytest.raises(InputError, match="`num_bins` must be the same to add reliabilities, got 15 and 4"):
+        reliability(log_probs, labels) + reliability(log_probs, labels, num_bins=4)
 
 
 @pytest.mark.bad_input

@@ -3,9 +3,11 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from onepeak.data.biopsies import bayes_error, biopsies
-from onepeak.experiment.records import read_results
+from onepeak.experiment.records import read_predictions, read_results
+from onepeak.posterior import reliability, temper
 from onepeak.report.evidence import gather
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
@@ -46,6 +48,16 @@ def test_curves_are_the_means_of_the_histories(folder):
     histories = [pd.read_csv(folder / "runs" / "ce" / f"split{split}-fold0" / "history.csv") for split in (0, 1)]
     expected = (histories[0]["valid_mae"] + histories[1]["valid_mae"]) / 2
     assert evidence.curves["mae"]["ce"].mean.tolist() == pytest.approx(expected.tolist())
+
+
+def test_posteriors_are_measured_at_the_temperature_of_each_run(folder):
+    place = write_whole_run(folder, method="elb", split=2, calibration={"temperature": 2.0})
+    evidence = gathered(folder)
+    assert set(evidence.sureness) == {"elb"}  # the others were made before there were temperatures
+    assert evidence.sureness["elb"].temperatures == [2.0]
+    part = read_predictions(place, columns=["label", "log_probs"])
+    expected = reliability(temper(torch.tensor(part["log_probs"]), 2.0), torch.tensor(part["label"]))
+    assert evidence.sureness["elb"].calibrated.reliability == expected
 
 
 def test_every_run_is_told_of(folder):

@@ -6,7 +6,7 @@ from onepeak.experiment.records import read_results
 from onepeak.report.evidence import gather
 from onepeak.report.figures.canvas import interactive, printed
 from onepeak.report.page import section_text, subtitle
-from onepeak.report.sections import Card, Chart, Section
+from onepeak.report.section import Card, Chart, Section
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
 from run_folders import write_run

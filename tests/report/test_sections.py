@@ -22,7 +22,8 @@ def found(tmp_path_factory):
     """Two methods on generated data, one of them in disorder, with the true posteriors known."""
     folder, data = tmp_path_factory.mktemp("runs"), biopsies(20)
     for method, disorder in (("ce", 2.0), ("elb", 0.0)):
-        place = write_whole_run(folder, method=method, num_classes=8, disorder=disorder)
+        calibration = {"temperature": 1.5}
+        place = write_whole_run(folder, method=method, num_classes=8, disorder=disorder, calibration=calibration)
         write_predictions(place, read_log_probs(place), data.labels)
     return sections_of(folder, Source(manifest=data))
 
@@ -35,7 +36,8 @@ def read_log_probs(place):
 
 def test_the_sections_come_in_the_order_of_their_weight(found):
     assert list(found) == [
-        "tradeoff", "curves", "posteriors", "paradoxes", "violations", "class-errors", "confusion", "truth"
+        "tradeoff", "curves", "posteriors", "paradoxes", "violations", "reliability", "class-errors", "confusion",
+        "truth",
     ]  # fmt: skip
 
 
@@ -57,6 +59,28 @@ def test_the_truth_stands_beside_the_bayes_error(found):
     section = found["truth"]
     assert "would reach an MAE of 0.3" in section.text
     assert [row[0].text for row in section.table.rows] == ["ce", "elb"]
+
+
+def test_calibration_is_shown_before_and_after_with_its_figures(found):
+    section = found["reliability"]
+    assert [chart.name for chart in section.charts] == [
+        "most probable label, as trained",
+        "most probable label, calibrated",
+        "label k or below, as trained",
+        "label k or below, calibrated",
+    ]
+    assert section.table.header[2:] == (
+        "temperature", "ece ↓ trained", "ece ↓ calibrated", "rps ↓ trained", "rps ↓ calibrated", "nll ↓ trained",
+        "nll ↓ calibrated",
+    )  # fmt: skip
+    assert [[cell.text for cell in row][:3] for row in section.table.rows] == [
+        ["ce", "1", "1.50"],
+        ["elb", "1", "1.50"],
+    ]
+
+
+def test_runs_that_know_no_temperature_have_no_such_section(tmp_path):
+    assert "reliability" not in sections_of(write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1))
 
 
 def test_methods_without_paradoxes_have_no_such_section(tmp_path):

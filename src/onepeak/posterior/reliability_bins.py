@@ -1,13 +1,14 @@
 """Does what was said to be probable happen as often? The points of a reliability diagram."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from onepeak._check import check_integer, check_labels
 from onepeak._shapes import Labels, LogProbs
+from onepeak.errors import InputError
 from onepeak.posterior._check import check_log_probs
 
 
@@ -26,8 +27,10 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
-    """Bins of probability, lowest first, without those that are empty."""
+    """Bins of probability, lowest first, without those that are empty; two of them may be added."""
 
+    num_bins: int
+    """Between 0 and 1, the empty ones counted."""
     confidence: tuple[ReliabilityBin, ...]
     """Of the statement "it is the most probable label", one a sample."""
     cumulative: tuple[ReliabilityBin, ...]
@@ -42,6 +45,18 @@ class Reliability:
     def cumulative_error(self) -> float:
         """The same for the cumulative probabilities, where the order of the labels counts."""
         return _mean_gap(self.cumulative)
+
+    def __add__(self, other: "Reliability") -> "Reliability":
+        """As if all samples of both had been looked at at once."""
+        if self.num_bins != other.num_bins:
+            raise InputError(
+                f"`num_bins` must be the same to add reliabilities, got {self.num_bins} and {other.num_bins}."
+            )
+        return Reliability(
+            num_bins=self.num_bins,
+            confidence=_together(self.confidence, other.confidence),
+            cumulative=_together(self.cumulative, other.cumulative),
+        )
 
 
 def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> Reliability:
@@ -71,6 +86,7 @@ def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> R
     below = probs.cumsum(dim=-1)[..., :-1]
     thresholds = torch.arange(below.shape[-1])
     return Reliability(
+        num_bins=num_bins,
         confidence=_bins(confidence, mode == labels, num_bins),
         cumulative=_bins(below, labels.unsqueeze(-1) <= thresholds, num_bins),
     )
@@ -106,6 +122,24 @@ def _bins(stated: Tensor, happened: Tensor, num_bins: int) -> tuple[ReliabilityB
         )
         for place, (count, total, true) in enumerate(sums)
         if count
+    )
+
+
+def _together(one: tuple[ReliabilityBin, ...], other: tuple[ReliabilityBin, ...]) -> tuple[ReliabilityBin, ...]:
+    """All bins, those between the same bounds made one."""
+    found = {each.low: each for each in one}
+    for each in other:
+        found[each.low] = _merged(found[each.low], each) if each.low in found else each
+    return tuple(found[low] for low in sorted(found))
+
+
+def _merged(one: ReliabilityBin, other: ReliabilityBin) -> ReliabilityBin:
+    count = one.count + other.count
+    return replace(
+        one,
+        count=count,
+        stated=(one.count * one.stated + other.count * other.stated) / count,
+        happened=(one.count * one.happened + other.count * other.happened) / count,
     )
 
 

@@ -22,6 +22,7 @@ from onepeak.report.figures.tradeoff import Scores
 from onepeak.report.figures.truth import Distance, divergence, variation
 from onepeak.report.palette import styles
 from onepeak.report.source import Source
+from onepeak.report.sureness import Sureness
 from onepeak.report.tally import Tally, TestPart
 from onepeak.training.model_files import load_description
 
@@ -50,6 +51,8 @@ class Evidence:
     curves: Mapping[str, Mapping[str, Curve]]
     """By metric and row."""
     tallies: Mapping[str, Tally]
+    sureness: Mapping[str, Sureness]
+    """Of the rows whose runs know their temperature."""
     cases: tuple[Case, ...]
     distances: Mapping[str, Distance]
     """From the true posteriors; empty where these are not known."""
@@ -65,6 +68,7 @@ class _Reading:
         default_factory=lambda: {metric: {} for metric in CURVES}
     )
     tallies: dict[str, Tally] = field(default_factory=dict)
+    sureness: dict[str, Sureness] = field(default_factory=dict)
     distances: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     tested: set[int] = field(default_factory=set)
     """Items of any test part, where their true posteriors are known."""
@@ -117,6 +121,7 @@ def gather(
             metric: {row: curve(found) for row, found in rows.items()} for metric, rows in reading.histories.items()
         },
         tallies=tallies,
+        sureness=reading.sureness,
         cases=choose_cases(tallies, runs, source),
         distances={
             row: Distance(divergence=np.array(found)[:, 0], variation=np.array(found)[:, 1])
@@ -154,6 +159,8 @@ def _read_predictions(run: dict[Any, Any], reading: _Reading, fresh: Tally, sour
         return
     row = run["label"]
     reading.tallies.setdefault(row, fresh).add(part, split=run["split"], fold=run["fold"])
+    if not np.isnan(run["temperature"]):  # as in results of earlier versions
+        reading.sureness.setdefault(row, Sureness()).add(part, temperature=run["temperature"])
     truth = source.true_log_probs(part.item)
     if truth is not None:
         log_probs = part.log_probs.astype(np.float64)

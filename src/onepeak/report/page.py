@@ -10,7 +10,7 @@ from onepeak.metrics.catalog import METRICS, MetricRecord
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.made import Made
-from onepeak.report.sections import Card, Chart, Choice, Layout, Section
+from onepeak.report.section import Card, Chart, Choice, Layout, Section
 from onepeak.report.wide import WideTable
 from onepeak.training.run import versions
 

@@ -1,74 +1,29 @@
 """The figures of a report in their order: what each shows, for the page and for print."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from onepeak.data.listing import counted
 from onepeak.report.evidence import Evidence
-from onepeak.report.figures.canvas import Interactive, Printed
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
 from onepeak.report.figures.confusion import interactive_confusion, printed_confusions, shares_by_class
 from onepeak.report.figures.curves import interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
+from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, printed_reliability
 from onepeak.report.figures.tradeoff import interactive_tradeoff, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
 from onepeak.report.findings import percent
+from onepeak.report.section import Card, Chart, Choice, Section
+from onepeak.report.sureness import FIGURES
 from onepeak.report.thumbnails import pixels, thumbnail
 from onepeak.report.wide import Cell, WideTable
 
-Layout = Literal["wide", "pair", "grid"]
+_SIDES = (" trained", " calibrated")
 _MOST_FEATURES = 8
 """Columns of a table that are shown of one row."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Chart:
-    """One interactive figure."""
-
-    figure: Interactive
-    name: str = ""
-    """Above it, where several stand beside each other."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """A slider over predicted labels."""
-
-    names: tuple[str, ...]
-    first: int
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Card:
-    """One paradoxical prediction."""
-
-    text: str
-    name: str
-    picture: str | None
-    """As a data address."""
-    features: str
-    chart: Chart
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Section:
-    """One figure, or several that belong together, with what they show in words."""
-
-    name: str
-    """Of the files for print."""
-    title: str
-    text: str
-    charts: tuple[Chart, ...]
-    printed: Printed
-    layout: Layout = "wide"
-    choice: Choice | None = None
-    cards: tuple[Card, ...] = ()
-    table: WideTable | None = None
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -102,6 +57,8 @@ def sections(evidence: Evidence) -> Iterator[Section]:
         charts=(Chart(figure=interactive_violations(violations, looks)),),
         printed=printed_violations(violations, looks),
     )
+    if evidence.sureness:
+        yield _reliability(evidence)
     confusions = {row: tally.confusion for row, tally in tallies.items()}
     yield Section(
         name="class-errors",
@@ -206,6 +163,46 @@ def _card(case: Case, evidence: Evidence, picture: str | None) -> Card:
         picture=picture,
         features=", ".join(shown),
         chart=Chart(figure=interactive_case(case, names, evidence.looks)),
+    )
+
+
+def _reliability(evidence: Evidence) -> Section:
+    looks, sureness = evidence.looks, evidence.sureness
+    trained = {row: each.trained.reliability for row, each in sureness.items() if each.trained.reliability}
+    calibrated = {row: each.calibrated.reliability for row, each in sureness.items() if each.calibrated.reliability}
+    rows = tuple(
+        (
+            Cell(text=row),
+            Cell(text=str(len(each.temperatures))),
+            Cell(text=f"{sum(each.temperatures) / len(each.temperatures):.2f}"),
+            *(Cell(text=f"{side.mean(name):.4f}") for name in FIGURES for side in (each.trained, each.calibrated)),
+        )
+        for row, each in sureness.items()
+    )
+    return Section(
+        name="reliability",
+        title="Are the probabilities true?",
+        text="Of all that is called 30 % probable, 30 % should come true: the dashed line. Below it, on the right, a "
+        "method is too sure of itself. Once for the most probable label and once for every “label k or below”, as "
+        "ordered labels are read; as trained, and calibrated by one temperature a run, fitted to its validation "
+        "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI.",
+        charts=tuple(
+            Chart(
+                name=f"{words}, {side}",
+                figure=interactive_reliability(found, looks, statement=statement),
+            )
+            for statement, words in STATEMENTS.items()
+            for side, found in (("as trained", trained), ("calibrated", calibrated))
+        ),
+        printed=printed_reliability(trained, calibrated, looks),
+        layout="pair",
+        table=WideTable(
+            title="Calibration",
+            header=("method", "runs", "temperature", *(f"{name} ↓{side}" for name in FIGURES for side in _SIDES)),
+            rows=rows,
+            caption="Means over runs, on their test parts: expected calibration error (15 bins), ranked probability "
+            "score and negative log-likelihood. A run whose validation part sets no temperature keeps 1.",
+        ),
     )
 
 
