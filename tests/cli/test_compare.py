@@ -195,6 +195,14 @@ def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
     assert found.network == {"backbone": "resnet18", "pooling": "max"}
 
 
+def test_the_table_of_a_file_is_found_in_the_root(table, tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'data = "{table.name}"\nlabel = "grade"\nmethods = ["ce"]\n')
+    request = comparing.CompareRequest(data=str(plan), plan={"root": str(table.parent)}, recipe_changes={}, network={})
+    found = comparing.experiment_of(request)
+    assert (found.data, found.root) == (str(table), None)
+
+
 @pytest.fixture
 def damaged(tmp_path):
     """A folder of pictures, two classes of six, one of which cannot be read."""

@@ -1,5 +1,6 @@
 import pytest
 
+import onepeak
 from onepeak.errors import InputError
 from onepeak.experiment.entries import PAPER_METHODS, MethodEntry, entries_from_text, setting_value
 
@@ -11,6 +12,10 @@ def labels(text, known=()):
 def test_paper_stands_for_the_seven_methods_of_the_paper():
     assert labels("paper,slopes") == ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"]
     assert PAPER_METHODS == ("ce", "ren", "ld", "mv", "po", "pn", "elb")
+
+
+def test_all_stands_for_the_catalog():
+    assert labels("all") == [record.name for record in onepeak.methods()]
 
 
 def test_variant_and_settings_follow_a_name_and_make_the_label():

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import onepeak
 from onepeak.errors import InputError
 from onepeak.experiment.entries import PAPER_METHODS, MethodEntry
 from onepeak.experiment.plan import Experiment
@@ -167,8 +168,13 @@ def test_on_afad_full_alone_elb_starts_higher_and_the_constrained_methods_train_
         assert plain["elb"] == MethodEntry(name="elb")
 
 
-def test_the_demo_is_a_part_of_the_package():
-    import onepeak
+def test_the_catalog_is_compared_whole_on_five_data_sets():
+    names = [record.name for record in onepeak.methods()]
+    files = sorted(EXPERIMENTS.glob("catalog-*.toml"))
+    assert len(files) == 5
+    assert all([entry.name for entry in read_plan(path).methods] == names for path in files)
 
+
+def test_the_demo_is_a_part_of_the_package():
     packaged = Path(onepeak.__file__).parent / "experiment" / "demo.toml"
     assert packaged.read_text() == (EXPERIMENTS / "biopsies-demo.toml").read_text()

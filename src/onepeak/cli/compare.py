@@ -14,7 +14,7 @@ def compare(
     ],
     methods: Annotated[
         str | None,
-        typer.Option("--methods", help="ce,elb,ld:as_published,elb:t=2; paper for the paper's seven (the default)."),
+        typer.Option("--methods", help="ce,elb,ld:as_published,elb:t=2; paper: its seven (the default); all."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for all runs; out/NAME if left out.")] = None,
     root: options.Root = None,

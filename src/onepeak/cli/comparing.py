@@ -14,6 +14,7 @@ from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note
+from onepeak.data.datasets import DATASETS
 from onepeak.data.listing import counted
 from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
@@ -88,8 +89,11 @@ def compare_all(request: CompareRequest) -> None:
 
 def experiment_of(request: CompareRequest) -> Experiment:
     """The experiment of the file, or one about the data, with what the flags say instead."""
+    changes = request.plan
     if request.data.endswith(".toml"):
         plan = read_plan(Path(request.data))
+        if table := _table_in_root(plan, changes):
+            changes = changes | {"data": str(table), "root": None}
     else:
         name = re.sub(r"[^A-Za-z0-9+._-]+", "-", Path(request.data).expanduser().resolve().stem).strip("-.") or "data"
         plan = Experiment(name=name, data=request.data, methods=entries_from_text("paper"))
@@ -101,8 +105,17 @@ def experiment_of(request: CompareRequest) -> Experiment:
             methods=methods,
             recipe=recipe | request.recipe_changes,
             network=plan.network | request.network,
-            **request.plan,
+            **changes,
         )
+
+
+def _table_in_root(plan: Experiment, changes: dict[str, Any]) -> Path | None:
+    """The file that an experiment names without saying where it is, found in `--root`."""
+    data, root = Path(plan.data).expanduser(), changes.get("root")
+    if plan.data in DATASETS or root is None or data.exists():
+        return None
+    table = Path(root).expanduser() / data
+    return table if table.is_file() else None
 
 
 def executor_of(request: CompareRequest) -> Executor:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from onepeak.errors import InputError
-from onepeak.methods.catalog import method
+from onepeak.methods.catalog import method, methods
 from onepeak.methods.method import Variant
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import replaced
@@ -69,7 +69,8 @@ def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[Met
     """Reads `--methods`: names with commas between them; a variant and settings follow a name after colons.
 
     Args:
-        text: As in "ce,elb:t=2:growth=1.01,ld:as_published"; "paper" stands for the seven methods of the paper.
+        text: As in "ce,elb:t=2:growth=1.01,ld:as_published"; "paper" stands for the seven methods of the paper, "all"
+            for the catalog.
         known: Entries that may be meant by their label, and from which entries with other settings start.
 
     Example:
@@ -80,8 +81,19 @@ def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[Met
     if not all(words):
         raise InputError(f"`--methods` must be names with commas between them, as in ce,elb, got {text!r}.")
     by_label = {entry.label: entry for entry in known}
-    texts = [each for word in words for each in (PAPER_METHODS if word == "paper" else (word,))]
+    texts = [each for word in words for each in _names(word)]
     return tuple(by_label[each] if each in by_label else entry_from_text(each, by_label) for each in texts)
+
+
+def _names(word: str) -> tuple[str, ...]:
+    """The methods that a word stands for."""
+    match word:
+        case "paper":
+            return PAPER_METHODS
+        case "all":
+            return tuple(record.name for record in methods())
+        case _:
+            return (word,)
 
 
 def entry_from_text(text: str, by_label: Mapping[str, MethodEntry] | None = None) -> MethodEntry:
