@@ -45,8 +45,8 @@ class Began(list):
             self.append(event.run.name)
 
 
-def train(opened, folder, *, workers=2, report=ignore):
-    executor = LocalExecutor(device="cpu", workers=workers, start="fork")
+def train(opened, folder, *, workers=2, pack=1, report=ignore):
+    executor = LocalExecutor(device="cpu", workers=workers, pack=pack, start="fork")
     return compare(opened, folder, executor=executor, report=report)
 
 
@@ -113,12 +113,12 @@ def two_at_once(opened, folder):
     return {"statuses": statuses, "began": [json.loads((folder.parent / f"{name}.json").read_text()) for name in names]}
 
 
-def a_run_that_fails(opened, folder):
+def a_run_that_fails(opened, folder, **settings):
     """A method that runs away beside one that does not; then the same once more."""
     outcomes = []
     for _ in range(2):
         began = Began()
-        outcome = train(opened, folder, report=began.tell)
+        outcome = train(opened, folder, report=began.tell, **settings)
         outcomes.append(
             {
                 "finished": [run.name for run in outcome.finished],
@@ -129,8 +129,8 @@ def a_run_that_fails(opened, folder):
     return outcomes
 
 
-def a_worker_that_dies(opened, folder):
-    """The worker is killed in its second run."""
+def a_worker_that_dies(opened, folder, **settings):
+    """The worker is killed when its second run begins."""
     began = Began()
 
     def report(event):
@@ -139,7 +139,7 @@ def a_worker_that_dies(opened, folder):
             (worker,) = multiprocessing.active_children()
             os.kill(worker.pid, signal.SIGKILL)
 
-    outcome = train(opened, folder, workers=1, report=report)
+    outcome = train(opened, folder, **settings, report=report)
     return {
         "killed": began[1],
         "finished": [run.name for run in outcome.finished],
@@ -147,18 +147,18 @@ def a_worker_that_dies(opened, folder):
     }
 
 
-def an_error_that_was_not_foreseen(opened, folder):
+def an_error_that_was_not_foreseen(opened, folder, **settings):
     """The first run of one worker meets an error that is not onepeak's own; what came of all runs."""
     original = task._train
 
-    def broken(run, *rest):
+    def broken(run, *rest, alone):
         if run.entry.label == "ce":
             raise RuntimeError("the device is gone")
-        return original(run, *rest)
+        return original(run, *rest, alone=alone)
 
     task._train = broken
     try:
-        outcome = train(opened, folder, workers=1)
+        outcome = train(opened, folder, **settings)
     finally:
         task._train = original
     return {
@@ -202,10 +202,16 @@ def main(place):
     facts = {"kills": killed_at_random(opened, place)}
     train(opened, place / "one-worker", workers=1)
     facts["two"] = two_at_once(opened, place / "shared")
-    facts["failing"] = a_run_that_fails(tiny(cache, wild, "elb", num_splits=1), place / "failing")
-    facts["dying"] = a_worker_that_dies(tiny(cache, "ce", "elb", "ld", num_splits=1), place / "dying")
-    three = tiny(cache, "ce", "elb", "ld", num_splits=1, epochs=1)
-    facts["unforeseen"] = an_error_that_was_not_foreseen(three, place / "unforeseen")
+    train(opened, place / "packed", workers=3, pack=3)
+    failing = tiny(cache, wild, "elb", num_splits=1)
+    facts["failing"] = a_run_that_fails(failing, place / "failing")
+    facts["packed failing"] = a_run_that_fails(failing, place / "packed-failing", workers=2, pack=2)
+    three = tiny(cache, "ce", "elb", "ld", num_splits=1)
+    facts["dying"] = a_worker_that_dies(three, place / "dying", workers=1)
+    facts["packed dying"] = a_worker_that_dies(three, place / "packed-dying", workers=2, pack=2)
+    short = tiny(cache, "ce", "elb", "ld", num_splits=1, epochs=1)
+    facts["unforeseen"] = an_error_that_was_not_foreseen(short, place / "unforeseen", workers=1)
+    facts["packed unforeseen"] = an_error_that_was_not_foreseen(short, place / "packed-unforeseen", workers=2, pack=2)
     long = tiny(cache, epochs=500)
     facts["interrupt"] = interrupted(long, place / "interrupted", signal.SIGINT)
     facts["orphans"] = interrupted(long, place / "orphaned", signal.SIGKILL)

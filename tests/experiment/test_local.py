@@ -2,13 +2,15 @@
 
 import json
 import signal
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from experiment.tiny import files_of, process_is_alive
+from experiment.tiny import files_of, process_is_alive, tiny
 from onepeak.errors import InputError
-from onepeak.experiment.local import LocalExecutor, devices_of
+from onepeak.experiment.local import LocalExecutor, can_pack, devices_of
+from onepeak.networks.build import NetworkSettings
 from onepeak.report.tables import write_tables
 
 RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
@@ -41,9 +43,10 @@ def test_killed_at_random_moments_it_ends_in_the_same_table_and_bits(compared):
     assert table_of(place / kills[-1]["folder"]) == table_of(place / "whole")
 
 
-def test_one_worker_and_two_give_the_same_bits(compared):
+@pytest.mark.parametrize("way", ["one-worker", "packed"])
+def test_one_worker_two_and_three_lanes_of_one_give_the_same_bits(compared, way):
     place, _ = compared
-    assert_same_results(place / "one-worker", place / "whole")
+    assert_same_results(place / way, place / "whole")
 
 
 def test_two_comparisons_of_one_folder_share_the_work_and_do_no_run_twice(compared):
@@ -68,10 +71,13 @@ def test_a_run_that_fails_is_written_down_and_the_others_are_done(compared):
     assert "Traceback" in error["traceback"]
 
 
-def test_started_again_only_what_failed_is_tried_again(compared):
+@pytest.mark.parametrize("way", ["failing", "packed failing"])
+def test_started_again_only_what_failed_is_tried_again(compared, way):
     _, facts = compared
-    assert facts["failing"][1]["began"] == ["wild/split0-fold0"]
-    assert facts["failing"][1]["finished"] == ["elb/split0-fold0"]
+    first, second = facts[way]
+    assert first["finished"] == second["finished"] == ["elb/split0-fold0"]
+    assert first["failed"].keys() == second["failed"].keys() == {"wild/split0-fold0"}
+    assert second["began"] == ["wild/split0-fold0"]
 
 
 def test_a_worker_that_dies_fails_its_run_and_is_replaced(compared):
@@ -84,9 +90,17 @@ def test_a_worker_that_dies_fails_its_run_and_is_replaced(compared):
     assert "memory" in error["message"]
 
 
-def test_after_an_error_that_was_not_foreseen_a_fresh_worker_does_the_other_runs(compared):
+def test_a_packed_worker_that_dies_fails_the_runs_it_had_begun(compared):
     _, facts = compared
-    assert facts["unforeseen"] == {
+    dying = facts["packed dying"]
+    assert dying["failed"].keys() == {"ce/split0-fold0", "elb/split0-fold0"}
+    assert dying["finished"] == ["ld/split0-fold0"]
+
+
+@pytest.mark.parametrize("way", ["unforeseen", "packed unforeseen"])
+def test_after_an_error_that_was_not_foreseen_a_fresh_worker_does_the_other_runs(compared, way):
+    _, facts = compared
+    assert facts[way] == {
         "finished": ["elb/split0-fold0", "ld/split0-fold0"],
         "failed": {"ce/split0-fold0": "RuntimeError: the device is gone"},
     }
@@ -117,8 +131,21 @@ def test_on_a_cpu_a_worker_has_one_thread_however_many_there_are():
     assert devices_of("cpu") == ("cpu",)
 
 
+def test_runs_share_as_many_processes_as_are_needed_for_them():
+    packed = LocalExecutor(device="cpu", workers=5, pack=2)
+    assert (packed.processes, packed.lanes, packed.workers) == (3, 2, 5)
+    alone = LocalExecutor(device="cpu", workers=5)
+    assert (alone.processes, alone.lanes) == (5, 1)
+
+
+def test_networks_that_draw_random_numbers_are_not_packed(tmp_path):
+    opened = tiny(tmp_path)
+    assert can_pack(opened)
+    assert not can_pack(replace(opened, network=NetworkSettings(backbone="mlp", num_features=4, dropout=0.5)))
+
+
 @pytest.mark.bad_input
-@pytest.mark.parametrize("name", ["workers", "threads"])
+@pytest.mark.parametrize("name", ["workers", "threads", "pack"])
 def test_none_at_all_is_refused(name):
     with pytest.raises(InputError, match=f"`{name}` must be an integer >= 1, got 0"):
         LocalExecutor(device="cpu", **{name: 0})

@@ -30,7 +30,7 @@ def record(monkeypatch):
 
     def start():
         monkeypatch.setattr(Replayed, "replays", 0)
-        monkeypatch.setattr(recorded, "Graph", Replayed)
+        monkeypatch.setattr(recorded, "recorded_if_it_fits", Replayed)
         monkeypatch.setattr(loop, "graphs_are_on", lambda _: True)
 
     return start

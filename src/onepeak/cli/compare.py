@@ -50,7 +50,10 @@ def compare(
         typer.Option("--gpus-per-run", help="On a Ray cluster; 1 where it has GPUs, 0.25 for four on one."),
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; as many as fit by default.")] = None,
-    threads: Annotated[int | None, typer.Option("--threads", help="CPU threads a worker; 1 on a CPU.")] = None,
+    pack: Annotated[
+        str, typer.Option("--pack", help="Runs that share a process: a number, or auto for as many as a GPU holds.")
+    ] = "auto",
+    threads: Annotated[int | None, typer.Option("--threads", help="CPU threads a process; 1 on a CPU.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List all runs and what they cost; train none.")] = False,
     skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,
@@ -93,6 +96,7 @@ def compare(
         executor=executor,
         ray=options.given({"address": address, "cpus_per_run": cpus_per_run, "gpus_per_run": gpus_per_run}),
         workers=workers,
+        pack=options.number_or_auto("pack", pack),
         threads=threads,
         dry_run=dry_run,
         cache=cache,

@@ -5,7 +5,7 @@ import shlex
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -56,6 +56,7 @@ class CompareRequest:
     ray: dict[str, Any] = field(default_factory=dict)
     """Settings of `RayExecutor`."""
     workers: int | None = None
+    pack: int | Literal["auto"] = "auto"
     threads: int | None = None
     dry_run: bool = False
     cache: Path | None = None
@@ -125,9 +126,11 @@ def executor_of(request: CompareRequest) -> Executor:
         if request.ray:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in request.ray)
             raise InputError(f"`{flags}` has no use for the executor local: leave it out, or give --executor ray.")
-        return LocalExecutor(device=request.device, workers=request.workers, threads=request.threads)
+        return LocalExecutor(device=request.device, workers=request.workers, pack=request.pack, threads=request.threads)
     if request.threads is not None:
         raise InputError("`--threads` has no use for the executor ray: give --cpus-per-run.")
+    if request.pack != "auto":
+        raise InputError("`--pack` has no use for the executor ray: give --gpus-per-run.")
     return RayExecutor(device=request.device, workers=request.workers, **request.ray)
 
 

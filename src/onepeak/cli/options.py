@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -39,7 +39,13 @@ Alpha = Annotated[
 ]
 Decide = Annotated[
     str | None,
-    typer.Option("--decide", help="mode, median or mean of the calibrated posterior; else the method's own way."),
+    typer.Option(
+        "--decide", help="mode, median, mean or cost, of the calibrated posterior; else the method's own way."
+    ),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option("--cost", help="For --decide cost: a CSV of costs, a row a true class, a column a class decided on."),
 ]
 Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
@@ -66,6 +72,15 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
             raise InputError(f"`{flag}` must be name=value, got {pair!r}.")
         found[name] = setting_value(text)
     return found
+
+
+def number_or_auto(name: str, value: str) -> int | Literal["auto"]:
+    """A whole number, or "auto"."""
+    if value == "auto":
+        return "auto"
+    if not value.isdecimal() or int(value) < 1:
+        raise InputError(f"`--{name}` must be auto or an integer >= 1, got {value!r}.")
+    return int(value)
 
 
 def network_settings(pairs: list[str]) -> dict[str, object]:

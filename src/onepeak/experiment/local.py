@@ -1,6 +1,7 @@
 """Worker processes on this machine: as many runs at once as its GPUs or cores carry."""
 
 import contextlib
+import math
 import multiprocessing
 import signal
 import time
@@ -15,18 +16,17 @@ import torch
 from onepeak._check import check_integer
 from onepeak.data.store.build import num_cores
 from onepeak.errors import OnepeakError
-from onepeak.experiment.events import Elsewhere, Failed, Finished, Report
+from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.run_folder import read_result, write_failure
-from onepeak.experiment.worker import LOGS, Workplace, log_of, work
+from onepeak.experiment.worker import LOGS, Room, Workplace, log_of, work
 from onepeak.training.devices import find_device
+from onepeak.training.pack import MOST_LANES, draws_at_random
+from onepeak.training.run import make_network
 
 StartMethod: TypeAlias = Literal["spawn", "fork"]
 
-_MOST_A_GPU = 8
-_MEMORY_A_RUN = 8 * 2**30
-"""Bytes of a GPU that a ResNet-18 with batches of 64 stays below."""
 _ASK_AGAIN = 1.0
 """Seconds until a run that another process has is looked at again."""
 _GOODBYE = 10.0
@@ -40,13 +40,15 @@ class WorkerError(OnepeakError):
 class LocalExecutor:
     """Trains runs in processes of this machine, each with its own device and threads.
 
-    On a CPU every worker has one thread unless more are asked for: several runs side by side are faster than one on
-    several threads, and the bits of a result do not depend on how many workers there are.
+    On a CPU every run has a process and one thread unless more are asked for: several runs side by side are faster than
+    one on several threads. On a GPU runs share one process; see `onepeak.training.pack`. The bits of a result do not
+    depend on any of this.
 
     Args:
         device: As for `onepeak.training.devices.find_device`; "cuda" and "auto" mean all GPUs, workers in turn.
-        workers: How many processes; by default one a core, or eight a GPU if memory and cores allow that.
-        threads: CPU threads a worker; by default one, and on a GPU its share of the cores.
+        workers: How many runs at once; by default one a core, or as many as fit on each GPU.
+        pack: How many of them share a process; "auto" is one on a CPU, and on a GPU as many as fit.
+        threads: CPU threads a process; by default one, and on a GPU its share of the cores.
         start: How processes start; "fork" is faster, and safe only in a process that has no threads and no GPU.
     """
 
@@ -55,36 +57,38 @@ class LocalExecutor:
         *,
         device: str = "auto",
         workers: int | None = None,
+        pack: int | Literal["auto"] = "auto",
         threads: int | None = None,
         start: StartMethod = "spawn",
     ) -> None:
         self.devices = devices_of(device)
-        self.workers = self._most_workers() if workers is None else check_integer("workers", workers, minimum=1)
         on_gpu = self.devices[0].startswith("cuda")
-        share = max(1, num_cores() // self.workers) if on_gpu else 1
+        self.finds_room = on_gpu and pack == "auto"
+        lanes = (MOST_LANES if on_gpu else 1) if pack == "auto" else check_integer("pack", pack, minimum=1)
+        places = num_cores() if self.devices[0] == "cpu" else len(self.devices)
+        most = places * lanes if on_gpu else places
+        self.workers = most if workers is None else check_integer("workers", workers, minimum=1)
+        self.processes = min(self.workers, places) if self.finds_room else math.ceil(self.workers / lanes)
+        self.lanes = math.ceil(self.workers / self.processes)
+        share = max(1, num_cores() // self.processes) if on_gpu else 1
         self.threads = share if threads is None else check_integer("threads", threads, minimum=1)
         self.start = start
 
-    def _most_workers(self) -> int:
-        match torch.device(self.devices[0]).type:
-            case "cpu":
-                return num_cores()
-            case "cuda":
-                memory = min(torch.cuda.mem_get_info(device)[0] for device in self.devices)
-                fit = min(_MOST_A_GPU, memory // _MEMORY_A_RUN, num_cores() // (2 * len(self.devices)))
-                return len(self.devices) * max(1, fit)
-            case _:
-                return 1
-
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs; see `Executor`."""
-        team = _Team(self, opened, folder)
+        team = _Team(self, opened, folder, can_pack=self.lanes == 1 or can_pack(opened))
         try:
             team.train(runs, report)
         except BaseException:
             team.stop()
             raise
         team.dismiss()
+
+
+def can_pack(opened: Opened) -> bool:
+    """Whether runs may share a process."""
+    settings = opened.settings(opened.experiment.methods[0])
+    return not draws_at_random(make_network(settings, opened.network, opened.prepared.manifest.num_classes))
 
 
 def devices_of(device: str) -> tuple[str, ...]:
@@ -98,12 +102,14 @@ def devices_of(device: str) -> tuple[str, ...]:
 class _Team:
     """The workers of one call, and what they are at."""
 
-    def __init__(self, executor: LocalExecutor, opened: Opened, folder: Path) -> None:
+    def __init__(self, executor: LocalExecutor, opened: Opened, folder: Path, *, can_pack: bool) -> None:
         self.executor, self.opened, self.folder = executor, opened, folder
         self.since = time.time()
         self.workers: dict[Connection[Any, Any], _Worker] = {}
         self.logs: list[Path] = []
-        self.most = executor.workers
+        self.lanes = executor.lanes if can_pack else 1
+        self.finds_room = executor.finds_room and self.lanes > 1
+        self.most = executor.processes if can_pack else executor.workers
 
     def train(self, runs: Sequence[Run], report: Report) -> None:
         """Gives out runs until all have ended."""
@@ -111,27 +117,33 @@ class _Team:
         while waiting or self.busy():
             while len(self.workers) < min(self.most, len(waiting) + self.busy()):
                 self.hire()
-            for worker in self.workers.values():
-                if worker.run is None and waiting and waiting[0][0] <= time.monotonic():
-                    worker.give(waiting.popleft()[1])
+            while waiting and waiting[0][0] <= time.monotonic() and (worker := self.least_busy()) is not None:
+                worker.give(waiting.popleft()[1])
             for connection in wait(list(self.workers), timeout=_ASK_AGAIN):
                 worker = self.workers[connection]  # type: ignore[index]
                 try:
                     event = worker.connection.recv()
                 except (EOFError, OSError):
-                    if run := self.bury(worker, report):
-                        waiting.appendleft((0.0, run))
+                    waiting.extendleft((0.0, run) for run in self.bury(worker, report))
                     continue
-                worker.heard_of = worker.began = True
-                if isinstance(event, Finished | Failed | Elsewhere):
-                    if isinstance(event, Elsewhere):
-                        waiting.append((time.monotonic() + _ASK_AGAIN, event.run))
-                    worker.run = None
+                if isinstance(event, Room):
+                    worker.lanes = event.lanes
+                    continue
+                worker.heard(event)
+                if isinstance(event, Elsewhere):
+                    waiting.append((time.monotonic() + _ASK_AGAIN, event.run))
                 report(event)
+                if worker.is_spent and not worker.runs:
+                    self.retire(worker)
 
     def busy(self) -> int:
-        """How many workers have something to do."""
-        return sum(worker.run is not None for worker in self.workers.values())
+        """How many runs are being trained."""
+        return sum(len(worker.runs) for worker in self.workers.values())
+
+    def least_busy(self) -> "_Worker | None":
+        """The worker to give a run to, if there is one."""
+        free = [each for each in self.workers.values() if len(each.runs) < each.lanes and not each.is_spent]
+        return min(free, key=lambda each: len(each.runs), default=None)
 
     def hire(self) -> None:
         """Starts a worker on the next device."""
@@ -141,34 +153,41 @@ class _Team:
             folder=self.folder,
             device=devices[len(self.logs) % len(devices)],
             threads=self.executor.threads,
+            lanes=self.lanes,
+            finds_room=self.finds_room,
             since=self.since,
         )
         worker = _Worker(place, self.executor.start)
         self.workers[worker.connection] = worker
         self.logs.append(log_of(self.folder, worker.process.pid))
 
-    def bury(self, worker: "_Worker", report: Report) -> Run | None:
-        """A worker is gone: its run has failed, or is given back if the worker had not come so far as to begin it.
+    def retire(self, worker: "_Worker") -> None:
+        """Ends a worker that an error may have left unfit for another run; a fresh one takes its place."""
+        worker.dismiss()
+        del self.workers[worker.connection]
+        worker.end()
 
-        One that goes after an error that was not foreseen may be given a run before its end is noticed.
+    def bury(self, worker: "_Worker", report: Report) -> list[Run]:
+        """A worker is gone: its runs have failed, but for those it had not come so far as to begin.
+
+        Returns:
+            The runs to be given to another.
         """
         del self.workers[worker.connection]
-        how, run = worker.end(), worker.run
-        if not worker.heard_of:
+        how = worker.end()
+        if not worker.was_heard:
             self.most -= 1
             if self.most == 0:
                 raise WorkerError(f"No worker could be started: the last {how}. {self.last_words(worker)}")
-            return run
-        if run is None or not worker.began:
-            return run
-        place = run.folder(self.folder)
-        if (result := read_result(place)) is not None:
-            report(Finished(run=run, result=result))
-            return None
-        message = f"The process that trained it {how}. {self.last_words(worker)}"
-        write_failure(place, run, message)
-        report(Failed(run=run, message=message))
-        return None
+        for run in worker.begun.values():
+            place = run.folder(self.folder)
+            if (result := read_result(place)) is not None:
+                report(Finished(run=run, result=result))
+                continue
+            message = f"The process that trained it {how}. {self.last_words(worker)}"
+            write_failure(place, run, message)
+            report(Failed(run=run, message=message))
+        return [run for name, run in worker.runs.items() if name not in worker.begun]
 
     def last_words(self, worker: "_Worker") -> str:
         """What a worker has printed last, and where the rest is."""
@@ -181,7 +200,7 @@ class _Team:
     def dismiss(self) -> None:
         """All is done: workers end by themselves."""
         for worker in self.workers.values():
-            worker.give(None)
+            worker.dismiss()
         self.stop(patience=_GOODBYE)
 
     def stop(self, patience: float = 0.0) -> None:
@@ -208,16 +227,35 @@ class _Worker:
         self.process = context.Process(target=work, args=(theirs, place), daemon=True)
         self.process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
-        self.run: Run | None = None
-        self.heard_of = False
-        self.began = False
-        """Whether it has said anything since it was given its run."""
+        self.lanes = 1 if place.finds_room else place.lanes
+        self.runs: dict[str, Run] = {}
+        self.begun: dict[str, Run] = {}
+        """Those of its runs of which it has said something."""
+        self.was_heard = False
+        self.is_spent = False
+        """Whether an error that was not foreseen may have left it (its GPU, most of all) unfit for another run."""
 
-    def give(self, run: Run | None) -> None:
-        """Sends a run, or None to end; a worker that is gone is noticed when its answer is read."""
+    def give(self, run: Run) -> None:
+        """Sends a run; a worker that is gone is noticed when its answer is read."""
         with contextlib.suppress(OSError):
             self.connection.send(run)
-        self.run, self.began = run, False
+        self.runs[run.name] = run
+
+    def heard(self, event: Event) -> None:
+        """Remembers what was said of a run."""
+        self.was_heard = True
+        name = event.run.name
+        if isinstance(event, Finished | Failed | Elsewhere):
+            del self.runs[name]
+            self.begun.pop(name, None)
+            self.is_spent |= isinstance(event, Failed) and event.unforeseen
+        else:
+            self.begun[name] = event.run
+
+    def dismiss(self) -> None:
+        """Tells it to end when its runs have ended."""
+        with contextlib.suppress(OSError):
+            self.connection.send(None)
 
     def end(self) -> str:
         """Waits for the process, killing it where it does not go; how it ended, in words."""

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
 
 
 def train_task(
-    run: Run, opened: Opened, folder: Path, *, fabric: "Fabric", report: Report, since: float = 0.0
+    run: Run,
+    opened: Opened,
+    folder: Path,
+    *,
+    fabric: "Fabric",
+    report: Report,
+    since: float = 0.0,
+    alone: bool = True,
 ) -> Finished | Failed | Elsewhere:
     """Trains a run, or goes on with it; does nothing where it is done or another process is at it.
 
@@ -31,6 +38,7 @@ def train_task(
         fabric: Device and precision.
         report: Who is told how it goes on: `Started`, and `EpochDone` after every epoch.
         since: When the comparison began; a failure before that is tried again, one after it is not.
+        alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
 
     Returns:
         How it ended.
@@ -41,7 +49,7 @@ def train_task(
             return known
         report(Started(run=run))
         try:
-            result = _train(run, opened, place, fabric, report)
+            result = _train(run, opened, place, fabric, report, alone=alone)
         except Exception as error:
             foreseen = isinstance(error, OnepeakError)
             message = str(error) if foreseen else f"{type(error).__name__}: {error}"
@@ -69,7 +77,7 @@ def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | 
     return None
 
 
-def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Report) -> dict[str, Any]:
+def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Report, *, alone: bool) -> dict[str, Any]:
     (split,) = [each for each in opened.splits if (each.split, each.fold) == (run.split, run.fold)]
     leaks = opened.leaks.get(split.name)
     return train_run(
@@ -80,6 +88,7 @@ def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Repo
         fabric=fabric,
         watches=(_Watch(run, report),),
         notes={"label": run.entry.label, **({"leaks_allowed": list(leaks)} if leaks else {})},
+        alone=alone,
     )
 
 

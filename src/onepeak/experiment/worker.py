@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from onepeak.experiment.events import Event, Failed
+from onepeak.experiment.events import EpochDone, Event
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.task import train_task
@@ -27,44 +27,94 @@ class Workplace:
     folder: Path
     device: str
     threads: int
+    lanes: int
+    """The most runs it is given at once."""
+    finds_room: bool
+    """Whether it is to say how many runs fit, by `Room`, and has only one until then."""
     since: float
     """When the comparison began."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What a worker says when it knows how many runs fit on its device."""
+
+    lanes: int
 
 
 def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
     """Trains what comes through the pipe and sends back every event; the last of a run says how it ended.
 
-    The process ends when it is told so, when its parent is gone, and after an error that was not foreseen: what that
-    left behind (on a GPU, most of all) must not spoil the next run, for which there will be a fresh process.
+    The process ends when it is told so and all its runs have ended, and when its parent is gone.
     """
     import torch
 
     from onepeak.training.devices import make_fabric
+    from onepeak.training.pack import lanes
 
-    _behave(place.folder)
+    _behave(place.folder, packed=place.lanes > 1)
     torch.set_num_threads(place.threads)
-    fabric = make_fabric(device=place.device, precision=place.opened.experiment.precision)
+    voice = _Voice(connection, place)
 
-    def report(event: Event) -> None:
+    def train(run: Run) -> None:
+        fabric = make_fabric(device=place.device, precision=place.opened.experiment.precision)
+        alone = place.lanes == 1
+        voice.tell(
+            train_task(
+                run, place.opened, place.folder, fabric=fabric, report=voice.tell, since=place.since, alone=alone
+            )
+        )
+
+    if place.lanes == 1:
+        while (run := connection.recv()) is not None:
+            train(run)
+    else:
+        with lanes(place.lanes, torch.device(place.device)) as pool:
+            while (run := connection.recv()) is not None:
+                pool.submit(train, run)
+    os._exit(0)  # everything is on the disk; to take torch apart first would last seconds
+
+
+class _Voice:
+    """Speaks to the parent, from any thread."""
+
+    def __init__(self, connection: "Connection[Any, Any]", place: Workplace) -> None:
+        self.connection, self.place = connection, place
+        self.speaking = threading.Lock()
+        self.epochs = 0
+        self.knows_room = not place.finds_room
+
+    def tell(self, event: Event) -> None:
+        """Sends an event, and once the first run is well under way how many fit."""
+        with self.speaking:
+            self.send(event)
+            self.epochs += isinstance(event, EpochDone)
+            if not self.knows_room and self.epochs == 2:  # the second is the first that is recorded
+                self.knows_room = True
+                self.send(self.room())
+
+    def send(self, content: object) -> None:
         try:
-            connection.send(event)
+            self.connection.send(content)
         except OSError:  # nobody listens any more; the checkpoint is what is kept
             os._exit(1)
 
-    while True:
-        run: Run | None = connection.recv()
-        if run is None:
-            os._exit(0)  # everything is on the disk; to take torch apart first would last seconds
-        outcome = train_task(run, place.opened, place.folder, fabric=fabric, report=report, since=place.since)
-        report(outcome)
-        if isinstance(outcome, Failed) and outcome.unforeseen:
-            return
+    def room(self) -> Room:
+        import torch
+
+        from onepeak.training.pack import lanes_that_fit
+
+        device = torch.device(self.place.device)
+        store = self.place.opened.prepared.store
+        shared = store.num_bytes if store is not None and store.fits(device) else 0
+        return Room(lanes=min(self.place.lanes, lanes_that_fit(device, shared=shared)))
 
 
-def _behave(folder: Path) -> None:
+def _behave(folder: Path, *, packed: bool) -> None:
     """Ctrl-C is the parent's to handle; whatever is printed goes to a file; no worker outlives its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that half-written files are removed
+    # So that half-written files are removed. Runs in threads cannot be interrupted; theirs are when they go on.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(1) if packed else sys.exit(1))
     log = log_of(folder, os.getpid())
     log.parent.mkdir(exist_ok=True)
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)

@@ -1,6 +1,7 @@
 """First weights that depend on a seed and on the part they are for, and on nothing else."""
 
 import hashlib
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,6 +9,9 @@ import torch
 from torch import nn
 
 from onepeak._check import check_integer
+
+_DRAWING = threading.RLock()
+"""The random numbers are the process's: one thread at a time may draw from a seed of its own."""
 
 
 @contextmanager
@@ -33,7 +37,7 @@ def seeded(seed: int | None, part: str) -> Iterator[None]:
         return
     check_integer("seed", seed, minimum=0)
     digest = hashlib.sha256(f"{seed}/{part}".encode()).digest()
-    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+    with _DRAWING, torch.random.fork_rng(devices=[]), torch.device("cpu"):
         # Not torch.manual_seed, which would seed every GPU too, and those are not put back.
         torch.default_generator.manual_seed(int.from_bytes(digest[:7], "big"))
         yield

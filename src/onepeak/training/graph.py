@@ -5,12 +5,16 @@ it reads or writes must stay where it is.
 """
 
 import os
+import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 import torch
 
 Result = TypeVar("Result")
+
+_RECORDING = threading.Lock()
+"""Threads record in turn: the stream that recordings are made on is one for all."""
 
 
 def graphs_are_on(device: torch.device) -> bool:
@@ -29,10 +33,22 @@ class Graph(Generic[Result]):
     def __init__(self, work: Callable[[], Result]) -> None:
         self.recording = torch.cuda.CUDAGraph()
         # "thread_local": another thread's work does not disturb the recording.
-        with torch.cuda.graph(self.recording, capture_error_mode="thread_local"):
+        with _RECORDING, torch.cuda.graph(self.recording, capture_error_mode="thread_local"):
             self.result = work()
 
     def __call__(self) -> Result:
         """Does the work."""
         self.recording.replay()
         return self.result
+
+
+def recorded_if_it_fits(work: Callable[[], Result]) -> Graph[Result] | None:
+    """A recording, which keeps the memory of all that the work makes on its way; None where the device has too little.
+
+    Args:
+        work: As for `Graph`.
+    """
+    try:
+        return Graph(work)
+    except torch.OutOfMemoryError:
+        return None

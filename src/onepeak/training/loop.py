@@ -56,6 +56,7 @@ class Loop:
         seed: With the epoch, it decides the order of samples, their augmentation, and dropout.
         select: The validation metric whose best epoch is kept.
         watches: Who looks on.
+        alone: Whether the random numbers of this process are this training's alone; see `onepeak.training.pack`.
     """
 
     def __init__(
@@ -70,9 +71,11 @@ class Loop:
         seed: int,
         select: str,
         watches: tuple[Watch, ...] = (),
+        alone: bool = True,
     ) -> None:
         self.network, self.feed, self.split, self.recipe = network, feed, split, recipe
         self.fabric, self.seed, self.select, self.watches = fabric, seed, select, watches
+        self.alone = alone
         self.labels = labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
         self.metrics = collection(network.method.num_classes, names=measured_names(select)).to(fabric.device)
@@ -119,7 +122,7 @@ class Loop:
             self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint or {}))
         written, cost = time.monotonic(), 0.0
         devices = [self.fabric.device] if self.fabric.device.type == "cuda" else []
-        with torch.random.fork_rng(devices=devices):
+        with torch.random.fork_rng(devices=devices, enabled=self.alone):
             while self.epoch < self.recipe.epochs and not self.has_stalled():
                 self.run_epoch()
                 last = self.epoch == self.recipe.epochs or self.has_stalled()
@@ -138,7 +141,8 @@ class Loop:
     def run_epoch(self) -> None:
         """One epoch: train, validate, remember, tighten."""
         start = time.perf_counter()
-        torch.manual_seed((self.seed * 1_000_003 + self.epoch) * 4096 % 2**62 + self.fabric.global_rank)
+        if self.alone:
+            torch.manual_seed((self.seed * 1_000_003 + self.epoch) * 4096 % 2**62 + self.fabric.global_rank)
         rate = learning_rate(self.recipe, self.epoch)
         set_learning_rate(self.optimizer, rate)
         train_loss = self.train_epoch()
@@ -165,7 +169,7 @@ class Loop:
         if self.records and self.is_warm:
             plan = self.recorded_steps.plan(batches, seed=self.seed, epoch=self.epoch)
         for step, batch in enumerate(batches):
-            if plan is None or len(batch) < self.recipe.batch_size:
+            if plan is None or not self.recorded_steps.fits(batch):
                 losses[step] = self.train_step(batch)
             else:
                 losses[step] = self.replay_step(plan[:, step * len(batch) : (step + 1) * len(batch)])

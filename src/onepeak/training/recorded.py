@@ -10,7 +10,7 @@ from torch import Tensor
 
 from onepeak.networks.network import Network
 from onepeak.training.feed import Feed, Indices, on_device
-from onepeak.training.graph import Graph
+from onepeak.training.graph import Graph, recorded_if_it_fits
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -33,20 +33,32 @@ class RecordedSteps:
         self.feed, self.labels, self.descend = feed, labels, descend
         self.columns = labels  # of one step; a buffer of the graph's from the first step on
         self.graph: Graph[Tensor] | None = None
+        self.is_too_large = False
+        """Whether the device has no memory for a recording."""
 
     def plan(self, batches: list[Indices], *, seed: int, epoch: int) -> Tensor | None:
-        """The inputs and labels of an epoch, one column a sample; None where the feed cannot plan them."""
+        """The inputs and labels of an epoch, one column a sample; None where that or the recording cannot be had."""
         order = np.concatenate(batches)
-        inputs = self.feed.train_plan(order, seed=seed, epoch=epoch)
+        inputs = None if self.is_too_large else self.feed.train_plan(order, seed=seed, epoch=epoch)
         if inputs is None:
             return None
-        return torch.cat([inputs, self.labels[on_device(order, self.labels.device)].unsqueeze(0)])
+        plan = torch.cat([inputs, self.labels[on_device(order, self.labels.device)].unsqueeze(0)])
+        if self.graph is None:
+            self.columns = plan[:, : len(batches[0])].clone()
+            self.graph = recorded_if_it_fits(
+                lambda: self.descend(self.feed.planned_inputs(self.columns[:-1]), self.columns[-1])
+            )
+            self.is_too_large = self.graph is None
+        return None if self.is_too_large else plan
+
+    def fits(self, batch: Indices) -> bool:
+        """Whether the recorded step is one for as many samples."""
+        return len(batch) == self.columns.shape[-1]
 
     def step(self, columns: Tensor) -> Tensor:
-        """A step on these columns of the plan; the loss is overwritten by the next. All must be equally many."""
+        """A step on these columns of the plan; the loss is overwritten by the next."""
         if self.graph is None:
-            self.columns = columns.clone()
-            self.graph = Graph(lambda: self.descend(self.feed.planned_inputs(self.columns[:-1]), self.columns[-1]))
+            raise TypeError("a step without a plan")
         self.columns.copy_(columns)
         return self.graph()
 
@@ -81,15 +93,17 @@ class RecordedAnswers:
                 return
             self.inputs.append(inputs)
             self.labels.append(labels[on_device(indices[places.numpy()], labels.device)])
+        self.graph = recorded_if_it_fits(self._ask)
+        self.fits = self.graph is not None
 
     def __call__(self) -> list[tuple[Tensor, Tensor]]:
         """The outputs of every batch, and its labels."""
-        self.network.eval()
         if self.graph is None:
-            self.graph = Graph(self._ask)
+            raise TypeError("answers that were not recorded")
         return list(zip(self.graph(), self.labels, strict=True))
 
     @torch.no_grad()
     def _ask(self) -> list[Tensor]:
+        self.network.eval()
         with self.fabric.autocast():
             return [self.network(inputs) for inputs in self.inputs]

@@ -69,6 +69,7 @@ def train_run(
     watches: tuple[Watch, ...] = (),
     notes: dict[str, Any] | None = None,
     checkpoint_seconds: float | None = None,
+    alone: bool = True,
 ) -> dict[str, Any]:
     """Trains, or goes on with what the folder holds, and writes the run's files; the result comes last.
 
@@ -81,6 +82,7 @@ def train_run(
         watches: Who looks on.
         notes: What else the record should say.
         checkpoint_seconds: The least time between two checkpoints; see `Loop.run`.
+        alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
 
     Returns:
         The content of `result.json`.
@@ -106,6 +108,7 @@ def train_run(
             seed=settings.seed,
             select=settings.selection(manifest.name),
             watches=watches,
+            alone=alone,
         )
         trained = loop.run(
             checkpoint=folder / CHECKPOINT,

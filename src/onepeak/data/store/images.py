@@ -4,10 +4,12 @@ import mmap
 import operator
 import os
 import sys
+import threading
 import zlib
 from functools import cached_property
 from pathlib import Path
 from typing import SupportsIndex
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,9 @@ from onepeak.data.store.index import PIXELS, StoreIndex, read_index
 # Pages are copied when written to and never counted in advance, so that a store may be larger than the memory.
 # Python 3.13 has the name; the value is that of Linux.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+
+_MOVING = threading.Lock()
+"""Threads that want a store on the same device get the same copy."""
 
 
 class ImageStore:
@@ -38,6 +43,7 @@ class ImageStore:
         self._index = index
         self.pixels = pixels
         """Every picture's bytes, row by row, the three colours of a pixel together: one flat uint8 tensor."""
+        self._copies: WeakValueDictionary[torch.device, ImageStore] = WeakValueDictionary()
 
     def __len__(self) -> int:
         return len(self._index.kept)
@@ -118,12 +124,14 @@ class ImageStore:
         """
         check_number("share", share, above=0.0, maximum=1.0)
         device = _numbered(device)
-        if device == self.device or device.type == "cpu":
+        if device == self.device or device.type == "cpu" or device in self._copies:
             return True
         return self.num_bytes <= share * _free_memory(device)
 
     def to(self, device: torch.device | str, *, share: float = 0.5) -> "ImageStore":
         """The same store with its pixels resident on a device; use `fits` to ask first.
+
+        As long as somebody has it, all who ask get the same copy.
 
         Raises:
             StoreError: The pixels do not fit into that share of the free memory.
@@ -133,13 +141,23 @@ class ImageStore:
             return self
         if device.type == "cpu":
             return open_store(self.folder)
+        with _MOVING:
+            copy = self._copies.get(device)
+            if copy is None:
+                copy = self._copies[device] = self._copied(device, share)
+        return copy
+
+    def _copied(self, device: torch.device, share: float) -> "ImageStore":
         if not self.fits(device, share=share):
             raise StoreError(
                 f"The store has {self.num_bytes / 2**30:.2f} GiB, more than {share:g} of the "
                 f"{_free_memory(device) / 2**30:.2f} GiB free on {device}: leave it on the CPU, and give `device` to "
                 "the batches."
             )
-        return ImageStore(self.folder, self._index, self.pixels.to(device))
+        pixels = self.pixels.to(device)
+        if device.type == "cuda":
+            torch.cuda.current_stream(device).synchronize()  # other streams read it as well
+        return ImageStore(self.folder, self._index, pixels)
 
     def verify(self) -> None:
         """Reads every picture and compares it with its checksum; a store is only ever damaged from outside.

@@ -1,0 +1,70 @@
+"""Several runs at once in one process on one GPU, each in a lane: a thread with a stream of its own.
+
+A step of a small network leaves most of a large GPU idle. Recorded as graphs and replayed on several streams, the steps
+of several runs fill it; processes that share a GPU take turns instead. A run in a lane is the ordinary one and gives
+the same bits as alone, since nothing that two runs write is shared. The one thing that a process has only once and a
+training might use are torch's random numbers, so networks that draw some keep a process to themselves.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+
+import torch
+from torch import nn
+
+from onepeak.training.devices import same_bits
+
+MOST_LANES = 10
+"""More runs at once fill even a large GPU no further."""
+
+SHARE_OF_MEMORY = 0.8
+"""Of what is free, for further runs; the rest is for what they need while they are recorded."""
+
+
+@contextlib.contextmanager
+def lanes(count: int, device: torch.device) -> Iterator[Executor]:
+    """Threads for so many runs at once; left when all that was submitted is done.
+
+    Args:
+        count: The most runs at once.
+        device: Where they are trained.
+    """
+    # Runs switch to algorithms that give the same bits and back; held here, one that ends does so for itself only.
+    with same_bits(), ThreadPoolExecutor(count, "lane", initializer=_enter_lane, initargs=(device,)) as pool:
+        yield pool
+
+
+def _enter_lane(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+        torch.cuda.set_stream(torch.cuda.Stream(device))
+
+
+def lanes_that_fit(device: torch.device, *, shared: int) -> int:
+    """How many runs fit on a GPU, after one of them has run for a while and all of its memory is there.
+
+    Args:
+        device: The GPU.
+        shared: Bytes of what the runs have in common, the pictures.
+    """
+    free, _ = torch.cuda.mem_get_info(device)
+    of_one = max(1, torch.cuda.max_memory_reserved(device) - shared)
+    return min(MOST_LANES, 1 + int(SHARE_OF_MEMORY * free / of_one))
+
+
+def draws_at_random(network: nn.Module) -> bool:
+    """Whether a network has layers that draw random numbers in training: dropout of any kind.
+
+    Example:
+        >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
+        True
+        >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.0)))
+        False
+    """
+    return any(
+        getattr(layer, share, 0)
+        for layer in network.modules()
+        if "drop" in type(layer).__name__.lower()
+        for share in ("p", "drop_prob")
+    )
