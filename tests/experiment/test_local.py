@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+import torch
 
 from experiment.tiny import files_of, process_is_alive, tiny
 from onepeak.errors import InputError
+from onepeak.experiment.compare import compare
 from onepeak.experiment.local import LocalExecutor, can_pack, devices_of
 from onepeak.networks.build import NetworkSettings
 from onepeak.report.tables import write_tables
@@ -149,3 +151,17 @@ def test_networks_that_draw_random_numbers_are_not_packed(tmp_path):
 def test_none_at_all_is_refused(name):
     with pytest.raises(InputError, match=f"`{name}` must be an integer >= 1, got 0"):
         LocalExecutor(device="cpu", **{name: 0})
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+def test_on_a_gpu_packed_runs_give_the_bits_of_runs_alone(tmp_path):
+    opened = tiny(tmp_path / "cache", "ce", "elb", "slopes", "mv+elb", num_splits=2)
+    for name, pack in (("alone", 1), ("packed", 4), ("auto", "auto")):
+        executor = LocalExecutor(device="cuda", workers=1 if pack == 1 else 8, pack=pack)
+        outcome = compare(opened, tmp_path / name, executor=executor, report=lambda event: None)
+        assert not outcome.failed
+    for weights in (tmp_path / "alone" / "runs").rglob("model.safetensors"):
+        place = weights.relative_to(tmp_path / "alone")
+        assert weights.read_bytes() == (tmp_path / "packed" / place).read_bytes()
+        assert weights.read_bytes() == (tmp_path / "auto" / place).read_bytes()

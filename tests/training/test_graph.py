@@ -53,3 +53,16 @@ def test_recorded_training_gives_the_bits_of_eager_training(prepared, tmp_path, 
     assert weights == eager_weights
     for part in ("valid", "test"):
         np.testing.assert_equal(replayed["metrics"][part], eager["metrics"][part])
+
+
+@gpu
+@pytest.mark.gpu
+def test_where_a_recording_has_no_memory_steps_stay_eager(prepared, tmp_path, monkeypatch):
+    changes = {"augment": {"crop": 56}}
+    expected = trained(prepared, tmp_path / "eager", monkeypatch, graphs="0", method="elb", changes=changes)[1]
+
+    def full(_):
+        raise torch.OutOfMemoryError("no memory")
+
+    monkeypatch.setattr("onepeak.training.graph.Graph", full)
+    assert trained(prepared, tmp_path / "full", monkeypatch, graphs="1", method="elb", changes=changes)[1] == expected
