@@ -1,0 +1,49 @@
+"""What was made once is kept, as long as there is room."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar, final
+
+Value = TypeVar("Value")
+
+
+@final
+class BoundedCache(Generic[Value]):
+    """Values by key up to a size in all; those not asked for longest go first. Threads may share it.
+
+    Args:
+        most: The size that all values may have together; one alone may be larger.
+        size: The size of a value.
+
+    Example:
+        >>> cache = BoundedCache(most=10, size=len)
+        >>> cache.get("a", lambda: "six...") + cache.get("a", lambda: "never made")
+        'six...six...'
+        >>> _ = cache.get("b", lambda: "seven..")
+        >>> cache.get("a", lambda: "again")
+        'again'
+    """
+
+    def __init__(self, *, most: int, size: Callable[[Value], int]) -> None:
+        self.most = most
+        self.size = size
+        self.total = 0
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value at a key, made where it is not there; two threads may make it at once, which does no harm."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = make()
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = value
+                self.total += self.size(value)
+            while self.total > self.most and len(self._values) > 1:
+                _, oldest = self._values.popitem(last=False)
+                self.total -= self.size(oldest)
+        return value

@@ -1,0 +1,78 @@
+"""Where in a picture the predicted class comes from, as a picture to lay over it."""
+
+import io
+import threading
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from PIL import Image
+
+from onepeak._extras import require
+from onepeak.data.batches import normalise
+from onepeak.errors import InputError
+from onepeak.serving.inspector.runs import Run
+from onepeak.serving.model import Model, load
+
+SIDE = 512
+"""Pixels of the longer side of a map: as fine as it looks smooth, since the network's own maps are coarse."""
+_MOST_MODELS = 2
+
+
+@final
+class EvidenceMaps:
+    """Asks the models of runs, of which a few stay loaded; one at a time, so that memory stays bounded."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, Model] = {}
+        self._lock = threading.Lock()
+
+    def png(self, run: Run, picture: Image.Image, label: int) -> bytes:
+        """The evidence for one class of a picture, transparent where there is little.
+
+        Args:
+            run: The run whose model is asked.
+            picture: As it lies in the data.
+            label: The class.
+
+        Raises:
+            InputError: The run has no model of pictures.
+        """
+        with self._lock:
+            model = self._model(run)
+            if model.reads_tables:
+                raise InputError(f"`{run.folder}` must hold a model of pictures, got one of a table.")
+            batch = torch.from_numpy(model.pixels(picture).copy()).permute(2, 0, 1)[None]
+            with torch.inference_mode():
+                found = model.network.class_evidence(normalise(batch.to(model.device)), torch.tensor([label]))
+        return overlay(found[0].float().cpu().numpy(), picture.size)
+
+    def _model(self, run: Run) -> Model:
+        key = str(run.folder)
+        if key not in self._models:
+            while len(self._models) >= _MOST_MODELS:
+                self._models.pop(next(iter(self._models)))
+            self._models[key] = load(run.folder)
+        return self._models[key]
+
+
+def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int]) -> bytes:
+    """A map as PNG: colour and opacity rise with the evidence, from its lowest to its highest value.
+
+    Args:
+        evidence: Height x width, any scale.
+        size: Width and height of the picture below.
+    """
+    low, high = float(evidence.min()), float(evidence.max())
+    strength = (evidence - low) / (high - low) if high > low else np.zeros_like(evidence)
+    scale = SIDE / max(size)
+    shape = max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+    smooth = np.asarray(Image.fromarray(strength.astype(np.float32)).resize(shape, Image.Resampling.BICUBIC))
+    # viridis: lightness rises evenly, so it reads without colour vision too
+    colours = require("matplotlib", extra="serve", purpose="An evidence map").colormaps["viridis"]
+    pixels = (255 * colours(np.clip(smooth, 0, 1))).astype(np.uint8)
+    pixels[..., 3] = (255 * np.clip(smooth, 0, 1)).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, format="PNG")
+    return file.getvalue()

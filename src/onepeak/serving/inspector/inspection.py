@@ -1,0 +1,110 @@
+"""Everything that is inspected, as light as can be: what needs torch is opened when it is first asked for."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from onepeak.errors import OnepeakError
+from onepeak.report.palette import Style, styles
+from onepeak.serving.inspector.overview import Overview, overview
+from onepeak.serving.inspector.runs import Run
+
+if TYPE_CHECKING:
+    from onepeak.report.source import Source
+    from onepeak.serving.inspector.posteriors import Posteriors
+    from onepeak.serving.inspector.said import Said
+
+
+@final
+class Inspection:
+    """The runs, their data, and what follows from them.
+
+    Args:
+        folder: What was opened.
+        runs: At least one, all on one data set.
+        classes: The classes in their order.
+        failed: Sentences on runs that failed.
+        notes: What else the user should know.
+        config: The settings of the experiment, which say where the data lie.
+        actions: What to do for each class; none where not given.
+        source: The data, where they are open already.
+        given: What runs said, where it lies on no disk: by row and part.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        runs: Sequence[Run],
+        classes: Sequence[str],
+        *,
+        failed: Sequence[str] = (),
+        notes: Sequence[str] = (),
+        config: Mapping[str, Any] | None = None,
+        actions: Sequence[str] = (),
+        source: "Source | None" = None,
+        given: "Mapping[tuple[str, str], Said] | None" = None,
+    ) -> None:
+        self.folder = folder
+        self.runs = tuple(runs)
+        self.classes = tuple(classes)
+        self.failed = tuple(failed)
+        self.notes = tuple(notes)
+        self.config = config
+        self.actions = tuple(actions)
+        self._source = source
+        self._given = given or {}
+        self._posteriors: Posteriors | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data."""
+        return self.runs[0].dataset
+
+    @cached_property
+    def looks(self) -> dict[str, Style]:
+        """The look of each row, in the order of the table."""
+        return styles({run.row: run.method for run in self.runs})
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """Every split and fold, in order."""
+        return tuple(run.part for run in sorted({run.part: run for run in self.runs}.values(), key=_split_and_fold))
+
+    @cached_property
+    def overview(self) -> Overview:
+        """What the first page shows."""
+        return overview(self.runs, self.looks, num_classes=len(self.classes))
+
+    @property
+    def posteriors(self) -> "Posteriors":
+        """What the other pages ask; the first to ask waits while torch is loaded and the data are opened."""
+        with self._lock:
+            if self._posteriors is None:
+                from onepeak.report.source import open_source
+                from onepeak.serving.inspector.posteriors import Posteriors
+
+                source = open_source(self.config, self.dataset) if self._source is None else self._source
+                self._posteriors = Posteriors(self.runs, self.classes, source, self._given)
+            return self._posteriors
+
+    @cached_property
+    def findings(self) -> tuple[str, ...]:
+        """What the runs say together, in sentences; none where they cannot be read as a report reads them."""
+        if self._given:
+            return ()
+        from onepeak.experiment.records import read_results
+        from onepeak.report.findings import findings
+        from onepeak.report.summary import summary
+
+        try:
+            runs = read_results(self.folder)
+            return findings(runs, summary(runs, metrics=("mae", "soi_predicted")), paradoxical={}, variation={})
+        except OnepeakError:
+            return ()
+
+
+def _split_and_fold(run: Run) -> tuple[int, int]:
+    return run.split, run.fold

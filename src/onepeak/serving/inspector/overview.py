@@ -1,0 +1,160 @@
+"""The first page: methods as a table, error against order, learning curves. Nothing here needs torch."""
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.report.figures.curves import curve
+from onepeak.report.palette import Style
+from onepeak.serving.inspector.runs import Run
+
+METRICS = ("mae", "soi_predicted", "unimodal", "accuracy")
+"""The columns of the table."""
+CURVES = ("mae", "soi_predicted")
+"""The validation metrics whose course is shown."""
+HISTORY = "history.csv"
+
+Number = float | None
+"""A figure; None where it is not defined, as JSON has no NaN."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One metric of one row."""
+
+    mean: Number
+    std: Number
+    """Over runs; None for one run."""
+    best: bool
+    """Whether no row is better."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One method of the table."""
+
+    row: str
+    look: Style
+    num_runs: int
+    figures: Mapping[str, Figure]
+    points: tuple[tuple[float, float], ...]
+    """Error and order of each run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """One metric of one row over the epochs."""
+
+    epochs: list[int]
+    mean: list[Number]
+    low: list[Number]
+    high: list[Number]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """All that the page shows."""
+
+    rows: tuple[Row, ...]
+    chance: float
+    """The side order index that guessing reaches."""
+    curves: Mapping[str, Mapping[str, Course]]
+    """By metric and row; rows without a history are left out."""
+
+
+def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
+    """Sums up the runs.
+
+    Args:
+        runs: All of them.
+        looks: The look of each row, in the order of the table.
+        num_classes: How many classes there are.
+    """
+    of_row = {row: [run for run in runs if run.row == row] for row in looks}
+    means = {name: {row: _mean(own, name) for row, own in of_row.items()} for name in METRICS}
+    best = {name: _best(found.values(), lowest=name == "mae") for name, found in means.items()}
+    rows = tuple(
+        Row(
+            row=row,
+            look=looks[row],
+            num_runs=len(own),
+            figures={
+                name: Figure(
+                    mean=_number(means[name][row]), std=_number(_std(own, name)), best=means[name][row] == best[name]
+                )
+                for name in METRICS
+            },
+            points=tuple(_points(own)),
+        )
+        for row, own in of_row.items()
+    )
+    histories = {row: [_history(run.folder) for run in own] for row, own in of_row.items()}
+    curves = {name: _courses(histories, f"valid_{name}") for name in CURVES}
+    # Half of the pairs by luck, and those at the highest score always: `onepeak.metrics.functional.side_order_chance`.
+    return Overview(rows=rows, chance=0.5 + 1 / num_classes, curves=curves)
+
+
+def _mean(runs: Iterable[Run], name: str) -> float:
+    found = _defined(runs, name)
+    return float(np.mean(found)) if found else math.nan
+
+
+def _std(runs: Iterable[Run], name: str) -> float:
+    found = _defined(runs, name)
+    return float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
+
+
+def _defined(runs: Iterable[Run], name: str) -> list[float]:
+    return [value for run in runs if math.isfinite(value := run.metrics.get(name, math.nan))]
+
+
+def _best(means: Iterable[float], *, lowest: bool) -> float:
+    known = [mean for mean in means if math.isfinite(mean)]
+    if not known:
+        return math.nan
+    return min(known) if lowest else max(known)
+
+
+def _points(runs: Iterable[Run]) -> Iterable[tuple[float, float]]:
+    for run in runs:
+        point = run.metrics.get("mae", math.nan), run.metrics.get("soi_predicted", math.nan)
+        if all(map(math.isfinite, point)):
+            yield point
+
+
+def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
+    """The metrics of one run, a value an epoch; nothing where there is no history that can be read."""
+    try:
+        with (folder / HISTORY).open(newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+        return {
+            f"valid_{name}": np.array([float(line[f"valid_{name}"] or "nan") for line in lines])
+            for name in CURVES
+            if lines and f"valid_{name}" in lines[0]
+        }
+    except (OSError, ValueError, TypeError):
+        return {}  # the page goes without its curve; results do not depend on it
+
+
+def _courses(histories: Mapping[str, list[dict[str, npt.NDArray[np.float64]]]], name: str) -> dict[str, Course]:
+    found = {}
+    for row, own in histories.items():
+        known = [history[name] for history in own if name in history]
+        if known:
+            drawn = curve(known)
+            found[row] = Course(
+                epochs=drawn.epochs.tolist(),
+                mean=list(map(_number, drawn.mean.tolist())),
+                low=list(map(_number, drawn.low.tolist())),
+                high=list(map(_number, drawn.high.tolist())),
+            )
+    return found
+
+
+def _number(value: float) -> Number:
+    return float(f"{value:.6g}") if math.isfinite(value) else None

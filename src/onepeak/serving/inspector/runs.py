@@ -1,0 +1,145 @@
+"""The runs of a folder, read without torch: what the first page needs, and no more."""
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onepeak.errors import InputError
+
+# The names of `onepeak.experiment` and `onepeak.training`, which load torch; a test compares them.
+RUNS, RESULT, ERROR, DESCRIPTION, CONFIG, RECORD = (
+    "runs",
+    "result.json",
+    "error.json",
+    "onepeak.json",
+    "config.toml",
+    "record",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One finished run."""
+
+    row: str
+    """Its row in tables: the method, and what is special about it."""
+    method: str
+    dataset: str
+    split: int
+    fold: int
+    folder: Path
+    metrics: Mapping[str, float]
+    """Of its test part; NaN where one is not defined."""
+
+    @property
+    def part(self) -> str:
+        """The split and fold, as addresses name them.
+
+        Example:
+            >>> run = Run(row="elb", method="elb", dataset="biopsies", split=3, fold=0, folder=Path(), metrics={})
+            >>> run.part
+            '3-0'
+        """
+        return f"{self.split}-{self.fold}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """All that a folder holds."""
+
+    runs: tuple[Run, ...]
+    """Rows in the order of the experiment, each by split and fold."""
+    failed: tuple[str, ...]
+    """A sentence for each run that ended with an error."""
+    classes: tuple[str, ...]
+    config: Mapping[str, Any] | None
+    """The settings of the experiment; None for a single run."""
+
+
+def find_runs(folder: Path) -> Found:
+    """Reads the results of a folder that `onepeak compare` or `onepeak train` wrote; runs under way are passed over."""
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "nothing there"
+        raise InputError(f"`{folder}` must be a folder that onepeak compare or train wrote, got {found}.")
+    many = (folder / RUNS).is_dir()
+    if not many and not (folder / RESULT).exists():
+        hint = "add --data to show what this model says of data" if (folder / DESCRIPTION).exists() else "give another"
+        raise InputError(f"`{folder}` must hold {RUNS}/ or {RESULT}, got a folder without either: {hint}.")
+    results = sorted((folder / RUNS).glob(f"*/*/{RESULT}")) if many else [folder / RESULT]
+    failed = tuple(_failure(path) for path in sorted((folder / RUNS).glob(f"*/*/{ERROR}")) if _has_failed(path))
+    if not results:
+        why = f"{len(failed)} failed, the first: {failed[0]}" if failed else "none is done."
+        raise InputError(f"`{folder}` must hold at least one finished run, got none: {why}")
+    config = _config(folder)
+    order = {_label(entry): place for place, entry in enumerate((config or {}).get("methods", ()))}
+    runs = sorted(map(_run, results), key=lambda run: (order.get(run.row, len(order)), run.row, run.split, run.fold))
+    if len({run.dataset for run in runs}) > 1:
+        names = ", ".join(sorted({run.dataset for run in runs}))
+        raise InputError(f"`{folder}` must hold runs on one data set, got {names}: inspect a folder of each.")
+    return Found(runs=tuple(runs), failed=failed, classes=_classes(runs, results, config), config=config)
+
+
+def _run(path: Path) -> Run:
+    result = _json(path)
+    try:
+        return Run(
+            row=str(result.get("label", result["method"])),
+            method=str(result["method"]),
+            dataset=str(result["dataset"]),
+            split=int(result["split"]),
+            fold=int(result["fold"]),
+            folder=path.parent,
+            metrics={
+                name: math.nan if value is None else float(value) for name, value in result["metrics"]["test"].items()
+            },
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path} must be a result that onepeak wrote, got one that cannot be read: {error}.") from None
+
+
+def _classes(runs: list[Run], results: list[Path], config: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The names of the classes: of the experiment, of a model, or only numbers."""
+    recorded = (config or {}).get(RECORD, {}).get("classes")
+    if recorded:
+        return tuple(map(str, recorded))
+    for run in runs[:5]:
+        if (run.folder / DESCRIPTION).exists():
+            return tuple(map(str, _json(run.folder / DESCRIPTION).get("classes", ())))
+    number = _json(results[0]).get("num_classes")
+    if not isinstance(number, int):
+        raise InputError(f"{results[0]} must say the number of classes, got no `num_classes`: run it again.")
+    return tuple(map(str, range(number)))
+
+
+def _has_failed(path: Path) -> bool:
+    return not (path.parent / RESULT).exists()  # else it was tried again, and went well
+
+
+def _failure(path: Path) -> str:
+    message = str(_json(path).get("message", "no reason was written down"))
+    return f"{path.parent.parent.name}, {path.parent.name}: {message}"
+
+
+def _label(entry: Any) -> str:
+    return str(entry.get("label", entry.get("name"))) if isinstance(entry, dict) else str(entry)
+
+
+def _config(folder: Path) -> Mapping[str, Any] | None:
+    try:
+        return tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({error}): delete its folder to have the run done again.") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is damaged (it holds no object): delete its folder to have the run done again.")
+    return content

@@ -1,0 +1,49 @@
+"""What one run's model says of its test samples, as it lies on disk or came from a model just now."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.errors import InputError
+from onepeak.experiment.records import read_predictions
+from onepeak.serving.inspector.runs import Run
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Said:
+    """One posterior a sample."""
+
+    item: npt.NDArray[np.int64]
+    """The position of each sample in the data of the run."""
+    path: npt.NDArray[Any]
+    """The path of each picture below the data's root; None for other data."""
+    label: npt.NDArray[np.int64]
+    predicted: npt.NDArray[np.int64]
+    log_probs: npt.NDArray[np.float32]
+
+    @property
+    def num_bytes(self) -> int:
+        """About how much memory it takes."""
+        return int(self.log_probs.nbytes) + 100 * len(self.item)
+
+    def place(self, item: int) -> int | None:
+        """Where a sample stands here; None where the run did not test on it."""
+        places = np.flatnonzero(self.item == item)
+        return int(places[0]) if len(places) else None
+
+
+def read_said(run: Run, num_classes: int) -> Said:
+    """Reads the test part of a run.
+
+    Raises:
+        InputError: The file is not there, damaged, or of other classes.
+    """
+    columns = ("item", "path", "label", "predicted", "log_probs")
+    said = Said(**read_predictions(run.folder, columns=columns, part="test"))
+    if len(said.item) and said.log_probs.shape[1] != num_classes:
+        raise InputError(
+            f"{run.folder} must hold posteriors over {num_classes} classes, got some over {said.log_probs.shape[1]}."
+        )
+    return said
