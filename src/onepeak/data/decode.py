@@ -43,6 +43,10 @@ class UnreadablePictureError(InputError):
     """A file that gives no whole picture; the message is the reason, without the file's name."""
 
 
+class TooManyPixelsError(UnreadablePictureError):
+    """A picture so large that it is taken for a decompression bomb."""
+
+
 def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
     """Decodes a picture file to 8-bit RGB, upright.
 
@@ -70,7 +74,7 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
         raise UnreadablePictureError("the file is empty (0 bytes)")
     with _strict_pillow(max_pixels):
         try:
-            image = Image.open(io.BytesIO(data), formats=_known_formats())
+            image = Image.open(io.BytesIO(data), formats=known_formats())
             if image.width * image.height > max_pixels:
                 raise _too_many(image.width * image.height, max_pixels)
             image.load()
@@ -81,7 +85,7 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
             found = re.search(r"\d+", str(error))
             raise _too_many(found.group() if found else "too many", max_pixels) from None
         except UnidentifiedImageError:
-            raise UnreadablePictureError(f"no picture in a known format ({', '.join(_known_formats())})") from None
+            raise UnreadablePictureError(f"no picture in a known format ({', '.join(known_formats())})") from None
         except MemoryError:
             raise
         except (
@@ -99,7 +103,7 @@ def upright_rgb(image: Image.Image) -> Image.Image:
 
 
 @functools.cache
-def _known_formats() -> list[str]:
+def known_formats() -> list[str]:
     """The formats above that this Pillow was built with."""
     for module in _FORMATS.values():
         with suppress(ImportError):
@@ -107,8 +111,8 @@ def _known_formats() -> list[str]:
     return [name for name in _FORMATS if name in Image.OPEN]
 
 
-def _too_many(pixels: int | str, max_pixels: int) -> UnreadablePictureError:
-    return UnreadablePictureError(
+def _too_many(pixels: int | str, max_pixels: int) -> TooManyPixelsError:
+    return TooManyPixelsError(
         f"{pixels} pixels are more than `max_pixels` allows ({max_pixels}); raise it if the file can be trusted"
     )
 

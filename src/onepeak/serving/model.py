@@ -14,6 +14,7 @@ from onepeak.data.decode import UnreadablePictureError
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.network import Network
+from onepeak.serving.costs import costs_of
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
 from onepeak.serving.prediction import Prediction, SourceName
@@ -119,6 +120,7 @@ class Model:
         batch_size: int | None = None,
         alpha: float | None = None,
         decide: str | None = None,
+        cost: object = None,
         project: bool = False,
         raw: bool = False,
     ) -> Prediction:
@@ -132,9 +134,11 @@ class Model:
             batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
             alpha: The share of samples whose interval may miss the true label; 0.1 where not given, and no intervals
                 then if the validation part of the training was too small for it.
-            decide: "mode", "median", "mean": how labels follow from the calibrated posteriors, see
+            decide: "mode", "median", "mean" or "cost": how labels follow from the calibrated posteriors, see
                 `onepeak.posterior.decide`. Where not given, labels are those that the method itself decides on.
-            project: Whether to give the nearest posteriors that have one peak.
+            cost: For the decision "cost": what it costs to decide for a class (column) when another is true (row), as
+                an array, a DataFrame or a CSV file, with or without the names of the classes.
+            project: Whether to give the nearest posteriors that have one peak; see `Reading`.
             raw: Whether to give posteriors as they come from the network, not calibrated.
 
         Returns:
@@ -144,7 +148,8 @@ class Model:
             InputError: Some input is no picture or has not the columns of the model; `onepeak.serving.stream` goes on
                 past bad files.
         """
-        reading = Reading(alpha=alpha, decide=decide, project=project, raw=raw)
+        costs = costs_of(cost, self.classes)
+        reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
         reading.check(self.description.calibration)
         if self.description.table is not None:
             table = rows_of(inputs, self.description.table)
@@ -171,9 +176,24 @@ class Model:
 
     def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
         """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once."""
-        # Stored with the colours last, as training's batches are: another layout would round differently.
-        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
-        return self._computed(normalise(batch.to(self.device)))
+        return self._computed(self._images(pictures))
+
+    def row_answers(self, rows: FeatureRows) -> tuple[Tensor, Tensor]:
+        """The method's own labels and posteriors, on the CPU, of rows as for `predict_rows`, computed at once."""
+        if self.description.table is None:
+            raise InputError("This model reads pictures, got rows of a table.")
+        return self._computed(torch.from_numpy(self.description.table.encode(rows)).to(self.device))
+
+    @torch.inference_mode()
+    def evidence(self, pictures: Sequence[Pixels], labels: Tensor) -> Tensor:
+        """Where in each picture its class comes from: a map of `onepeak.networks.Network.class_evidence`, on the CPU.
+
+        Args:
+            pictures: Of one size, from `pixels`.
+            labels: The class asked about, one a picture.
+        """
+        with same_bits():
+            return self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()
 
     def predict_rows(
         self,
@@ -258,6 +278,11 @@ class Model:
                 raise InputError(f"{name} cannot be read: {error}.") from error
             yield from waiting.add(place, pixels)
         yield from waiting.rest()
+
+    def _images(self, pictures: Sequence[Pixels]) -> Tensor:
+        # Stored with the colours last, as training's batches are: another layout would round differently.
+        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
+        return normalise(batch.to(self.device))
 
     @torch.inference_mode()
     def _computed(self, inputs: Tensor) -> tuple[Tensor, Tensor]:

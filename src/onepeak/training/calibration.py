@@ -45,6 +45,11 @@ class Calibration:
         """Whether the validation part is large enough for intervals that miss so rarely."""
         return self.num_samples >= samples_needed(alpha)
 
+    @property
+    def smallest_alpha(self) -> float:
+        """The smallest that the validation part allows, rounded up to three digits."""
+        return math.ceil(1000 / (self.num_samples + 1)) / 1000
+
     def threshold(self, alpha: float) -> float:
         """The conformal threshold; where scores were left out, that of the next higher one that was kept.
 
@@ -53,10 +58,9 @@ class Calibration:
             0.7
         """
         if not self.allows(alpha):
-            fewest = math.ceil(1000 / (self.num_samples + 1)) / 1000
             raise InputError(
-                f"`alpha` must be >= {fewest:g} for a model whose validation part had {self.num_samples} samples, got "
-                f"{alpha:g}: it would need {samples_needed(alpha)}."
+                f"`alpha` must be >= {self.smallest_alpha:g} for a model whose validation part had {self.num_samples} "
+                f"samples, got {alpha:g}: it would need {samples_needed(alpha)}."
             )
         return self.scores[(conformal_rank(self.num_samples, alpha) - 1) * len(self.scores) // self.num_samples]
 

@@ -1,7 +1,8 @@
 """The server's app: what answers, behind the checks that every request passes."""
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI
@@ -32,21 +33,38 @@ def create_app(
         token: The secret that every request must bring; without one, only requests to localhost are answered.
         extra_routers: Further pages.
     """
+    predictor = None
+    if model is not None:
+        from onepeak.serving.http.predictor import Predictor
+
+        predictor = Predictor(model, limits)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        if predictor is not None:
+            predictor.close()
+
     app = FastAPI(
         title="onepeak",
         version=importlib.metadata.version("onepeak"),
         summary="Ordinal predictions whose posteriors have one peak",
         docs_url=None,  # FastAPI's own pages load scripts from elsewhere
         redoc_url=None,
+        lifespan=lifespan,
         middleware=[Middleware(SecureAnswers), Middleware(Access, token=token)],
     )
     answer_failures(app)
     app.include_router(docs_router(app))
 
     @app.get("/healthz", summary="Whether the server lives", tags=["server"])
-    def healthz() -> dict[str, str]:
+    async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
     for router in extra_routers:
         app.include_router(router)
+    if predictor is not None:
+        from onepeak.serving.http.predict import predict_router
+
+        app.include_router(predict_router(predictor, limits))
     return app

@@ -1,0 +1,102 @@
+"""What the server answers with, as its OpenAPI description tells it."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+
+class Problem(BaseModel):
+    """Why something was not answered."""
+
+    code: str = Field(description="A word for programs, such as too_large.")
+    message: str = Field(description="A sentence for people.")
+
+
+class Failure(BaseModel):
+    """The answer to a request that failed."""
+
+    error: Problem
+
+
+class Answer(BaseModel):
+    """What the model says of one picture or row."""
+
+    item: int = Field(description="The position in the request, from 0.")
+    name: str | None = Field(description="The name of the file, if it was sent with one.")
+    label: str = Field(description="The class decided on.")
+    index: int = Field(description="Its position among the classes, from 0.")
+    probs: list[float] = Field(description="The posterior: a probability a class, in the order of `classes`.")
+    log_probs: list[float | None] = Field(description="Its logarithms; null where the probability is zero.")
+    soi: float = Field(description="Side order index: the share of adjacent classes that fall away from the label.")
+    unimodal: bool = Field(description="Whether the posterior has one peak.")
+    paradoxical: bool = Field(description="Whether the second most probable class is no neighbour of the first.")
+    interval: tuple[str, str] | None = Field(
+        description="The lowest and the highest class of an interval that holds the true one in a share of 1 - alpha "
+        "of all items; null where the model has no intervals."
+    )
+    interval_index: tuple[int, int] | None = Field(description="The positions of both among the classes.")
+    evidence: list[list[float]] | None = Field(
+        description="With evidence=true, where in the picture the class comes from: rows of numbers from top to "
+        "bottom, more for stronger evidence, to be laid over the picture."
+    )
+
+
+class FailedItem(BaseModel):
+    """A picture that could not be answered, among others that could."""
+
+    item: int = Field(description="The position in the request, from 0.")
+    name: str | None = Field(description="The name of the file, if it was sent with one.")
+    error: Problem
+
+
+class Predictions(BaseModel):
+    """One entry a picture or row, in the order in which they were sent."""
+
+    classes: list[str] = Field(description="The classes in their order.")
+    alpha: float | None = Field(description="The share of items whose interval may miss the true class.")
+    notes: list[str] = Field(description="What the user should know of these answers.")
+    predictions: list[Answer | FailedItem]
+
+
+class ColumnCard(BaseModel):
+    """A column of the table that the model reads."""
+
+    name: str
+    kind: Literal["number", "category"]
+    categories: list[str] | None = Field(description="The names that the model knows, of a category.")
+
+
+class PictureCard(BaseModel):
+    """What happens to a picture before the network sees it."""
+
+    formats: list[str]
+    short_side: int | None = Field(description="Pixels that the shorter side is resized to; null leaves it.")
+    only_enlarge: bool = Field(description="Whether larger pictures are left at their size.")
+    scale: float = Field(description="A factor on both sides, after that.")
+    max_pixels: int = Field(description="More pixels than this are refused.")
+    max_items: int = Field(description="Pictures in one request.")
+
+
+class CalibrationCard(BaseModel):
+    """How posteriors are made as sure as they are right, and intervals as wide as they need to be."""
+
+    temperature: float
+    num_samples: int = Field(description="That it was learnt from.")
+    smallest_alpha: float = Field(description="The smallest alpha that so many samples allow.")
+
+
+class ModelCard(BaseModel):
+    """What the server's model is."""
+
+    classes: list[str] = Field(description="The classes in their order.")
+    method: str
+    variant: str
+    backbone: str = Field(description="The network below the method.")
+    input: Literal["pictures", "rows"]
+    columns: list[ColumnCard] | None = Field(description="For rows: what each must have.")
+    max_rows: int | None = Field(description="For rows: how many a request may hold.")
+    pictures: PictureCard | None = Field(description="For pictures: how they are handled.")
+    calibration: CalibrationCard | None = Field(description="Null for a model of an earlier version.")
+    evidence: bool = Field(description="Whether predictions can come with a map of evidence.")
+    data: str = Field(description="What the model was trained on.")
+    version: str = Field(description="Of onepeak, that serves it.")

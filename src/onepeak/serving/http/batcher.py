@@ -1,0 +1,101 @@
+"""Items of many requests, computed together: while one batch is computed, the next one gathers."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from onepeak._values import check_integer
+
+Compute: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
+"""From items of one kind to a result each."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Waiting:
+    item: object
+    size: int
+    result: "asyncio.Future[Any]"
+
+
+@final
+class Batcher:
+    """Computes in one thread of its own whatever waits, in batches of one kind.
+
+    No clock holds anything back: an item that comes alone is computed at once, and what comes meanwhile makes up the
+    next batch. So batches are as large as the load asks for. Kinds take turns.
+
+    Args:
+        max_size: Of a batch, in the unit of `submit`; an item larger than that goes alone.
+
+    Example:
+        >>> def doubled(items):
+        ...     return [2 * item for item in items]
+        >>> async def ask():
+        ...     batcher = Batcher(max_size=8)
+        ...     return await asyncio.gather(*(batcher.submit(doubled, item) for item in range(3)))
+        >>> asyncio.run(ask())
+        [0, 2, 4]
+    """
+
+    def __init__(self, *, max_size: int) -> None:
+        self.max_size = check_integer("max_size", max_size, minimum=1)
+        self._waiting: dict[tuple[Compute, Hashable], deque[_Waiting]] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="onepeak-model")
+        self._work: asyncio.Task[None] | None = None
+
+    async def submit(self, compute: Compute, item: object, *, kind: Hashable = None, size: int = 1) -> Any:
+        """The result of one item; what `compute` raises for its batch is raised here.
+
+        Args:
+            compute: What to do with a batch.
+            item: One of the batch.
+            kind: Items share a batch only if this and `compute` are the same.
+            size: How much of a batch it fills.
+        """
+        result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault((compute, kind), deque())
+        waiting.append(_Waiting(item=item, size=size, result=result))
+        if self._work is None:
+            self._work = asyncio.create_task(self._run())
+        return await result
+
+    def close(self) -> None:
+        """Ends the thread, once it has nothing left to do."""
+        self._thread.shutdown()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            compute, batch = self._next()
+            if not batch:
+                continue
+            try:
+                results = await loop.run_in_executor(self._thread, compute, [each.item for each in batch])
+                answered = list(zip(batch, results, strict=True))
+            except Exception as error:
+                for each in batch:
+                    if not each.result.done():
+                        each.result.set_exception(error)
+            else:
+                for each, result in answered:
+                    if not each.result.done():  # who waited for it may have gone
+                        each.result.set_result(result)
+        self._work = None
+
+    def _next(self) -> tuple[Compute, list[_Waiting]]:
+        """The next batch, of the kind that has waited longest for its turn; empty if all who waited have gone."""
+        key = next(iter(self._waiting))
+        waiting = self._waiting.pop(key)
+        batch: list[_Waiting] = []
+        size = 0
+        while waiting and (not size or size + waiting[0].size <= self.max_size):
+            each = waiting.popleft()
+            if not each.result.done():
+                batch.append(each)
+                size += each.size
+        if waiting:
+            self._waiting[key] = waiting  # behind the others
+        return key[0], batch

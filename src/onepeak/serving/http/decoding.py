@@ -1,0 +1,72 @@
+"""Uploads become pixels in threads of their own, a few at a time, so that no picture holds up another."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import TypeVar, final
+
+from onepeak.data.decode import decode_picture
+from onepeak.serving.model import Model
+from onepeak.serving.pictures import Pixels
+
+_MOST_BYTES = 256 * 2**20
+"""Of decoded pictures that wait for the network; beyond, no further one is decoded."""
+_MOST_THREADS = 8
+
+ResultT = TypeVar("ResultT")
+
+
+@final
+class Decoding:
+    """Threads for what takes time outside of the network, and a bound on the pixels that wait.
+
+    Args:
+        model: Whose recipe resizes the pictures.
+        max_pixels: A picture with more is refused.
+    """
+
+    def __init__(self, model: Model, *, max_pixels: int) -> None:
+        self.model = model
+        self.max_pixels = max_pixels
+        threads = min(_MOST_THREADS, max(2, os.cpu_count() or 2))
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="onepeak-decode")
+        self._turn = asyncio.Semaphore(threads)  # first come, first served
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+        self._num_bytes = 0
+
+    async def run(self, work: Callable[[], ResultT]) -> ResultT:
+        """Does something in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    @asynccontextmanager
+    async def pixels(self, data: bytes) -> AsyncIterator[Pixels]:
+        """A picture as the network was trained on it, counted until the end of the context.
+
+        Args:
+            data: The file.
+        """
+        async with self._turn:
+            await self._has_room.wait()
+            pixels = await self.run(lambda: self._decoded(data))
+            self._count(pixels.nbytes)
+        try:
+            yield pixels
+        finally:
+            self._count(-pixels.nbytes)
+
+    def close(self) -> None:
+        """Ends the threads, once they have nothing left to do."""
+        self._threads.shutdown()
+
+    def _decoded(self, data: bytes) -> Pixels:
+        return self.model.pixels(decode_picture(data, max_pixels=self.max_pixels))
+
+    def _count(self, num_bytes: int) -> None:
+        self._num_bytes += num_bytes
+        if self._num_bytes < _MOST_BYTES:
+            self._has_room.set()
+        else:
+            self._has_room.clear()

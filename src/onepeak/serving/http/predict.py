@@ -1,0 +1,162 @@
+"""`POST /v1/predict` and `GET /v1/model`."""
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from onepeak.serving.http.answers import Failure, ModelCard, Predictions
+from onepeak.serving.http.bodies import read_body
+from onepeak.serving.http.failures import JsonResponse, RequestError
+from onepeak.serving.http.json_rows import rows_of_body
+from onepeak.serving.http.limits import Limits
+from onepeak.serving.http.model_card import model_card
+from onepeak.serving.http.predictor import Outcome, Predictor
+from onepeak.serving.http.request_body import request_body
+from onepeak.serving.http.room import Room
+from onepeak.serving.http.uploads import FORM, Upload, uploads_of
+from onepeak.serving.prediction import Row
+from onepeak.serving.reading import Reading
+
+_RAW = "application/octet-stream"
+_FAILURES: dict[int | str, dict[str, Any]] = {
+    400: {"model": Failure, "description": "The body is empty, damaged or not what it should be."},
+    401: {"model": Failure, "description": "The token is missing or wrong."},
+    403: {"model": Failure, "description": "A page of another site asks."},
+    408: {"model": Failure, "description": "The body did not arrive in time."},
+    413: {"model": Failure, "description": "Too many bytes, items or pixels."},
+    415: {"model": Failure, "description": "Another kind of content than the model reads."},
+    421: {"model": Failure, "description": "The server is asked by another name than localhost, and has no token."},
+    422: {"model": Failure, "description": "An option is wrong, or nothing of what was sent can be answered."},
+    503: {
+        "model": Failure,
+        "description": "Too much waits already: come back after `Retry-After` seconds.",
+        "headers": {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}},
+    },
+}
+
+
+class Options(BaseModel):
+    """How the posteriors are read; one that is not known is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    alpha: float | SkipJsonSchema[None] = Field(
+        None, gt=0, lt=1, description="The share of items whose interval may miss the true class; 0.1 if left out."
+    )
+    decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
+        None, description="How the label follows from the calibrated posterior; the method's own way if left out."
+    )
+    project: bool = Field(False, description="Take the nearest posterior with one peak.")
+    raw: bool = Field(False, description="Posteriors as the network gives them, not calibrated.")
+    evidence: bool = Field(False, description="For pictures: add a map of the evidence for the predicted class.")
+
+    def reading(self) -> Reading:
+        """The same for the model."""
+        return Reading(alpha=self.alpha, decide=self.decide, project=self.project, raw=self.raw)
+
+
+def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
+    """Both addresses.
+
+    Args:
+        predictor: What answers.
+        limits: On requests.
+    """
+    router = APIRouter(prefix="/v1", tags=["model"])
+    room = Room(limits)
+    model = predictor.model
+    card = model_card(model, limits)
+
+    @router.get("/model", summary="What the model is", responses=_some(401, 421))
+    async def show_model() -> ModelCard:
+        return card
+
+    @router.post(
+        "/predict",
+        summary="Labels, posteriors and intervals of pictures or rows",
+        description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
+        response_model=Predictions,
+        responses=_FAILURES,
+        openapi_extra={"requestBody": request_body(model, limits)},
+    )
+    async def predict(request: Request, options: Annotated[Options, Query()]) -> JsonResponse:
+        kind = request.headers.get("content-type", _RAW)
+        reading = options.reading()
+        predictor.check(reading, evidence=options.evidence)
+        _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
+        uploads: list[Upload] = []
+        with room.body() as held:
+            body = await read_body(request, limits, held)
+            with room.request():
+                if model.reads_tables:
+                    rows = await predictor.decoding.run(partial(rows_of_body, body, max_rows=limits.max_rows))
+                    outcome = await predictor.rows(rows, reading)
+                else:
+                    parse = partial(uploads_of, body, kind, max_items=limits.max_items)
+                    uploads = await predictor.decoding.run(parse)
+                    outcome = await predictor.pictures(uploads, reading, evidence=options.evidence)
+            return JsonResponse(_content(outcome, [upload.name for upload in uploads]))
+
+    return router
+
+
+_DESCRIPTION = {
+    "pictures": "Send one picture as the body, or one or many as files of a form: "
+    "curl -F images=@a.png -F images=@b.jpg http://127.0.0.1:8000/v1/predict\n\n"
+    "What a file is, is decided by its bytes, not by its name or declared type. A picture that cannot be read has an "
+    "entry with its error, and the others are answered; if none can be, the status is 422, or 413 where all are too "
+    "large. Requests that arrive together are computed together.",
+    "rows": 'Send {"rows": [{column: value, ...}, ...]}: '
+    """curl --json '{"rows": [{"age": 41}]}' http://127.0.0.1:8000/v1/predict\n\n"""
+    "Columns are named as GET /v1/model tells; null is a missing value, and columns that the model does not know are "
+    "not read. One wrong row refuses the whole request, and the message names it. Requests that arrive together are "
+    "computed together.",
+}
+
+
+def _some(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    return {status: _FAILURES[status] for status in statuses}
+
+
+def _check_kind(kind: str, *, rows: bool) -> None:
+    if rows and kind != "application/json":
+        raise RequestError(415, f"This model reads rows of a table: send application/json, got {kind[:100]!r}.")
+    if not rows and kind not in (FORM, _RAW) and not kind.startswith("image/"):
+        raise RequestError(
+            415, f"This model reads pictures: send {FORM} with files, or a picture as {_RAW}, got {kind[:100]!r}."
+        )
+
+
+def _content(outcome: Outcome, names: list[str | None]) -> dict[str, Any]:
+    said = outcome.prediction
+    rows: Mapping[Any, Row] = {row.source: row for row in said.rows()}
+    items: list[dict[str, Any]] = []
+    for item in range(len(rows) + len(outcome.unanswered)):
+        entry: dict[str, Any] = {"item": item, "name": names[item] if names else None}
+        if item in rows:
+            items.append({**entry, **_answer(rows[item]), "evidence": outcome.evidence.get(item)})
+        else:
+            reason = outcome.unanswered[item]
+            items.append({**entry, "error": {"code": reason.code, "message": reason.message}})
+    return {"classes": said.classes, "alpha": said.alpha, "notes": said.notes, "predictions": items}
+
+
+def _answer(row: Row) -> dict[str, Any]:
+    """A row under the names of `Answer`."""
+    assert row.log_probs is not None
+    return {
+        "label": row.name,
+        "index": row.label,
+        "probs": row.probs,
+        "log_probs": [value if math.isfinite(value) else None for value in row.log_probs],
+        "soi": row.soi,
+        "unimodal": row.unimodal,
+        "paradoxical": row.paradoxical,
+        "interval": None if row.lower is None else (row.lower_name, row.upper_name),
+        "interval_index": None if row.lower is None else (row.lower, row.upper),
+    }
