@@ -5,7 +5,20 @@ from typing import Annotated
 import typer
 
 from onepeak import __version__
-from onepeak.cli import compare, datasets, demo, evaluate, export, methods, metrics, predict, report, splits, train
+from onepeak.cli import (
+    compare,
+    datasets,
+    demo,
+    evaluate,
+    export,
+    methods,
+    metrics,
+    predict,
+    report,
+    serve,
+    splits,
+    train,
+)
 
 app = typer.Typer(
     name="onepeak",
@@ -22,6 +35,7 @@ app.command()(report.report)
 app.command()(evaluate.evaluate)
 app.command()(predict.predict)
 app.command()(export.export)
+app.command()(serve.serve)
 app.command()(methods.methods)
 app.command()(metrics.metrics)
 app.command()(datasets.datasets)

@@ -32,6 +32,12 @@ Network = Annotated[
 Protocol = Annotated[str, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")]
 Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda (or gpu), cuda:1 or mps.")]
+Host = Annotated[str, typer.Option("--host", help="The address to listen on; any but this machine's needs a token.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0 for any that is free.")]
+Token = Annotated[
+    str | None,
+    typer.Option("--token", envvar="ONEPEAK_TOKEN", help="The secret that every request must bring."),
+]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")]
 Alpha = Annotated[
     float | None,

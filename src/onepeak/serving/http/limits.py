@@ -15,7 +15,7 @@ class Limits:
         onepeak.errors.InputError: `max_items` must be an integer >= 1, got 0.
     """
 
-    max_bytes: int = 32 * 2**20
+    max_bytes: int = 32_000_000
     """Of the body of one request."""
     max_items: int = 256
     """Pictures in one request."""
@@ -27,7 +27,7 @@ class Limits:
     """For the whole body of a request to arrive."""
     max_requests: int = 512
     """Requests that wait for their answers at once."""
-    max_buffered_bytes: int = 512 * 2**20
+    max_buffered_bytes: int = 512_000_000
     """Of all bodies that have arrived, or begun to arrive, and are not answered yet."""
 
     def __post_init__(self) -> None:

@@ -38,20 +38,13 @@ def serve_app(
         port: Where; 0 takes any that is free.
         token: The secret of the app.
         open_browser: Whether to show the first page in a browser.
-        on_ready: Told the address, once connections are accepted.
+        on_ready: Told the address, without the token, once connections are accepted.
 
     Raises:
         InputError: The address is open to others without a token, or cannot be listened on.
     """
-    if token is not None and not token.strip():
-        raise InputError("`token` must be a secret text, got an empty one.")
-    if token is None and not is_loopback(host):
-        raise InputError(
-            f"`host` must be 127.0.0.1 where there is no token, got {host!r}, which other machines can reach: "
-            "set a token (--token, or ONEPEAK_TOKEN)."
-        )
+    check_address(host, token=token)
     listening = listen(host, port)
-    address = address_of(listening, token)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     config = uvicorn.Config(
         app,
@@ -63,11 +56,27 @@ def serve_app(
         proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
-    on_ready(address)
+    on_ready(address_of(listening, None))  # who has the token knows it; a log need not
     if open_browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        threading.Thread(target=webbrowser.open, args=(address_of(listening, token),), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends; uvicorn has drained before it raises this
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def check_address(host: str, *, token: str | None) -> None:
+    """Refuses an address that other machines can reach where there is no token.
+
+    Args:
+        host: The address to listen on.
+        token: The secret, if there is one.
+    """
+    if token is not None and (not token.strip() or not token.isascii() or not token.isprintable()):
+        raise InputError("`token` must be a text of plain letters, digits and signs, got one that is empty or is not.")
+    if token is None and not is_loopback(host):
+        raise InputError(
+            f"`host` must be 127.0.0.1 where there is no token, got {host!r}, which other machines can reach: "
+            "set a token (--token, or ONEPEAK_TOKEN)."
+        )
 
 
 def is_loopback(host: str) -> bool:

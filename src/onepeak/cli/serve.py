@@ -1,0 +1,72 @@
+"""`onepeak serve`: a trained model behind HTTP."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from onepeak.cli import options
+
+if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
+    from onepeak.serving.model import Model
+
+
+def serve(
+    model: Annotated[
+        Path, typer.Argument(help="A model's folder, as onepeak train --out makes it, or one run of a comparison.")
+    ],
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
+    token: options.Token = None,
+    device: options.Device = "auto",
+    max_mb: Annotated[int, typer.Option(min=1, help="Megabytes of one request.")] = 32,
+    max_items: Annotated[int, typer.Option(min=1, help="Pictures in one request.")] = 256,
+    max_rows: Annotated[int, typer.Option(min=1, help="Rows of a table in one request.")] = 10_000,
+    max_megapixels: Annotated[int, typer.Option(min=1, help="Millions of pixels of one picture.")] = 50,
+    max_requests: Annotated[int, typer.Option(min=1, help="Requests that wait at once; more are told to wait.")] = 512,
+    upload_seconds: Annotated[float, typer.Option(help="Seconds that a request may take to arrive.")] = 30.0,
+    open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Answers HTTP requests with what a model says of pictures or rows: POST /v1/predict; all addresses are at /docs.
+
+    Only this machine is served unless --host says otherwise, which needs a token. Ctrl-C or SIGTERM ends it, once the
+    requests under way are answered.
+
+    To ask it about a picture: curl -F images=@scan.png http://127.0.0.1:8000/v1/predict
+
+    Example: onepeak serve model --port 8000
+    """
+    from onepeak._extras import require
+
+    for module in ("fastapi", "uvicorn", "python_multipart"):
+        require(module, extra="serve", purpose="Serving a model")
+    from onepeak.serving import load
+    from onepeak.serving.http import Limits, check_address, create_app, serve_app
+    from onepeak.serving.http.choosing import model_folder
+
+    check_address(host, token=token)  # before the time it takes to load a model
+    limits = Limits(
+        max_bytes=max_mb * 10**6,
+        max_items=max_items,
+        max_rows=max_rows,
+        max_pixels=max_megapixels * 10**6,
+        max_requests=max_requests,
+        upload_seconds=upload_seconds,
+        max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
+    )
+    loaded = load(model_folder(model), device=device)
+
+    def ready(address: str) -> None:
+        if not quiet:
+            typer.echo(_summary(loaded, with_token=token is not None))
+        typer.echo(address)  # alone on its line, for who reads it with a program
+
+    app = create_app(loaded, limits=limits, token=token)
+    serve_app(app, host=host, port=port, token=token, open_browser=open_browser, on_ready=ready)
+
+
+def _summary(model: "Model", *, with_token: bool) -> str:
+    kind = "rows of a table" if model.reads_tables else "pictures"
+    key = "; requests need the token" if with_token else ""
+    return f"Serving {model.description.method!r}, {len(model.classes)} classes, for {kind}{key}. Ctrl-C stops."

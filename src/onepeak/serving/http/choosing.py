@@ -1,0 +1,28 @@
+"""Which model a folder means."""
+
+from pathlib import Path
+
+from onepeak.data.listing import listed
+from onepeak.errors import InputError
+from onepeak.training.model_files import DESCRIPTION
+
+
+def model_folder(folder: Path) -> Path:
+    """The folder of the model: the one given, or the only one among the runs of a comparison.
+
+    Args:
+        folder: What `onepeak train --out` or `onepeak compare --out` wrote to.
+
+    Raises:
+        InputError: The comparison has several models.
+    """
+    folder = folder.expanduser()
+    if (folder / DESCRIPTION).is_file():
+        return folder
+    models = sorted(path.parent for path in folder.glob(f"runs/*/*/{DESCRIPTION}"))
+    if len(models) > 1:
+        raise InputError(
+            f"`{folder}` must hold one model, got a comparison with {len(models)}: name one of them, "
+            f"{listed(models, limit=3)}."
+        )
+    return models[0] if models else folder
