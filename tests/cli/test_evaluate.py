@@ -110,3 +110,10 @@ def test_calibrated_posteriors_intervals_and_paradoxes_are_measured(run, listed)
     output = run(picture_run().folder, listed, "--label", "grade", "--alpha", 0.3, "--decide", "median", "--project")
     assert "Share of items whose interval holds the true class" in output
     assert "0.3000" in output
+
+
+def test_the_mean_cost_is_printed(run, listed, tmp_path):
+    (tmp_path / "costs.csv").write_text("\n".join([",".join("2" * 8)] * 8))
+    flags = ("--label", "grade", "--decide", "cost", "--cost", tmp_path / "costs.csv")
+    assert json.loads(run(picture_run().folder, listed, *flags, "--json"))["cost"] == 2
+    assert "cost\t2.0000\tCost of an item, on average" in run(picture_run().folder, listed, *flags)

@@ -177,6 +177,18 @@ def test_intervals_decisions_and_projection_are_flags(run, folder):
     assert [row["log_probs"] for row in raw] == load(model).predict(paths, raw=True).log_probs.tolist()
 
 
+def test_the_costs_of_mistakes_are_a_file(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,\n")
+    (tmp_path / "costs.csv").write_text("true,low,middle,high\nlow,0,1,9\nmiddle,0,1,9\nhigh,0,1,9\n")
+    flags = ("--decide", "cost", "--cost", tmp_path / "costs.csv")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU, *flags)
+    assert [json.loads(line)["name"] for line in result.stdout.splitlines()] == ["low", "low"]
+    with pytest.raises(InputError, match=r"`cost` must have 8 rows and 8 columns"):
+        run(picture_run().folder, tmp_path, ON_CPU, *flags)
+    with pytest.raises(InputError, match=r"must be given together, got `decide` 'cost' without `cost`"):
+        run(table_run().folder, tmp_path / "rows.csv", ON_CPU, "--decide", "cost")
+
+
 def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(run, folder, monkeypatch):
     monkeypatch.setattr(command, "_format", lambda **_: "table")
     monkeypatch.setenv("COLUMNS", "300")

@@ -186,6 +186,22 @@ def test_another_decision_changes_the_labels_and_projection_the_posteriors(model
     assert other.calibrated["alpha"] == 0.4
 
 
+def test_projected_at_the_methods_own_labels_every_pair_is_in_order(model):
+    part = picture_run().manifest.take(picture_run().split.test)
+    plain, found = evaluate(model, part), evaluate(model, part, project=True)
+    assert found.metrics["soi_predicted"] == found.metrics["unimodal"] == 1
+    assert found.metrics["mae"] == plain.metrics["mae"]
+    assert (found.prediction.soi == 1).all()
+
+
+def test_with_costs_the_mean_cost_is_measured(table_model):
+    part, costs = table_run().manifest.take(table_run().split.test), np.array([[0, 1, 1], [5, 0, 1], [10, 5, 0]])
+    found = evaluate(table_model, part, decide="cost", cost=costs)
+    expected = np.mean([costs[true, said] for true, said in zip(part.labels, found.prediction.labels, strict=True)])
+    assert found.cost == pytest.approx(expected)
+    assert evaluate(table_model, part).cost is None
+
+
 @pytest.mark.bad_input
 def test_a_decision_nobody_knows_is_refused_before_the_work(model):
     with pytest.raises(InputError, match="Unknown `decide` 'maximum'"):

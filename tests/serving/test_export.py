@@ -99,6 +99,28 @@ def test_rows_with_projection_decision_and_alpha_get_what_predict_says(tmp_path)
     assert (properties["projected"], properties["alpha"]) == (True, 0.3)
 
 
+def test_the_methods_own_label_is_the_peak_of_the_projected_posterior(tmp_path):
+    model = table_model("ren", calibration=CALIBRATION)
+    written = export_onnx(model, tmp_path / "model.onnx", project=True)
+    values = table_rows(64)
+    answers = asked(written.path, values)
+    check_same(answers, said_of_rows(model, values, project=True))
+    assert (said_of_rows(model, values).soi < 1).any()
+    assert (answers["soi"] == 1).all()
+
+
+def test_costs_decide_in_the_file_and_are_told_in_it(tmp_path):
+    model, costs = table_model("ce", calibration=CALIBRATION), np.random.default_rng(0).uniform(0, 9, (6, 6))
+    written = export_onnx(model, tmp_path / "model.onnx", decide="cost", cost=costs)
+    values = table_rows(64)
+    answers = asked(written.path, values)
+    check_same(answers, said_of_rows(model, values, decide="cost", cost=costs))
+    assert (answers["label"] != answers["log_probs"].argmax(-1)).any()
+    assert about(written.path)["decision"] == {
+        "name": "cost", "of": "the posterior in log_probs", "costs": costs.tolist()
+    }  # fmt: skip
+
+
 def test_a_network_of_timm_is_exported_for_every_size(tmp_path):
     settings = NetworkSettings(backbone="resnet18", alpha=0.5)
     network = build_network(onepeak.method("po", num_classes=5), settings, seed=0)

@@ -296,6 +296,14 @@ def test_pictures_one_by_one_are_read_as_many_at_once(model, pixels):
     assert streamed == list(together)
 
 
+def test_a_table_of_costs_decides(table_model, tmp_path):
+    rows = {"size": [0.1, 0.9, None, 2.2], "tone": ["1", "2", "dark", None]}
+    (tmp_path / "costs.csv").write_text(",high,low,middle\nhigh,0,9,9\nmiddle,0,9,9\nlow,0,9,9\n")
+    said = table_model.predict(rows, decide="cost", cost=tmp_path / "costs.csv")
+    assert said.names == ("high",) * 4  # which costs nothing, whatever is true
+    assert torch.equal(said.log_probs, table_model.predict(rows).log_probs)
+
+
 @pytest.mark.bad_input
 def test_what_cannot_be_read_that_way_is_refused_before_any_picture(model, tmp_path):
     for settings, message in (

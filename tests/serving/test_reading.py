@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -41,6 +42,33 @@ def test_projected_posteriors_have_one_peak_at_any_temperature(posteriors):
     assert (side_order_index(read.log_probs, read.labels) == 1).all()
 
 
+def test_without_a_decision_the_peak_is_where_the_methods_own_label_is(posteriors):
+    """Whoever asks for one peak is given a label and sees all fall away from it."""
+    log_probs, labels = posteriors
+    assert (labels != project(log_probs).argmax(-1)).any()  # the best peak would be elsewhere
+    for reading in (Reading(project=True), Reading(project=True, raw=True)):
+        read = reading.read(log_probs, labels, CALIBRATION)
+        assert torch.equal(read.labels, labels)
+        assert (side_order_index(read.log_probs, labels) == 1).all()
+        temperature = 1.0 if reading.raw else 4.0
+        assert torch.equal(read.log_probs, temper(project(log_probs, labels), temperature))
+
+
+def test_the_least_cost_is_that_of_the_posterior_that_is_shown(posteriors):
+    log_probs, labels = posteriors
+    rng = np.random.default_rng(0)
+    costs = tuple(map(tuple, rng.uniform(0, 9, (6, 6)).tolist()))
+    read = Reading(decide="cost", cost=costs).read(log_probs, labels, CALIBRATION)
+    probs = temper(log_probs, 4.0).double().exp().numpy()
+    expected = [min(range(6), key=lambda d: sum(p[k] * costs[k][d] for k in range(6))) for p in probs]
+    assert read.labels.tolist() == expected
+    distance = tuple(tuple(float(abs(true - decided)) for decided in range(6)) for true in range(6))
+    assert torch.equal(
+        Reading(decide="cost", cost=distance).read(log_probs, labels, CALIBRATION).labels,
+        median(temper(log_probs, 4.0)),
+    )
+
+
 def test_neither_projection_nor_raw_posteriors_change_the_interval(posteriors):
     """Their length was learnt on calibrated posteriors that were not projected."""
     log_probs, labels = posteriors
@@ -75,6 +103,12 @@ def test_notes_tell_what_is_missing_and_nothing_else():
     ("reading", "calibration", "message"),
     [
         (Reading(decide="medain"), CALIBRATION, r"Unknown `decide` 'medain'\. Did you mean 'median'\?"),
+        (Reading(decide="cost"), CALIBRATION, r"must be given together, got `decide` 'cost' without `cost`\."),
+        (
+            Reading(cost=((0.0, 1.0), (1.0, 0.0))),
+            CALIBRATION,
+            r"`cost` and `decide` 'cost' must be given together, got `decide` None with `cost`\.",
+        ),
         (Reading(alpha=1.5), CALIBRATION, r"`alpha` must be a finite number > 0 and < 1, got 1\.5\."),
         (
             Reading(alpha=0.01),

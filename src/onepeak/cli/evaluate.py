@@ -29,6 +29,7 @@ def evaluate(
     ] = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
+    cost: options.Cost = None,
     project: options.Project = False,
     device: options.Device = "auto",
     skip_bad: options.SkipBad = False,
@@ -51,7 +52,14 @@ def evaluate(
     manifest = open_for(loaded, data, root=root, order=order, label=label, group=group)
     with Console(stderr=True).status(f"Predicting {len(manifest):,} items"):
         found = measured(
-            loaded, manifest, batch_size=batch_size, skip_bad=skip_bad, alpha=alpha, decide=decide, project=project
+            loaded,
+            manifest,
+            batch_size=batch_size,
+            skip_bad=skip_bad,
+            alpha=alpha,
+            decide=decide,
+            cost=cost,
+            project=project,
         )
     if found.num_trained_on:
         seen = f"{found.num_trained_on:,} of these {counted(len(found.labels), 'item')}"
@@ -76,6 +84,7 @@ def _record(model: "Model", name: str, found: "Evaluation") -> dict[str, object]
         "metrics": {name: value if math.isfinite(value) else None for name, value in found.metrics.items()},
         "calibrated": {name: value if math.isfinite(value) else None for name, value in found.calibrated.items()},
         "paradoxical": found.paradoxical,
+        **({} if found.cost is None else {"cost": found.cost}),
         "chance": {record.name: record.chance(num_classes) for record in METRICS if record.chance is not None},
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
         "notes": list(found.notes),
@@ -93,6 +102,8 @@ def _calibrated(found: "Evaluation") -> list[tuple[str, str, str]]:
         "interval_size": "Classes in an interval, on average",
     }
     rows = [(name, f"{value:.4f}", titles[name]) for name, value in found.calibrated.items()]
+    if found.cost is not None:
+        rows.append(("cost", f"{found.cost:.4f}", "Cost of an item, on average"))
     title = "Share of items whose second most probable class is no neighbour of the first"
     return [*rows, ("paradoxical", f"{found.paradoxical:.4f}", title)]
 

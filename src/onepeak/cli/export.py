@@ -15,6 +15,7 @@ def export(
     onnx: Annotated[Path, typer.Option("--onnx", help="The ONNX file to write.")],
     alpha: options.Alpha = None,
     decide: options.Decide = None,
+    cost: options.Cost = None,
     project: options.Project = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     as_json: options.AsJson = False,
@@ -33,7 +34,7 @@ def export(
 
     loaded = load(model, device="cpu")
     with Console(stderr=True, quiet=quiet).status(f"Exporting {model}"):
-        written = export_onnx(loaded, onnx, alpha=alpha, decide=decide, project=project, force=force)
+        written = export_onnx(loaded, onnx, alpha=alpha, decide=decide, cost=cost, project=project, force=force)
     if as_json:
         record = {"path": str(written.path), "bytes": written.num_bytes, "notes": written.notes}
         typer.echo(json.dumps({**record, "inputs": written.inputs, "outputs": written.outputs}, indent=2))

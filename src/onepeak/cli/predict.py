@@ -40,6 +40,7 @@ def predict(
     ] = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
+    cost: options.Cost = None,
     project: options.Project = False,
     raw: Annotated[bool, typer.Option("--raw", help="Posteriors as the network gives them, not calibrated.")] = False,
     device: options.Device = "auto",
@@ -59,11 +60,13 @@ def predict(
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")
     from onepeak.data.store.progress import progress_of
     from onepeak.serving import load
+    from onepeak.serving.costs import costs_of
     from onepeak.serving.reading import Reading
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
-    reading = Reading(alpha=alpha, decide=decide, project=project, raw=raw)
+    costs = costs_of(cost, loaded.classes)
+    reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
     rows, total, source_name, notes = _answers(loaded, inputs, batch_size, reading)
     for note in () if quiet else notes:
         typer.echo(f"Note: {note}", err=True)
@@ -116,6 +119,7 @@ def _answers(
         batch_size=batch_size,
         alpha=reading.alpha,
         decide=reading.decide,
+        cost=reading.cost,
         project=reading.project,
         raw=reading.raw,
     )

@@ -57,9 +57,24 @@ def read_table(path: Path, *, as_text: Collection[str] = ()) -> Table:
     return _read_csv(path, as_text)
 
 
+def csv_rows(path: Path) -> tuple[list[int], list[list[str]]]:
+    """The rows of a CSV that hold anything, as text, and before them the number of the line each ends on."""
+    text = read_text(path)
+    first = text.lstrip().partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(field.strip() for field in row)]
+    except csv.Error as error:
+        raise InputError(f"{path.name}, row {reader.line_num}: {error}.") from None
+    if not rows:
+        raise InputError(f"{path} is empty.")
+    return [number for number, _ in rows], [row for _, row in rows]
+
+
 def _read_csv(path: Path, as_text: Collection[str]) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
-    numbers, lines = _lines(path)
+    numbers, lines = csv_rows(path)
     indexed = class_index_table(lines)
     if indexed is not None:
         header, lines, order = indexed.columns, indexed.rows, indexed.classes
@@ -77,21 +92,6 @@ def _read_csv(path: Path, as_text: Collection[str]) -> Table:
     frame = pandas.DataFrame(lines, columns=header, index=numbers[1:], dtype=object)
     notes = () if order is None else ("first row read as: rows, features, names of the classes in their order",)
     return Table(frame=typed(frame, as_text=as_text), order=order, notes=notes)
-
-
-def _lines(path: Path) -> tuple[list[int], list[list[str]]]:
-    """The rows that hold anything, with the number of the line each ends on."""
-    text = read_text(path)
-    first = text.lstrip().partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        rows = [(reader.line_num, row) for row in reader if any(field.strip() for field in row)]
-    except csv.Error as error:
-        raise InputError(f"{path.name}, row {reader.line_num}: {error}.") from None
-    if not rows:
-        raise InputError(f"{path} is empty.")
-    return [number for number, _ in rows], [row for _, row in rows]
 
 
 def _check_header(path: Path, header: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from onepeak.serving.paths import picture_paths
     from onepeak.serving.prediction import Prediction, Row
     from onepeak.serving.reading import Reading
-    from onepeak.serving.stream import stream
+    from onepeak.serving.streaming import stream
 
 __all__ = [
     "Evaluation",
@@ -41,6 +41,6 @@ __getattr__, __dir__ = lazy_names(
         "export_onnx": "onepeak.serving.export",
         "load": "onepeak.serving.model",
         "picture_paths": "onepeak.serving.paths",
-        "stream": "onepeak.serving.stream",
+        "stream": "onepeak.serving.streaming",
     },
 )

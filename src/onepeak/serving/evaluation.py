@@ -12,13 +12,13 @@ from onepeak.data.splits.digests import item_digests
 from onepeak.data.store.failures import BadPicture, UnreadablePicturesError
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import NAMES
-from onepeak.posterior import project as nearest_with_one_peak
+from onepeak.serving.costs import costs_of
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.opening import check_kind
 from onepeak.serving.pictures import Picture
 from onepeak.serving.prediction import Prediction, Row
 from onepeak.serving.reading import Reading
-from onepeak.serving.stream import stream
+from onepeak.serving.streaming import stream
 from onepeak.serving.table_rows import recoded
 from onepeak.training.calibration import figures_of
 from onepeak.training.evaluate import Predictions, measure
@@ -35,6 +35,8 @@ class Evaluation:
     calibrated: dict[str, float]
     """How good the posteriors are that `predict` shows: nll, rps, ece, and of their intervals the alpha, coverage and
     interval_size, where there are any."""
+    cost: float | None
+    """What an item costs on average, where the costs of mistakes were given."""
     paradoxical: float
     """The share of items whose second most probable class is no neighbour of the first."""
     class_counts: tuple[int, ...]
@@ -59,6 +61,7 @@ def evaluate(
     skip_bad: bool = False,
     alpha: float | None = None,
     decide: str | None = None,
+    cost: object = None,
     project: bool = False,
 ) -> Evaluation:
     """Measures a model on a data set, all of it.
@@ -70,12 +73,13 @@ def evaluate(
         skip_bad: Whether to leave out pictures that cannot be read.
         alpha: The share of items whose interval may miss the true label, as in `Model.predict`.
         decide: How labels follow from the calibrated posteriors, as there; the method's own way where not given.
+        cost: What each mistake costs, as there; the mean cost is then measured too.
         project: Whether to measure the nearest posteriors that have one peak.
 
     Raises:
         UnreadablePicturesError: Some pictures cannot be read; the message lists them.
     """
-    reading = Reading(alpha=alpha, decide=decide, project=project)
+    reading = Reading(alpha=alpha, decide=decide, cost=costs_of(cost, model.classes), project=project)
     reading.check(model.description.calibration)
     check_kind(model, pictures=not isinstance(data.items, FeatureRows))
     data, notes = with_classes_of(model, data)
@@ -94,11 +98,12 @@ def evaluate(
         indices=np.arange(len(labels)),
         labels=labels,
         predicted=prediction.labels,
-        log_probs=nearest_with_one_peak(own.log_probs) if project else own.log_probs,
+        log_probs=reading.projected(own.log_probs, own.labels),
     )
     return Evaluation(
         metrics=measure(measured, names=NAMES),
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
+        cost=None if reading.cost is None else float(torch.tensor(reading.cost)[labels, prediction.labels].mean()),
         paradoxical=float(prediction.paradoxical.double().mean()),
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,

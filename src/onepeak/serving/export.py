@@ -10,6 +10,7 @@ import torch
 
 from onepeak._extras import require
 from onepeak.errors import InputError
+from onepeak.serving.costs import costs_of
 from onepeak.serving.model import Model
 from onepeak.serving.onnx_check import check_same_answers, open_session
 from onepeak.serving.onnx_graph import onnx_bytes
@@ -38,6 +39,7 @@ def export_onnx(
     *,
     alpha: float | None = None,
     decide: str | None = None,
+    cost: object = None,
     project: bool = False,
     force: bool = False,
 ) -> OnnxFile:
@@ -56,15 +58,17 @@ def export_onnx(
         model: What `onepeak.load` gives.
         path: The file to write; folders on the way are made.
         alpha: The share of samples whose interval may miss the true label; 0.1 where not given and the model allows it.
-        decide: "mode", "median" or "mean" of the calibrated posterior; the method's own decision where not given.
-        project: Whether to give the nearest posteriors that have one peak.
+        decide: "mode", "median", "mean" or "cost" of the calibrated posterior; the method's own decision where not
+            given.
+        cost: What each mistake costs, for the decision "cost", as in `Model.predict`.
+        project: Whether to give the nearest posteriors that have one peak, as in `Model.predict`.
         force: Whether a file that is there is replaced.
 
     Raises:
         InputError: The file exists or cannot be written, or the model has no calibration for `alpha`.
         ExportError: The network has no translation to ONNX, or onnxruntime answers differently.
     """
-    reading = Reading(alpha=alpha, decide=decide, project=project)
+    reading = Reading(alpha=alpha, decide=decide, cost=costs_of(cost, model.classes), project=project)
     reading.check(model.description.calibration)
     path = Path(path).expanduser()
     _check_place(path, force)

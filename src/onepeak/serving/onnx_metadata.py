@@ -38,6 +38,7 @@ def metadata(model: Model, reading: Reading, outputs: tuple[str, ...]) -> dict[s
         "decision": {
             "name": reading.decide or model.network.method.decision,
             "of": "the method's own outputs" if reading.decide is None else "the posterior in log_probs",
+            **({} if reading.cost is None else {"costs": reading.cost}),
         },
         "alpha": reading.used_alpha(calibration),
         "notes": reading.notes(calibration),

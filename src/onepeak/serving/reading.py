@@ -2,13 +2,19 @@
 
 from dataclasses import dataclass
 
+import torch
+
 from onepeak._check import check_choice, check_number
 from onepeak._shapes import Intervals, Labels, LogProbs
 from onepeak.data.listing import counted
 from onepeak.errors import InputError
-from onepeak.posterior import DECISIONS, project
+from onepeak.posterior import DECISIONS, minimum_cost, project
 from onepeak.posterior.conformal import samples_needed
+from onepeak.serving.costs import Costs
 from onepeak.training.calibration import ALPHA, Calibration
+
+COST = "cost"
+"""The decision that needs a table of costs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,17 +33,24 @@ class Reading:
     alpha: float | None = None
     """The share of samples whose interval may miss the true label; 0.1 where not given and the model allows it."""
     decide: str | None = None
-    """A name in `onepeak.posterior.DECISIONS`, taken on the posterior that is shown; else the label is the one that
-    the method itself decided on, from its raw outputs."""
+    """A name in `onepeak.posterior.DECISIONS` or "cost", taken on the posterior that is shown; else the label is the
+    one that the method itself decided on, from its raw outputs."""
+    cost: Costs | None = None
+    """What each mistake costs, for the decision "cost"; see `onepeak.posterior.minimum_cost`."""
     project: bool = False
-    """Whether posteriors are replaced by the nearest ones with one peak."""
+    """Whether posteriors are replaced by the nearest ones with one peak: at the method's own label, so that all falls
+    away from it, or with a decision at the best place, where the mode is then the peak. Median, mean and least cost
+    are labels beside the peak where the probabilities say so."""
     raw: bool = False
     """Whether posteriors are left at the temperature they came with."""
 
     def check(self, calibration: Calibration | None) -> None:
         """Says at once what cannot be done, before any picture is read."""
         if self.decide is not None:
-            check_choice("decide", self.decide, DECISIONS)
+            check_choice("decide", self.decide, (*DECISIONS, COST))
+        if (self.decide == COST) != (self.cost is not None):
+            given = f"`decide` {self.decide!r} with" if self.cost is not None else f"`decide` {COST!r} without"
+            raise InputError(f"`cost` and `decide` {COST!r} must be given together, got {given} `cost`.")
         if self.alpha is not None:
             check_number("alpha", self.alpha, above=0, below=1)
             if calibration is None:
@@ -71,15 +84,27 @@ class Reading:
             labels: What the method decided on.
             calibration: The model's.
         """
-        shown = project(log_probs) if self.project else log_probs
+        shown = self.projected(log_probs, labels)
         if calibration is not None and not self.raw:
             shown = calibration.temper(shown)
-        if self.decide is not None:
-            labels = DECISIONS[self.decide](shown)
+        labels = self._decided(shown, labels)
         intervals, alpha = None, self.used_alpha(calibration)
         if calibration is not None and alpha is not None:
             intervals = calibration.intervals(log_probs, labels, alpha)
         return Read(labels=labels, log_probs=shown, intervals=intervals)
+
+    def projected(self, log_probs: LogProbs, labels: Labels) -> LogProbs:
+        """The posteriors with one peak, if that is asked for; at the method's own labels where these are kept."""
+        if not self.project:
+            return log_probs
+        return project(log_probs, labels if self.decide is None else None)
+
+    def _decided(self, log_probs: LogProbs, labels: Labels) -> Labels:
+        if self.decide is None:
+            return labels
+        if self.cost is not None:
+            return minimum_cost(log_probs, torch.tensor(self.cost, dtype=torch.float64))
+        return DECISIONS[self.decide](log_probs)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
