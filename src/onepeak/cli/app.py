@@ -11,6 +11,7 @@ from onepeak.cli import (
     demo,
     evaluate,
     export,
+    inspect,
     methods,
     metrics,
     predict,
@@ -32,6 +33,7 @@ app.command()(demo.demo)
 app.command()(compare.compare)
 app.command()(train.train)
 app.command()(report.report)
+app.command()(inspect.inspect)
 app.command()(evaluate.evaluate)
 app.command()(predict.predict)
 app.command()(export.export)

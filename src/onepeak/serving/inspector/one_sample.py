@@ -58,7 +58,6 @@ def answer(log_probs: npt.NDArray[np.float32], predicted: int, calibration: Cali
         ([(1, 2, True), (2, 3, False)], True, [0, 3, 1])
     """
     posterior, label = torch.tensor(log_probs)[None], torch.tensor([predicted])
-    gaps = signed_gaps(posterior, label)[0]
     interval = None
     if calibration is not None and calibration.allows(ALPHA):
         lower, upper = calibration.intervals(posterior, label, ALPHA)[0].tolist()
@@ -74,11 +73,18 @@ def answer(log_probs: npt.NDArray[np.float32], predicted: int, calibration: Cali
         soi=float(side_order_index(posterior, label)),
         unimodal=bool(is_unimodal(posterior)),
         paradoxical=bool(is_paradoxical(posterior)),
-        violations=tuple(
-            _violation(pair, predicted, tie=not bool(gaps[pair] > 0))
-            for pair in torch.nonzero(~(gaps < 0)).flatten().tolist()
-        ),
+        violations=violations(log_probs, predicted),
         ranking=order[:3].tolist(),
+    )
+
+
+def violations(log_probs: npt.NDArray[np.float32], predicted: int) -> tuple[Violation, ...]:
+    """The pairs that do not fall away from the prediction, lowest first."""
+    gaps = signed_gaps(torch.tensor(log_probs)[None], torch.tensor([predicted]))[0]
+    # "not below zero" rather than "zero or above": two minus infinities differ by NaN, and they are a tie
+    return tuple(
+        _violation(pair, predicted, tie=not bool(gaps[pair] > 0))
+        for pair in torch.nonzero(~(gaps < 0)).flatten().tolist()
     )
 
 

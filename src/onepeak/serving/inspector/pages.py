@@ -22,8 +22,8 @@ class Shell:
     subtitle: str
     """What was compared, in a line."""
     version: str
-    can_try: bool
-    """Whether there is a model to ask."""
+    places: Mapping[str, str]
+    """Where the pages are, by their titles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +80,9 @@ class TryPage:
     """Of a table, with the names of categories; none for a model of pictures."""
 
 
+PLACES = {"Overview": "/", "Samples": "/samples", "Labels": "/labels"}
+TRY_PLACE = {"Try it": "/try"}
+
 AnyPage: TypeAlias = OverviewPage | SamplesPage | SamplePage | LabelsPage | TryPage
 
 
@@ -99,7 +102,12 @@ def render(page: AnyPage) -> str:
 
 
 def shell(inspection: Inspection, *, can_try: bool) -> Shell:
-    """What is around every page of an inspection."""
+    """What is around every page of an inspection.
+
+    Args:
+        inspection: What is shown.
+        can_try: Whether there is a model to ask.
+    """
     parts, rows, runs = len(inspection.parts), len(inspection.looks), len(inspection.runs)
     words = [_count(len(inspection.classes), "class"), _count(rows, "method")]
     words += [_count(parts, "split"), _count(runs, "run")] if runs > 1 else []
@@ -107,14 +115,14 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
         title=inspection.dataset,
         subtitle=", ".join(words),
         version=importlib.metadata.version("onepeak"),
-        can_try=can_try,
+        places=PLACES | (TRY_PLACE if can_try else {}),
     )
 
 
-def samples_page(inspection: Inspection, *, can_try: bool) -> SamplesPage:
+def samples_page(inspection: Inspection, around: Shell) -> SamplesPage:
     """The grid of an inspection."""
     return SamplesPage(
-        shell=shell(inspection, can_try=can_try),
+        shell=around,
         rows=tuple(inspection.looks),
         parts=part_names(inspection.parts),
         classes=inspection.classes,

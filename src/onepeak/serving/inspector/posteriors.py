@@ -15,7 +15,7 @@ from onepeak.serving.inspector.calibrations import read_calibration
 from onepeak.serving.inspector.evidence_map import EvidenceMaps
 from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.label_view import LabelView, label_view
-from onepeak.serving.inspector.one_sample import Answer, answer, rounded
+from onepeak.serving.inspector.one_sample import Answer, answer, rounded, violations
 from onepeak.serving.inspector.pictures import Pictures
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.inspector.said import Said, read_said
@@ -43,6 +43,8 @@ class Entry:
     soi: float
     paradoxical: bool
     probs: list[float]
+    out_of_order: list[int]
+    """Classes that are not less probable than their neighbour on the way to the prediction."""
     features: dict[str, str]
     """For tables."""
 
@@ -262,6 +264,7 @@ class Posteriors:
             soi=round(float(samples.soi[index]), 4),
             paradoxical=bool(samples.paradoxical[index]),
             probs=rounded(np.exp(said.log_probs[place])),
+            out_of_order=[pair.outer for pair in violations(said.log_probs[place], int(said.predicted[place]))],
             features={} if where is None else self.source.features(where),
         )
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from onepeak.serving.http.failures import JsonResponse, RequestError
 from onepeak.serving.inspector.filters import Filter, Sort
@@ -21,11 +21,10 @@ from onepeak.serving.inspector.pages import (
     samples_page,
     shell,
 )
-from onepeak.serving.inspector.static_files import PLOTLY, plotly_file, static_files
+from onepeak.serving.inspector.static_files import A_WHILE, static_router
 
 DATA = "/v1/inspect"
 """Where the pages get their figures: below /v1, so that errors come as JSON too."""
-_A_WHILE = {"Cache-Control": "private, max-age=3600"}
 _MOST_ITEM = 2**31
 
 PartName = Annotated[str, Path(pattern=r"^\d{1,6}-\d{1,6}$")]
@@ -41,8 +40,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
             model, and then there is no page to try it.
     """
     router = APIRouter(include_in_schema=False)
-    can_try = columns is not None
-    around = shell(inspection, can_try=can_try)
+    around = shell(inspection, can_try=columns is not None)
     parts = part_names(inspection.parts)
 
     def wanted(
@@ -76,7 +74,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
 
     @router.get("/samples")
     def samples() -> HTMLResponse:
-        return _html(samples_page(inspection, can_try=can_try))
+        return _html(samples_page(inspection, around))
 
     @router.get("/sample/{part}/{item}")
     def sample(part: PartName, item: Item) -> HTMLResponse:
@@ -142,17 +140,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
         row = _known("method", method, inspection.looks)
         return _picture(inspection.posteriors.evidence(row, part, item, label), "image/png")
 
-    @router.get(f"/static/{PLOTLY}")
-    def plotly() -> FileResponse:
-        return FileResponse(plotly_file(), media_type="text/javascript", headers=_A_WHILE)
-
-    @router.get("/static/{name}")
-    def static(name: str) -> Response:
-        content, kind = static_files().get(name, (b"", ""))
-        if not kind:
-            raise RequestError(404, "There is no such file.")
-        return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
-
+    router.include_router(static_router())
     return router
 
 
@@ -163,7 +151,7 @@ def _html(page: Any) -> HTMLResponse:
 def _picture(content: bytes | None, kind: str) -> Response:
     if not content:
         raise RequestError(404, "There is no picture of this sample.")
-    return Response(content, media_type=kind, headers=_A_WHILE)
+    return Response(content, media_type=kind, headers=A_WHILE)
 
 
 def _known(name: str, value: str, known: Mapping[str, object]) -> str:

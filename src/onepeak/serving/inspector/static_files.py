@@ -5,10 +5,34 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from fastapi import APIRouter
+from starlette.responses import FileResponse, Response
+
 from onepeak.errors import MissingExtraError
+from onepeak.serving.http.failures import RequestError
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 PLOTLY = "plotly.min.js"
+A_WHILE = {"Cache-Control": "private, max-age=3600"}
+"""For what does not change while the server runs, and is worth keeping."""
+
+
+def static_router() -> APIRouter:
+    """The addresses of all files."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get(f"/static/{PLOTLY}")
+    def plotly() -> FileResponse:
+        return FileResponse(plotly_file(), media_type="text/javascript", headers=A_WHILE)
+
+    @router.get("/static/{name}")
+    def static(name: str) -> Response:
+        content, kind = static_files().get(name, (b"", ""))
+        if not kind:
+            raise RequestError(404, "There is no such file.")
+        return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+
+    return router
 
 
 @cache

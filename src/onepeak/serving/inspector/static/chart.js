@@ -1,0 +1,82 @@
+// Charts by plotly, in the colours of the page; drawn when they come near the screen, and again when the colours change.
+const root = document.documentElement;
+const drawn = new Map();
+let library;
+
+/** Plotly, fetched from this server when the first chart is wanted. */
+function plotly() {
+  library ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = "/static/plotly.min.js";
+    script.onload = () => done(window.Plotly);
+    script.onerror = () => failed(new Error("The charts could not be loaded."));
+    document.head.append(script);
+  });
+  return library;
+}
+
+/** A colour of the page by its name. */
+export const ink = name => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
+
+/** The colour, seen through. */
+export function faint(colour, opacity) {
+  const [red, green, blue] = [1, 3, 5].map(place => parseInt(colour.slice(place, place + 2), 16));
+  return `rgba(${red},${green},${blue},${opacity})`;
+}
+
+function layoutOf(own) {
+  const axis = {gridcolor: ink("grid"), linecolor: ink("line"), zerolinecolor: ink("line"), zeroline: false, fixedrange: true,
+    automargin: true, tickfont: {size: 12}};
+  return {
+    margin: {l: 48, r: 12, t: 8, b: 40}, showlegend: false, hovermode: "closest", dragmode: false, autosize: true,
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    font: {family: getComputedStyle(document.body).fontFamily, size: 12.5, color: ink("ink")},
+    hoverlabel: {bgcolor: ink("raised"), bordercolor: ink("line"), font: {color: ink("ink")}},
+    legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 12}},
+    ...own,
+    xaxis: {...axis, ...own.xaxis}, yaxis: {...axis, ...own.yaxis},
+  };
+}
+
+async function redraw(place) {
+  const {make, onClick} = drawn.get(place), Plotly = await plotly();
+  const {data, layout} = make();
+  const first = !place.classList.contains("js-plotly-plot");
+  await Plotly.react(place, data, layoutOf(layout), {displayModeBar: false, responsive: true, showTips: false});
+  if (first && onClick) place.on("plotly_click", onClick);
+  place.dataset.drawn = "true";
+}
+
+const near = new IntersectionObserver(entries => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting || !drawn.has(entry.target)) continue;
+    near.unobserve(entry.target);
+    drawn.get(entry.target).seen = true;
+    redraw(entry.target);
+  }
+}, {rootMargin: "300px"});
+
+/** Draws a chart at a place: `make` gives its data and layout, and is asked again when the colours change. */
+export function draw(place, make, {onClick} = {}) {
+  const before = drawn.get(place);
+  drawn.set(place, {make, onClick, seen: before?.seen ?? false});
+  if (before?.seen) return redraw(place);
+  near.observe(place);
+  return Promise.resolve();
+}
+
+root.addEventListener("themechange", () => {
+  for (const [place, {seen}] of drawn) {
+    if (!place.isConnected) drawn.delete(place);
+    else if (seen) redraw(place);
+  }
+});
+
+const FEW = 12;
+
+/** An axis of classes: all named where they are few, else some. */
+export function classAxis(classes, own = {}) {
+  const step = Math.ceil(classes.length / FEW), places = classes.map((_, place) => place).filter(place => place % step === 0);
+  return {tickmode: "array", tickvals: places, ticktext: places.map(place => classes[place]), range: [-0.6, classes.length - 0.4],
+    showgrid: false, ...own};
+}

@@ -1,0 +1,62 @@
+// What all pages share: figures from the server, words for them, and elements.
+
+/** JSON from the server; an error holds the server's own sentence. */
+export async function getJson(address, options) {
+  let answer;
+  try {
+    answer = await fetch(address, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The server does not answer. Is onepeak inspect still running?");
+  }
+  const content = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(content.error?.message ?? `The server answered ${answer.status}.`);
+  return content;
+}
+
+export const about = () => (known ??= getJson("/v1/inspect/about"));
+let known;
+
+/** Shows a problem in place of what could not be shown, or takes it away. */
+export function problem(error) {
+  const place = document.getElementById("problem");
+  place.hidden = !error;
+  place.textContent = error ? error.message : "";
+  if (error) console.info(error);
+}
+
+/** An element with attributes and children; what is null or false is left out. Text is never read as HTML. */
+export function element(name, attributes = {}, ...children) {
+  const svg = ["svg", "rect", "path", "line"].includes(name);
+  const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children.flat().filter(child => child !== null && child !== false && child !== undefined));
+  return made;
+}
+
+export const percent = (share, digits = 1) => share === null ? "–" : `${(100 * share).toFixed(digits)} %`;
+export const number = value => value === null ? "–" : value.toFixed(value >= 10 ? 2 : 3);
+export const probability = value => value >= 0.0995 ? value.toFixed(2) : value >= 0.0005 ? value.toFixed(3) : "0.000";
+export const counted = (count, noun) => `${count.toLocaleString("en")} ${count === 1 ? noun : noun + "s"}`;
+
+const DASHES = {solid: null, dash: "5 3", dot: "2 2", dashdot: "6 2 2 2"};
+
+/** A short line in the look of a method, as its charts draw it. */
+export function swatch(look) {
+  return element("svg", {class: "swatch", viewBox: "0 0 22 8", width: 22, height: 8, "aria-hidden": "true"},
+    element("line", {x1: 1, x2: 21, y1: 4, y2: 4, stroke: look.colour, "stroke-width": 3, "stroke-dasharray": DASHES[look.dash]}));
+}
+
+/** Fills a table: names of columns, then rows whose first cell is their name. */
+export function fillTable(table, header, rows) {
+  table.tHead.replaceChildren(element("tr", {}, header.map(each => element("th", {scope: "col"}, each))));
+  table.tBodies[0].replaceChildren(...rows.map(([first, ...cells]) =>
+    element("tr", {}, element("th", {scope: "row"}, first), cells.map(cell => element("td", {}, cell)))));
+}
+
+/** Where keys are meant for a field, not for the page. */
+export const typing = event => event.target.matches?.("input:not([type=checkbox]):not([type=range]), select, textarea")
+  || event.ctrlKey || event.metaKey || event.altKey;

@@ -1,0 +1,104 @@
+// How one posterior is drawn and told: the same on the page of a sample and where a model is tried.
+import {classAxis, faint, ink} from "./chart.js";
+import {element, percent, probability} from "./page.js";
+
+/** Classes at which a posterior rises on its way out from the prediction. */
+export const outOfOrder = said => new Set(said.violations.map(pair => pair.outer));
+
+/** The pairs that contradict the order, for answers that come without them; from logarithms, which do not round to ties. */
+export function violations(logProbs, predicted) {
+  const found = [];
+  for (let place = 0; place + 1 < logProbs.length; place++) {
+    const [inner, outer] = place < predicted ? [place + 1, place] : [place, place + 1];
+    if (!(logProbs[outer] < logProbs[inner])) found.push({inner, outer, tie: logProbs[outer] === logProbs[inner]});
+  }
+  return found;
+}
+
+/** A small posterior as SVG: bars, the prediction dark, what is out of order in the colour of warnings, the truth below. */
+export function spark({probs, predicted, truth, out_of_order}) {
+  const count = probs.length, high = Math.max(...probs, 1e-9), width = 120, tall = 36, step = width / count;
+  const bad = new Set(out_of_order);
+  const gap = count > 30 ? 0 : 0.18 * step;
+  const bars = probs.map((value, place) => {
+    const length = Math.max(tall * value / high, 0.6);
+    return element("rect", {x: (place * step + gap / 2).toFixed(2), y: (tall - length).toFixed(2), width: (step - gap).toFixed(2),
+      height: length.toFixed(2), class: place === predicted ? "predicted" : bad.has(place) ? "out" : "bar"});
+  });
+  const middle = (truth + 0.5) * step;
+  return element("svg", {class: "spark", viewBox: `0 0 ${width} ${tall + 8}`, preserveAspectRatio: "none", "aria-hidden": "true"},
+    bars, element("path", {class: "truth", d: `M${middle - 4} ${tall + 7}L${middle} ${tall + 1.5}L${middle + 4} ${tall + 7}Z`}));
+}
+
+/** The chart of one posterior. `extra`: whether all marks are drawn, as in the large one. */
+export function posteriorChart(said, classes, {truth = null, trueProbs = null, extra = true, height = 0} = {}) {
+  const bad = outOfOrder(said), places = said.probs.map((_, place) => place);
+  const top = Math.max(...said.probs, ...(extra && said.projected ? said.projected : []), ...(extra && trueProbs ? trueProbs : []), 0.02);
+  const names = places.map(place => classes[place]);
+  const hover = "%{customdata}: %{y:.3f}<extra></extra>";
+  const bars = (chosen, name, marker) => ({type: "bar", name, x: chosen, y: chosen.map(place => said.probs[place]),
+    customdata: chosen.map(place => names[place]), hovertemplate: hover, marker: {line: {width: 0}, ...marker}, showlegend: extra});
+  const data = [bars(places.filter(place => !bad.has(place)), "posterior", {color: ink("bar")})];
+  if (bad.size) data.push(bars(places.filter(place => bad.has(place)), "out of order",
+    {color: ink("warn"), pattern: {shape: classes.length > 30 ? "" : "/", fgcolor: ink("ground"), size: 6, solidity: 0.25}}));
+  if (extra && trueProbs) data.push({type: "scatter", mode: "lines", name: "true posterior", x: places, y: trueProbs,
+    line: {color: ink("soft"), width: 1.5, dash: "dot", shape: "spline"}, customdata: names, hovertemplate: hover});
+  if (extra && said.projected && !said.unimodal) data.push({type: "scatter", mode: "lines+markers", name: "nearest with one peak", x: places,
+    y: said.projected, customdata: names, hovertemplate: hover, line: {color: ink("projected"), width: 2}, marker: {size: classes.length > 30 ? 3 : 5}});
+  const low = -0.07 * top, mark = (name, place, symbol, colour, y) => ({type: "scatter", mode: "markers", name: `${name} ${classes[place]}`, x: [place],
+    y: [y], marker: {symbol, size: 11, color: colour, line: {color: ink("ground"), width: 1}}, hovertemplate: `${name} ${classes[place]}<extra></extra>`, showlegend: extra});
+  if (said.interval) data.push({type: "scatter", mode: "lines", name: extra ? "90 % interval" : "", x: [said.interval[0] - 0.4, said.interval[1] + 0.4], y: [low, low],
+    line: {color: ink("accent"), width: extra ? 6 : 4}, hovertemplate: `interval ${classes[said.interval[0]]} to ${classes[said.interval[1]]}<extra></extra>`, showlegend: extra});
+  if (extra) {
+    data.push(mark("mode", said.mode, "circle", ink("ink"), 1.07 * top));
+    data.push(mark("median", said.median, "diamond", ink("projected"), 1.07 * top + (said.median === said.mode ? 0.07 * top : 0)));
+  }
+  if (truth !== null) data.push(mark("truth", truth, "triangle-up", ink("truth"), 2 * low));
+  return {data, layout: {
+    height: height || (extra ? 400 : 150), barmode: "overlay", bargap: classes.length > 30 ? 0.05 : 0.18, showlegend: extra,
+    margin: {l: extra ? 48 : 34, r: 8, t: extra ? 8 : 4, b: 28},
+    xaxis: classAxis(classes, extra ? {} : {tickfont: {size: 10}}),
+    yaxis: {range: [2.9 * low, (extra ? 1.22 : 1.08) * top], title: extra ? {text: "probability", standoff: 6} : undefined,
+      nticks: extra ? 6 : 3, tickfont: {size: extra ? 12 : 10}},
+    shapes: said.interval && extra ? [{type: "rect", x0: said.interval[0] - 0.5, x1: said.interval[1] + 0.5, y0: 0, y1: 1, yref: "paper",
+      fillcolor: faint(ink("accent-hex"), 0.07), line: {width: 0}, layer: "below"}] : [],
+  }};
+}
+
+/** The posterior in a sentence. */
+export function verdict(said, classes, truth = null) {
+  const parts = [`Says ${classes[said.predicted]}`];
+  if (truth !== null) {
+    const off = Math.abs(truth - said.predicted);
+    parts[0] += off ? `, the truth is ${classes[truth]} (${off} off)` : ", and that is right";
+  }
+  parts.push(`${percent(said.soi, 0)} of adjacent classes are in order`);
+  if (said.interval) parts.push(`the 90 % interval is ${interval(said.interval, classes)}`);
+  return `${parts.join("; ")}.`;
+}
+
+export const interval = ([low, high], classes) => low === high ? classes[low] : `${classes[low]} to ${classes[high]}`;
+
+/** Words for what is wrong with a posterior, as small labels. */
+export function badges(said) {
+  return [
+    said.unimodal ? element("span", {class: "badge good"}, "one peak") : element("span", {class: "badge warn"}, "several peaks"),
+    said.paradoxical && element("span", {class: "badge warn"}, "paradoxical"),
+  ];
+}
+
+const MOST_PAIRS = 8;
+
+/** The pairs out of order, in words. */
+export function violationText(said, classes) {
+  if (!said.violations.length) return [element("p", {class: "good-text"}, "Falls away from its prediction on both sides: no pair is out of order.")];
+  const line = pair => element("li", {}, pair.tie
+    ? `${classes[pair.outer]} is as probable as ${classes[pair.inner]} (${probability(said.probs[pair.outer])}), though farther from ${classes[said.predicted]}`
+    : `${classes[pair.outer]} (${probability(said.probs[pair.outer])}) is above ${classes[pair.inner]} (${probability(said.probs[pair.inner])}), though farther from ${classes[said.predicted]}`);
+  const lines = said.violations.map(line), rest = lines.slice(MOST_PAIRS);
+  return [
+    element("h3", {}, `${said.violations.length} of ${classes.length - 1} pairs out of order`),
+    element("ul", {class: "pairs"}, lines.slice(0, MOST_PAIRS)),
+    rest.length ? element("details", {}, element("summary", {}, `${rest.length} more`), element("ul", {class: "pairs"}, rest)) : "",
+  ];
+}

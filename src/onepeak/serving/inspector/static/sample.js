@@ -1,0 +1,121 @@
+// One sample: the picture, one method large, all methods side by side.
+import {filtersOf, sampleAddress} from "./address.js";
+import {draw} from "./chart.js";
+import {showPicture} from "./overlay.js";
+import {about, counted, element, fillTable, getJson, percent, probability, problem, swatch, typing} from "./page.js";
+import {badges, interval, posteriorChart, verdict, violationText} from "./posterior.js";
+
+const {part, item} = document.getElementById("sample").dataset;
+const byId = name => document.getElementById(name);
+let known, found;
+
+const chosenRow = () => found.answers.find(each => each.row === filtersOf(location.search).get("method")) ?? found.answers[0];
+
+function showTrail(filters) {
+  byId("back").href = `/samples${filters.size ? `?${filters}` : ""}`;
+  byId("position").textContent = found.position ? `${found.position.toLocaleString("en")} of ${counted(found.total, "sample")}` : "";
+  for (const name of ["previous", "next"]) {
+    byId(name).hidden = !found[name];
+    if (found[name]) byId(name).href = sampleAddress(found[name], filters);
+  }
+}
+
+function showFacts() {
+  const others = found.parts.filter(each => each !== part), filters = filtersOf(location.search);
+  filters.delete("part");
+  byId("name").textContent = found.name;
+  document.title = `${found.name} · ${document.title.split(" · ").at(-1)}`;
+  byId("facts").replaceChildren(
+    element("span", {}, "True class ", element("strong", {}, known.classes[found.truth])),
+    element("span", {class: "quiet"}, Object.keys(known.parts).length > 1 ? `tested in ${known.parts[part]}` : "tested"),
+    ...others.map(each => element("a", {href: sampleAddress({part: each, item}, filters)}, `also in ${known.parts[each]}`)));
+}
+
+function showSample(chosen) {
+  const note = byId("seen-note");
+  if (found.kind === "pictures") {
+    const query = new URLSearchParams({method: chosen.row, label: chosen.answer.predicted});
+    showPicture(`/picture/${part}/${item}`, chosen.evidence ? element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}) : null, found.name);
+    note.textContent = chosen.evidence ? "" : "No evidence map: this run kept no model.";
+  } else if (found.kind === "rows") {
+    byId("seen").replaceChildren(element("dl", {class: "row large"}, Object.entries(found.features).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])));
+  } else note.textContent = found.reason;
+}
+
+function actionsOf(said) {
+  return said.ranking.map(place => element("li", {}, element("strong", {}, known.classes[place]), ` ${known.actions[place]} `, element("span", {class: "quiet"}, probability(said.probs[place]))));
+}
+
+function showChosen(chosen) {
+  const said = chosen.answer;
+  byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said).filter(Boolean));
+  byId("verdict").textContent = verdict(said, known.classes, found.truth);
+  draw(byId("chosen"), () => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs}));
+  byId("violations").replaceChildren(...violationText(said, known.classes));
+  document.querySelector("#actions ol")?.replaceChildren(...actionsOf(said));
+}
+
+function showMethods(chosen) {
+  const filters = filtersOf(location.search);
+  byId("methods").replaceChildren(...found.answers.map(({row, answer: said}) => {
+    filters.set("method", row);
+    const chart = element("div", {class: "chart small", role: "img", "aria-label": `Posterior of ${row}: ${verdict(said, known.classes, found.truth)}`});
+    draw(chart, () => posteriorChart(said, known.classes, {truth: found.truth, extra: false}));
+    return element("li", {class: row === chosen.row ? "method chosen" : "method"},
+      element("h3", {}, swatch(known.looks[row]), element("a", {href: sampleAddress({part, item}, filters), "data-row": row, "aria-current": row === chosen.row ? "true" : null}, row)),
+      element("p", {class: "says"}, element("span", {class: "label"}, known.classes[said.predicted]), element("span", {class: "quiet"}, said.predicted === found.truth ? "right" : `${Math.abs(said.predicted - found.truth)} off`), ...badges(said).filter(Boolean)),
+      chart,
+      element("p", {class: "quiet"}, `SOI ${percent(said.soi, 0)}`, said.interval ? `, interval ${interval(said.interval, known.classes)}` : ""),
+      known.actions.length ? element("ol", {class: "brief"}, said.ranking.map(place => element("li", {}, known.actions[place]))) : "");
+  }));
+}
+
+function showNumbers() {
+  const truth = found.true_probs ? [found.true_probs] : [];
+  fillTable(byId("numbers"), ["Class", ...(truth.length ? ["true posterior"] : []), ...found.answers.flatMap(each => each.answer.unimodal ? [each.row] : [each.row, `${each.row}, nearest with one peak`])],
+    known.classes.map((name, place) => [place === found.truth ? `${name} (true)` : name, ...truth.map(each => probability(each[place])),
+      ...found.answers.flatMap(({answer: said}) => [probability(said.probs[place]), ...(said.unimodal ? [] : [probability(said.projected[place])])])]));
+}
+
+function show() {
+  const chosen = chosenRow();
+  showTrail(filtersOf(location.search));
+  showFacts();
+  showSample(chosen);
+  showChosen(chosen);
+  showMethods(chosen);
+}
+
+/** The chosen method changes the list that the sample is in, so that is asked for again. */
+async function ask() {
+  try {
+    found = await getJson(`/v1/inspect/sample/${part}/${item}?${filtersOf(location.search)}`);
+    problem(null);
+    show();
+  } catch (error) {
+    problem(error);
+  }
+}
+
+byId("methods").addEventListener("click", event => {
+  const link = event.target.closest("a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  history.pushState(null, "", link.href);
+  ask().then(() => byId("methods").querySelector("[aria-current]")?.focus({preventScroll: true}));
+});
+addEventListener("popstate", ask);
+addEventListener("keydown", event => {
+  if (typing(event) || event.target.matches("input")) return;
+  if (event.key === "ArrowLeft" && !byId("previous").hidden) byId("previous").click();
+  else if (event.key === "ArrowRight" && !byId("next").hidden) byId("next").click();
+  else if (event.key === "Escape") byId("back").click();
+});
+
+try {
+  known = await about();
+  await ask();
+  if (found) showNumbers();
+} catch (error) {
+  problem(error);
+}

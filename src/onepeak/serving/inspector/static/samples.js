@@ -1,0 +1,152 @@
+// The grid of samples: the address says what is shown, the server finds it, sixty a page.
+import {filtersOf, sampleAddress} from "./address.js";
+import {about, counted, element, getJson, percent, problem, typing} from "./page.js";
+import {spark} from "./posterior.js";
+
+const form = document.getElementById("filters"), grid = document.getElementById("grid"), found = document.getElementById("found");
+let latest, asking;
+
+/** Fills the fields from the address. */
+function readAddress() {
+  const address = new URLSearchParams(location.search);
+  for (const field of form.elements) {
+    if (!field.name) continue;
+    const given = address.get(field.name);
+    if (field.type === "checkbox") field.checked = given === "true";
+    else if (field.name === "soi") field.value = given ? String(+(100 * given).toFixed(4)) : "";
+    else field.value = given ?? (field.tagName === "SELECT" ? field.options[0].value : "");
+  }
+}
+
+/** What the fields say, as an address; what is left at its default is left out. */
+function written() {
+  const address = new URLSearchParams();
+  for (const field of form.elements) {
+    if (!field.name) continue;
+    if (field.type === "checkbox") { if (field.checked) address.set(field.name, "true"); }
+    else if (!field.value || !field.checkValidity()) continue;
+    else if (field.name === "soi") address.set("soi", String(+(field.value / 100).toFixed(6)));
+    else if (field.tagName !== "SELECT" || field.name === "method" || field.value !== field.options[0].value) address.set(field.name, field.value);
+  }
+  return address;
+}
+
+function card(entry, classes, kind, filters) {
+  const right = entry.truth === entry.predicted, off = Math.abs(entry.truth - entry.predicted);
+  const seen = kind === "pictures"
+    ? element("img", {src: `/thumbnail/${entry.part}/${entry.item}`, alt: "", loading: "lazy", width: 160, height: 120})
+    : kind === "rows" ? element("dl", {class: "row"}, Object.entries(entry.features).slice(0, 4).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])) : "";
+  return element("li", {}, element("a", {class: "card", href: sampleAddress(entry, filters)},
+    seen, spark(entry),
+    element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "right") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),
+    element("span", {class: "says"}, element("span", {class: "quiet"}, `SOI ${percent(entry.soi, 0)}`), entry.paradoxical && element("span", {class: "badge warn"}, "paradoxical")),
+    element("span", {class: "name"}, entry.name)));
+}
+
+/** Links to pages: the first, the last, and those around the one shown. */
+function pager({page, num_pages: count}) {
+  if (count === 1) return [];
+  const near = [...new Set([1, page - 1, page, page + 1, count])].filter(each => each >= 1 && each <= count);
+  const address = each => { const all = written(); if (each > 1) all.set("page", each); return `?${all}`; };
+  const link = (each, text, rel) => element("a", {href: address(each), rel, "aria-current": each === page && !rel ? "page" : null, "aria-label": rel ? null : `Page ${each}`}, text);
+  return [
+    page > 1 ? link(page - 1, "←\u00a0Previous", "prev") : "",
+    near.flatMap((each, place) => [place && each - near[place - 1] > 1 ? element("span", {}, "…") : "", link(each, each.toLocaleString("en"))]),
+    page < count ? link(page + 1, "Next\u00a0→", "next") : "",
+  ].flat();
+}
+
+async function show() {
+  asking?.abort();
+  const own = asking = new AbortController(), filters = filtersOf(location.search), address = new URLSearchParams(filters);
+  address.set("page", new URLSearchParams(location.search).get("page") ?? 1);
+  grid.setAttribute("aria-busy", "true");
+  const slow = setTimeout(() => { found.textContent = "Reading the posteriors …"; }, 300);
+  try {
+    const [{classes}, page] = await Promise.all([about(), getJson(`/v1/inspect/samples?${address}`, {signal: own.signal})]);
+    latest = page;
+    problem(null);
+    const first = (page.page - 1) * 60 + 1, last = first + page.entries.length - 1;
+    found.textContent = page.total ? `${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${counted(page.total, "sample")}` : "No sample is like this: take back a filter.";
+    document.getElementById("reason").hidden = !page.reason;
+    document.getElementById("reason").textContent = page.reason ? `${page.reason} Posteriors are shown without pictures.` : "";
+    grid.replaceChildren(...page.entries.map(entry => card(entry, classes, page.kind, filters)));
+    for (const place of document.querySelectorAll(".pages")) place.replaceChildren(...pager(page));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    problem(error);
+    found.textContent = "";
+    grid.replaceChildren();
+  } finally {
+    clearTimeout(slow);
+    if (asking === own) grid.removeAttribute("aria-busy");
+  }
+}
+
+/** Goes to what the fields say; letters of one word are one step for the back button. */
+function changed({replace = false} = {}) {
+  const query = written().toString(), address = `${location.pathname}${query ? `?${query}` : ""}`;
+  if (address === location.pathname + location.search) return;
+  history[replace ? "replaceState" : "pushState"](null, "", address);
+  show();
+}
+
+let pause, words = false;
+form.addEventListener("input", event => {
+  const typed = event.target.matches("[type=search], [type=number]");
+  clearTimeout(pause);
+  pause = setTimeout(() => { changed({replace: typed && words}); words = typed; }, typed ? 250 : 0);
+});
+form.addEventListener("focusout", () => { words = false; });
+form.addEventListener("submit", event => event.preventDefault());
+form.addEventListener("reset", event => {
+  event.preventDefault();
+  const method = form.elements.method.value;
+  for (const field of form.elements) {
+    if (field.type === "checkbox") field.checked = false;
+    else if (field.tagName === "SELECT") field.selectedIndex = 0;
+    else if (field.name) field.value = "";
+  }
+  form.elements.method.value = method;
+  changed();
+});
+for (const place of document.querySelectorAll(".pages")) place.addEventListener("click", event => {
+  const link = event.target.closest("a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  turn(link.href);
+});
+addEventListener("popstate", () => { readAddress(); show(); });
+
+async function turn(address) {
+  history.pushState(null, "", address);
+  await show();
+  scrollTo({top: 0});
+  grid.querySelector("a")?.focus({preventScroll: true});
+}
+
+/** Arrows move over the grid by what is seen: how many columns there are follows from the width. */
+function move(event) {
+  const cards = [...grid.querySelectorAll("a")], here = cards.indexOf(document.activeElement);
+  if (!cards.length) return;
+  const top = cards[0].offsetTop, columns = Math.max(1, cards.findIndex(each => each.offsetTop > top) === -1 ? cards.length : cards.findIndex(each => each.offsetTop > top));
+  const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns}[event.key];
+  const next = here === -1 ? 0 : event.key === "Home" ? 0 : event.key === "End" ? cards.length - 1 : here + step;
+  if (here === -1 && !grid.contains(document.activeElement) && document.activeElement !== document.body) return;
+  if (next < 0 || next >= cards.length) return;
+  event.preventDefault();
+  cards[next].focus();
+}
+
+addEventListener("keydown", event => {
+  if (typing(event)) return;
+  if (["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) move(event);
+  else if (event.key === "/") { event.preventDefault(); document.getElementById("filter-box").open = true; form.elements.search.focus(); }
+  else if (event.key === "n") document.querySelector(".pages a[rel=next]")?.click();
+  else if (event.key === "p") document.querySelector(".pages a[rel=prev]")?.click();
+});
+grid.addEventListener("error", event => event.target.classList.add("gone"), true); // a picture that is no longer there
+
+if (matchMedia("(max-width: 62rem)").matches) document.getElementById("filter-box").open = false;
+readAddress();
+show();

@@ -1,0 +1,65 @@
+// A picture or a row of the user's own: asked of the model on this server.
+import {draw} from "./chart.js";
+import {evidenceCanvas, showPicture} from "./overlay.js";
+import {element, fillTable, getJson, probability, problem} from "./page.js";
+import {badges, posteriorChart, verdict, violations} from "./posterior.js";
+
+const waiting = document.getElementById("waiting"), result = document.getElementById("result");
+const drop = document.getElementById("drop"), file = document.getElementById("file"), row = document.getElementById("row");
+const withEvidence = getJson("/v1/model").then(card => card.evidence).catch(() => false);
+let seen;
+
+/** The answer under the names that the pages share. */
+function answerOf(item) {
+  const logProbs = item.log_probs.map(value => value ?? -Infinity), half = item.probs.reduce(([sum, place], value, each) => sum >= 0.5 ? [sum, place] : [sum + value, each], [0, 0]);
+  return {probs: item.probs, predicted: item.index, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, interval: item.interval_index,
+    mode: item.probs.indexOf(Math.max(...item.probs)), median: half[1], violations: violations(logProbs, item.index), projected: null};
+}
+
+async function ask(options, query) {
+  waiting.textContent = "The model is asked …";
+  problem(null);
+  try {
+    const content = await getJson(`/v1/predict?${query}`, {method: "POST", ...options});
+    const item = content.predictions[0], said = answerOf(item), classes = content.classes;
+    result.hidden = false;
+    document.getElementById("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said).filter(Boolean));
+    document.getElementById("verdict").textContent = [verdict(said, classes), ...content.notes].join(" ");
+    draw(document.getElementById("chosen"), () => posteriorChart(said, classes));
+    fillTable(document.getElementById("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
+    waiting.textContent = `Predicted ${classes[said.predicted]}.`;
+    document.getElementById("result-title").focus();
+    return item;
+  } catch (error) {
+    waiting.textContent = "";
+    result.hidden = true;
+    problem(error);
+    return null;
+  }
+}
+
+async function askPicture(picture) {
+  if (seen) URL.revokeObjectURL(seen);
+  seen = URL.createObjectURL(picture);
+  const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: picture}, new URLSearchParams(await withEvidence ? {evidence: true} : {}));
+  if (item) showPicture(seen, item.evidence ? evidenceCanvas(item.evidence) : null, picture.name ?? "dropped");
+}
+
+file?.addEventListener("change", () => { if (file.files[0]) askPicture(file.files[0]); });
+for (const name of ["dragenter", "dragover"]) drop?.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
+drop?.addEventListener("dragleave", () => drop.classList.remove("over"));
+drop?.addEventListener("submit", event => event.preventDefault());
+drop?.addEventListener("drop", event => {
+  event.preventDefault();
+  drop.classList.remove("over");
+  const picture = event.dataTransfer.files[0];
+  if (picture) askPicture(picture);
+  else problem(new Error("What was dropped is no file: drop a picture from a folder."));
+});
+
+row?.addEventListener("submit", async event => {
+  event.preventDefault();
+  const values = Object.fromEntries([...new FormData(row)].map(([name, value]) => [name, value === "" ? null : row.elements[name].type === "number" ? Number(value) : value]));
+  const item = await ask({headers: {"Content-Type": "application/json"}, body: JSON.stringify({rows: [values]})}, "");
+  if (item) document.getElementById("seen").replaceChildren(element("dl", {class: "row large"}, Object.entries(values).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value === null ? "missing" : String(value))])));
+});

@@ -1,0 +1,38 @@
+"""The page on which a model is tried: beside the others of an inspection, or alone where a model is served."""
+
+import importlib.metadata
+
+from fastapi import APIRouter
+from starlette.responses import HTMLResponse
+
+from onepeak.serving.inspector.pages import Shell, TryPage, render
+from onepeak.serving.inspector.static_files import static_router
+from onepeak.serving.model import Model
+
+
+def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
+    """The columns that a model of a table reads, with the names of categories; none for a model of pictures."""
+    table = model.description.table
+    return {} if table is None else {name: table.categories.get(name, ()) for name in table.columns}
+
+
+def try_router(model: Model) -> APIRouter:
+    """The page alone, as the first of a server; it asks /v1/predict.
+
+    Args:
+        model: What is served there.
+    """
+    router = APIRouter(include_in_schema=False)
+    around = Shell(
+        title=model.description.data or "A model",
+        subtitle=f"{len(model.classes)} classes, {model.description.method}",
+        version=importlib.metadata.version("onepeak"),
+        places={"Try it": "/", "Interface": "/docs"},
+    )
+
+    @router.get("/")
+    def try_it() -> HTMLResponse:
+        return HTMLResponse(render(TryPage(shell=around, columns=model_columns(model))))
+
+    router.include_router(static_router())
+    return router
