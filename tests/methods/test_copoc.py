@@ -1,15 +1,17 @@
+import pytest
 import torch
 from dlordinal.output_layers import COPOC
 
-from onepeak.methods.copoc import Copoc
+from onepeak.methods.copoc import FIRST_PLACE, Copoc
 from onepeak.methods.steps import SMALLEST_STEP
 from onepeak.posterior import is_unimodal
 
 OUTPUTS = torch.randn(20, 6, generator=torch.Generator().manual_seed(0))
 
 
-def test_the_posterior_is_that_of_dlordinal_with_steps_of_the_same_least_size():
-    theirs = COPOC(phi=lambda step: step.abs() + SMALLEST_STEP)(OUTPUTS).log_softmax(dim=-1)
+def test_the_posterior_is_that_of_dlordinal_with_the_same_first_place_and_least_step():
+    shifted = OUTPUTS + FIRST_PLACE * torch.eye(6)[0]
+    theirs = COPOC(phi=lambda step: step.abs() + SMALLEST_STEP)(shifted).log_softmax(dim=-1)
     torch.testing.assert_close(Copoc(num_classes=6).log_probs(OUTPUTS), theirs, rtol=1e-5, atol=1e-5)
 
 
@@ -20,5 +22,24 @@ def test_outputs_of_zero_leave_one_peak_where_dlordinal_has_none():
 
 
 def test_any_peak_and_any_fall_on_either_side_can_be_said():
-    scores = Copoc(num_classes=4).class_scores(torch.tensor([[-3.0, 2.99, 4.99, 0.49]]))
+    scores = Copoc(num_classes=4).class_scores(torch.tensor([[-2.0, 2.99, 4.99, 0.49]]))
     torch.testing.assert_close(scores, torch.tensor([[-3.0, 0.0, -5.0, -5.5]]), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("label", [0, 3, 5])
+def test_where_a_network_begins_any_class_can_be_learnt(label):
+    outputs = torch.full((1, 6), 0.1, requires_grad=True)
+    optimizer = torch.optim.SGD([outputs], lr=0.3)
+    copoc = Copoc(num_classes=6)
+    for _ in range(200):
+        optimizer.zero_grad()
+        copoc.loss(outputs, torch.tensor([label])).backward()
+        optimizer.step()
+    assert copoc.predict(outputs).item() == label
+
+
+def test_where_all_places_are_above_zero_the_first_cannot_be_learnt():
+    """As at the start of dlordinal's, which therefore can answer the first class for ever."""
+    outputs = torch.full((1, 6), 0.1, requires_grad=True)
+    COPOC()(outputs).log_softmax(dim=-1)[0, 5].neg().backward()
+    assert outputs.grad[0, 0].abs() < 1e-6

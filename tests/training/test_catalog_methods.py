@@ -1,4 +1,4 @@
-"""Every method of the catalog on the data that comes with onepeak: many minutes on two cores."""
+"""Every method of the catalog on the data that comes with onepeak: ten seconds a method on one core."""
 
 import sys
 from dataclasses import replace
@@ -23,9 +23,13 @@ def data():
     return prepare(manifest, replace(preset("auto", manifest), epochs=10), quiet=True)
 
 
+@pytest.fixture(scope="module")
+def split(data):
+    return make_splits(data.manifest, splits=1)[0]
+
+
 @pytest.mark.parametrize("method", [record.name for record in METHODS])
-def test_it_is_better_than_the_most_frequent_answer(data, method, tmp_path):
-    split = make_splits(data.manifest, splits=1)[0]
+def test_it_is_better_than_the_best_constant_answer(data, split, method, tmp_path):
     recipe = replace(preset("auto", data.manifest), epochs=10)
     settings = RunSettings(method=method, network=data.suits(), recipe=recipe)
     result = train_run(settings, data, split, tmp_path / "run", fabric=make_fabric(device="cpu"))
@@ -33,6 +37,6 @@ def test_it_is_better_than_the_most_frequent_answer(data, method, tmp_path):
     sys.stdout.write(
         f"\n{method:18} mae {found['mae']:.3f}  soi {found['soi_predicted']:.3f}  {result['seconds']:.0f} s"
     )
-    labels = data.manifest.labels
-    majority = np.bincount(labels[split.train]).argmax()
-    assert found["mae"] < 0.9 * np.abs(labels[split.test] - majority).mean()
+    labels = data.manifest.labels[split.test]
+    constants = np.arange(data.manifest.num_classes)[:, None]
+    assert found["mae"] < 0.75 * np.abs(labels - constants).mean(axis=1).min()

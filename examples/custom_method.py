@@ -1,0 +1,41 @@
+"""A method of one's own beside those of the catalog, with every command of onepeak.
+
+python custom_method.py compare photos/ --order mild,moderate,severe --methods ce,expected-distance --out comparison
+python custom_method.py methods
+"""
+
+import torch
+from torch import Tensor
+
+from onepeak.cli import main
+from onepeak.methods.catalog import METHODS
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.softmax import SoftmaxMethod
+
+
+class ExpectedDistance(SoftmaxMethod):
+    """The mean distance between the label and a class drawn from the posterior."""
+
+    decision = "median"
+
+    def sample_losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
+        """The loss of each sample; checks, weights and reduction are written in the base class."""
+        classes = torch.arange(self.num_classes, device=outputs.device)
+        distances = (classes - labels.unsqueeze(-1)).abs()
+        return (outputs.softmax(dim=-1) * distances).sum(dim=-1)
+
+
+METHODS.add(
+    MethodRecord(
+        name="expected-distance",
+        title="expected distance",
+        family="distance",
+        reference="examples/custom_method.py",
+        year=None,
+        num_outputs="c",
+        build=ExpectedDistance,
+    )
+)
+
+if __name__ == "__main__":  # worker processes import this file too, and know the method by that
+    main()

@@ -1,0 +1,33 @@
+"""The pages of the documentation and the blocks of code in them."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not {"_build", "_generated"} & set(page.parts))
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text and the line that the text begins on."""
+
+    page: Path
+    language: str
+    text: str
+    line: int
+
+    @property
+    def commands(self):
+        """The lines of a shell, comments and continuations taken care of."""
+        lines = self.text.replace("\\\n", " ").splitlines()
+        return [line for line in (re.sub(r"(^|\s)#.*$", "", each).strip() for each in lines) if line]
+
+
+def blocks(page):
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(page, found[1], found[2], line=text[: found.start(2)].count("\n") + 1) for found in _FENCE.finditer(text)
+    ]

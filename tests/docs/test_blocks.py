@@ -1,0 +1,130 @@
+"""Every block of code in the documentation is run, trainings with tiny settings.
+
+`python` blocks of a page run one after another in one namespace, `bash` blocks run the command line, `sh` blocks, which
+need a cluster or a service, are parsed: every command and flag in them exists. `toml` blocks are read.
+"""
+
+import ast
+import importlib.util
+import re
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+
+from docs.pages import PAGES, blocks
+from onepeak.cli import comparing, main
+from onepeak.cli.app import app
+from onepeak.experiment.task import train_task
+from onepeak.training.devices import make_fabric
+
+PEERS = {"dlordinal", "coral_pytorch", "mord", "transformers", "fastai"}
+"""Packages that need not be there; a block that imports a missing one is passed over."""
+
+TINY = {"train": ["--epochs", "1"], "compare": ["--epochs", "1", "--splits", "1", "--folds", "1"]}
+OF_PICTURES = ["--backbone", "small"]
+DROPPED = ("--epochs", "--backbone", "--weights", "--workers", "--device", "--splits", "--folds", "--recipe", "--port")
+"""Flags with a value that are not for a test."""
+
+WITH_PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
+WITH_COMMANDS = [page for page in PAGES if any(block.language == "bash" for block in blocks(page))]
+ELSEWHERE = [block for page in PAGES for block in blocks(page) if block.language == "sh"]
+
+
+def of(page):
+    return page.stem
+
+
+def missing(code):
+    """Peers that the code imports and that are not installed."""
+    names = {
+        name.partition(".")[0]
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
+    }
+    return {name for name in names & PEERS if importlib.util.find_spec(name) is None}
+
+
+@pytest.mark.usefixtures("material", "_as_before")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:mord")
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=of)
+def test_python_blocks_run(page, capsys):
+    namespace = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.language == "python" and not missing(block.text):
+            exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), namespace)
+
+
+class Here:
+    """Trains one run after another in this process, which is quicker than to start another."""
+
+    workers, devices = 1, ("this process",)
+
+    def run(self, runs, opened, folder, *, report):
+        for each in runs:
+            report(train_task(each, opened, folder, fabric=make_fabric(device="cpu"), report=report))
+
+
+def tiny(words):
+    """The words of a command, its training cut short."""
+    command = words[1]
+    if command not in TINY:
+        return words
+    kept = []
+    for word, before in zip(words, ["", *words], strict=False):
+        if word not in DROPPED and before not in DROPPED:
+            kept.append(word)
+    of_a_table = any(word.endswith("patients.csv") for word in words)
+    return [*kept, *TINY[command], *([] if of_a_table else OF_PICTURES), "--quiet"]
+
+
+@pytest.mark.usefixtures("material", "_as_before")
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=of)
+def test_commands_run(page, monkeypatch, capsys):
+    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
+    for block in blocks(page):
+        if block.language != "bash":
+            continue
+        for line in block.commands:
+            words = shlex.split(line)
+            assert words[0] == "onepeak", f"{page.name}: `bash` blocks are for onepeak alone, got {line!r}"
+            words, target = (words[: words.index(">")], words[-1]) if ">" in words else (words, None)
+            monkeypatch.setattr(sys, "argv", tiny(words))
+            with pytest.raises(SystemExit) as stopped:
+                main()
+            printed = capsys.readouterr()
+            assert not stopped.value.code, f"{page.name}:{block.line}: {line}\n{printed.err}"
+            if target:
+                Path(target).write_text(printed.out)
+
+
+@pytest.mark.parametrize("block", ELSEWHERE, ids=lambda block: f"{block.page.stem}-{block.line}")
+def test_commands_for_elsewhere_have_flags_that_exist(block):
+    group = typer.main.get_command(app)
+    for line in block.commands:
+        found = re.search(r"\bonepeak (\w+) (.*)", line)
+        if found is None:
+            continue
+        command = group.commands[found[1]]
+        flags = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
+        given = {word.partition("=")[0] for word in shlex.split(found[2]) if word.startswith("--")}
+        assert given <= flags, f"{line}: {given - flags}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=of)
+def test_toml_blocks_can_be_read(page):
+    for block in blocks(page):
+        if block.language == "toml":
+            tomllib.loads(block.text)
+
+
+def test_blocks_have_a_language_that_is_checked():
+    """`text` is for output and layouts."""
+    known = {"python", "bash", "sh", "toml", "text", "json", "http"}
+    wrong = [f"{b.page.name}:{b.line} {b.language}" for page in PAGES for b in blocks(page) if b.language not in known]
+    assert not wrong
