@@ -95,7 +95,7 @@ def firm_outputs(kind, method, label):
         case "stick-breaking":
             return -steps_to(label, num_classes)
         case "copoc":  # places 4 apart, the label's at zero
-            return torch.tensor([1 - 4.0 * label] + [4.0] * (num_classes - 1), dtype=torch.float64)
+            return torch.tensor([(num_classes - 1) / 2 - 4.0 * label] + [3.0] * (num_classes - 1), dtype=torch.float64)
         case "unimodal-net":  # a step that no sum of the others reaches
             return torch.where(torch.arange(num_classes) == label, 100.0, 4.0).double()
         case "po":  # rate label + 1/2, whose mode is the label

@@ -37,9 +37,9 @@ def gaussian(outputs, label, parameters=None, *, num_classes=2, variance_weight=
 
 
 def copoc(outputs, label, parameters=None):
-    places = [outputs[0] - 1]
+    places = [outputs[0] - (len(outputs) - 1) / 2]
     for output in outputs[1:]:
-        places.append(places[-1] + abs(output) + SMALLEST_STEP)
+        places.append(places[-1] + abs(1 + output) + SMALLEST_STEP)
     return likelihood(log_softmax([-abs(place) for place in places]), label)
 
 

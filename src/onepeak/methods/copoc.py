@@ -9,26 +9,23 @@ from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import Method
 from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, wide
 
-FIRST_PLACE = -1.0
-"""Where the first class lies at an output of 0: below zero, from where training can go either way."""
-
 
 @final
 class Copoc(Method):
     r"""Places that rise from class to class; the nearer a class's place is to zero, the more probable it is.
 
-    .. math:: r_0 = o_0 - 1, \qquad r_k = r_{k-1} + |o_k| + \epsilon, \qquad p = \mathrm{softmax}(-|r|), \qquad
-              \ell = -\log p_y
+    .. math:: r_0 = o_0 - \frac{c - 1}2, \qquad r_k = r_{k-1} + |1 + o_k| + \epsilon, \qquad
+              p = \mathrm{softmax}(-|r|), \qquad \ell = -\log p_y
 
     One-peaked by construction, with any shape on either side. Two things are ours. The :math:`\epsilon = 0.01` keeps
-    the posterior strictly one-peaked where an output is 0. The first place starts at -1: were all places above zero,
-    the loss would not depend on the first and training could never lower it, so that a network whose first output
-    begins above zero would answer the first class for ever. Two neighbours at the peak tie where zero lies midway
-    between them. Prediction: the mode.
+    the posterior strictly one-peaked where a step is 0. At outputs of 0 places are a step of one apart with zero in
+    their middle: where all places lie on one side of zero, the loss does not depend on the first, and a network that
+    begins there may answer one class for ever. Two neighbours at the peak tie where zero lies midway between them.
+    Prediction: the mode.
 
     Example:
         >>> copoc = Copoc(num_classes=4)
-        >>> copoc.class_scores(torch.tensor([[-1.0, 1.0, 2.0, 1.0]]))  # places -2, -.99, 1.02, 2.03
+        >>> copoc.class_scores(torch.tensor([[-0.5, 0.0, 1.0, 0.0]]))  # places -2, -.99, 1.02, 2.03
         tensor([[-1.0100,  0.0000, -0.0300, -1.0400]])
 
     Reference: Dey, Merugu, Kaveri, "Conformal prediction sets for ordinal classification", NeurIPS 2023.
@@ -42,7 +39,9 @@ class Copoc(Method):
     def class_scores(self, outputs: Outputs) -> Scores:
         """Minus the distance of each place from zero, less the greatest."""
         first, steps = wide(outputs).split([1, self.num_classes - 1], dim=-1)
-        places = torch.cat([first + FIRST_PLACE, steps.abs() + SMALLEST_STEP], dim=-1).cumsum(dim=-1)
+        places = torch.cat([first - (self.num_classes - 1) / 2, (1 + steps).abs() + SMALLEST_STEP], dim=-1).cumsum(
+            dim=-1
+        )
         return below_the_peak(-places.abs(), outputs.dtype)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
