@@ -129,7 +129,8 @@ def _meet(together: threading.Barrier, runs: list[Future[None]]) -> float:
         together.wait()
     except threading.BrokenBarrierError:
         for each in runs:
-            each.result()
+            if (error := each.exception()) is not None and not isinstance(error, threading.BrokenBarrierError):
+                raise error from None
         raise
     return time.perf_counter()
 

@@ -159,7 +159,7 @@ def test_on_a_gpu_packed_runs_give_the_bits_of_runs_alone(tmp_path):
     opened = tiny(tmp_path / "cache", "ce", "elb", "slopes", "mv+elb", num_splits=2)
     for name, pack in (("alone", 1), ("packed", 4), ("auto", "auto")):
         executor = LocalExecutor(device="cuda", workers=1 if pack == 1 else 8, pack=pack)
-        outcome = compare(opened, tmp_path / name, executor=executor, report=lambda event: None)
+        outcome = compare(opened, tmp_path / name, executor=executor, report=lambda _: None)
         assert not outcome.failed
     for weights in (tmp_path / "alone" / "runs").rglob("model.safetensors"):
         place = weights.relative_to(tmp_path / "alone")

@@ -7,6 +7,7 @@ programs and read twice. Set the environment variable ONEPEAK_FUSED=0 to go with
 import functools
 import importlib.util
 import os
+import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -33,6 +34,9 @@ PROGRAMS = 1056
 
 LARGE = 1 << 22
 """From this many numbers on, backward scales the gradient where it lies rather than into a copy."""
+
+_LAUNCHING = threading.Lock()
+"""Triton builds a kernel when it is first launched, and must not be asked for it by two threads at once."""
 
 PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """The cost of each sample in operations that autograd follows, for derivatives of derivatives."""
@@ -118,7 +122,7 @@ def loss_and_gradient(scores: Tensor, labels: Tensor, terms: FusedTerms) -> tupl
     kind = (device_code.PENALTY if terms.t is None else device_code.BARRIER).value
     t = labels if terms.t is None else terms.t  # a kernel argument is needed, though the penalty makes no use of it
     weight, slack = terms.weight, terms.slack
-    with torch.cuda.device_of(scores):
+    with _LAUNCHING, torch.cuda.device_of(scores):
         if classes <= LONGEST_ROW:
             columns = _power_of_two(classes)
             rows = _power_of_two(batch)
@@ -149,7 +153,7 @@ def _scale(gradient: Tensor, factor: Tensor) -> None:
     """Multiplies in place by a number on the device."""
     from onepeak.kernels import device_code
 
-    with torch.cuda.device_of(gradient):
+    with _LAUNCHING, torch.cuda.device_of(gradient):
         device_code.scale_in_place[(_ceil(gradient.numel(), 8192),)](
             gradient, factor, gradient.numel(), COLUMNS=8192, num_warps=8
         )

@@ -79,6 +79,8 @@ class Loop:
         self.labels = labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
         self.metrics = collection(network.method.num_classes, names=measured_names(select)).to(fabric.device)
+        if fabric.device.type == "cuda":
+            network.to(memory_format=torch.channels_last)  # as the pictures are: else every step turns its weights
         check_share(recipe, fabric.world_size)
         if recipe.sync_batch_norm:
             synchronise_batch_norm(network, fabric)
@@ -256,7 +258,8 @@ class Loop:
         higher = self.select != "loss" and METRICS[self.select].higher_is_better
         better = value > self.best_value if higher else value < self.best_value
         if better or not self.best or (math.isnan(self.best_value) and not math.isnan(value)):
-            self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.evaluated().state_dict().items()}
+            weights = self.evaluated().state_dict()
+            self.best = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights.items()}
             self.best_epoch, self.best_value = self.epoch, value
 
     def has_stalled(self) -> bool:

@@ -37,7 +37,8 @@ def lanes(count: int, device: torch.device) -> Iterator[Executor]:
 
 def _enter_lane(device: torch.device) -> None:
     if device.type == "cuda":
-        torch.cuda.set_device(device)
+        if device.index is not None:
+            torch.cuda.set_device(device)
         torch.cuda.set_stream(torch.cuda.Stream(device))
 
 
