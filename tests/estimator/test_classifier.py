@@ -221,8 +221,13 @@ class TestHeldOut:
 
     @pytest.mark.bad_input
     def test_an_alpha_too_small_for_the_held_out_samples_is_told_with_the_least_one(self, fitted):
-        with pytest.raises(InputError, match=r"at least 999 samples for `alpha` 0.001, got 40"):
+        message = r"`alpha` must be >= 0\.025 with the 40 samples that fit has held out for intervals, got 0\.001: fit "
+        with pytest.raises(InputError, match=message):
             fitted.predict_interval(ROWS, 0.001)
+        with pytest.raises(InputError, match=r"with the \d+ samples of one class that fit has held out"):
+            fitted.predict_interval(ROWS, 0.025, per_class=True)
+        with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 2"):
+            fitted.predict_interval(ROWS, 2)
 
 
 class TestPartialFit:
@@ -366,6 +371,9 @@ def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
         ({"method_settings": [1]}, InputError, r"`method_settings` must be a dictionary of .*, got \[1\]"),
         ({"variant": "old"}, UnknownNameError, "Unknown `variant` 'old'"),
         ({"order": [0, 1, 2]}, InputError, "`y` must have only labels of the order 0, 1, 2, got 3"),
+        ({"decide": "cost"}, InputError, "must be given together, got `decide` 'cost' without `cost`"),
+        ({"cost": np.eye(4)}, InputError, "must be given together, got `decide` None with `cost`"),
+        ({"decide": "cost", "cost": np.eye(3)}, InputError, "`cost` must have 4 rows and 4 columns"),
         ({"hidden": 64}, InputError, r"`hidden` must be a sequence of widths such as \(64, 64\), got 64"),
         ({"hidden": (0,)}, InputError, "`hidden` must be an integer >= 1, got 0"),
         ({"dropout": 1}, InputError, "`dropout` must be a finite number >= 0 and < 1, got 1"),
@@ -403,6 +411,32 @@ def test_bad_rows_labels_and_weights_are_refused():
         model.fit(ROWS, np.zeros(200, dtype=int))
     with pytest.raises(ValueError, match="Negative values in data"):
         model.fit(ROWS, LABELS, np.full(200, -1.0))
+
+
+@pytest.mark.bad_input
+def test_a_fit_that_fails_leaves_the_one_before(fitted):
+    model = clone(fitted).fit(ROWS, LABELS)
+    before, state = model.predict_proba(ROWS), dict(vars(model))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(ROWS[:, :1], ROWS[:, 0])  # one column fewer, and no labels
+    with pytest.raises(InputError, match="Unknown method"):
+        model.set_params(method="ebl").fit(ROWS[:, :1], LABELS % 2)
+    assert vars(model) == state | {"method": "ebl"}
+    np.testing.assert_array_equal(model.predict_proba(ROWS), before)
+    new = OrdinalClassifier(**QUICK)
+    with pytest.raises(InputError, match="`classes` must be given in the first call"):
+        new.partial_fit(ROWS, LABELS)
+    assert not hasattr(new, "n_features_in_")
+
+
+def test_the_least_cost_decides(fitted):
+    names = ["none", "mild", "bad", "worst"]
+    costs = pd.DataFrame([[0, 1, 2, 3], [9, 0, 1, 2], [18, 9, 0, 1], [27, 18, 9, 0]], index=names, columns=names)
+    model = OrdinalClassifier(order=names, decide="cost", cost=costs.iloc[::-1], **QUICK)
+    model.fit(ROWS, np.array(names)[LABELS])
+    expected = (model.predict_proba(ROWS) @ costs.to_numpy()).argmin(axis=1)
+    np.testing.assert_array_equal(model.predict(ROWS), np.array(names)[expected])
+    assert (expected > model.predict_proba(ROWS).argmax(axis=1)).any()
 
 
 @pytest.mark.bad_input

@@ -11,7 +11,7 @@ from scipy.stats import betabinom
 from onepeak.data.biopsies import grade_log_probs
 from onepeak.errors import InputError
 from onepeak.posterior import ContiguousSets, covers, sizes, temper
-from onepeak.posterior.conformal import conformal_threshold, samples_needed, scores_at
+from onepeak.posterior.conformal import conformal_threshold, samples_needed, scores_at, smallest_alpha
 
 DISTORTIONS = {
     "true": lambda log_probs, _: log_probs,
@@ -137,6 +137,12 @@ def test_one_sample_fewer_than_needed_is_too_few(alpha):
     assert enough == 0 or conformal_threshold(torch.zeros(enough - 1), alpha) == math.inf
 
 
+@pytest.mark.parametrize("count", [1, 8, 9, 18, 19, 99, 250])
+def test_the_smallest_alpha_is_the_first_of_three_digits_that_will_do(count):
+    found = smallest_alpha(count)
+    assert samples_needed(found) <= count < samples_needed(found - 0.001)
+
+
 def test_a_round_alpha_is_not_moved_by_its_last_binary_digit():
     """(9 + 1) * (1 - 0.1) is 9, and 100 * (1 - 0.07) is 93, which floats make 92.99999 or 93.00001."""
     for count, alpha, rank in ((9, 0.1, 9), (99, 0.07, 93), (99, 0.01, 99), (999, 0.001, 999)):
@@ -159,6 +165,38 @@ def test_the_mode_is_always_within_though_every_threshold_is_low():
     sure = temper(log_probs, 0.05)
     found = ContiguousSets(alpha=0.9).calibrate(sure, labels).predict(sure)
     assert torch.equal(found, sure.argmax(-1, keepdim=True).expand(-1, 2))
+
+
+def test_intervals_may_be_empty_where_asked_and_then_cover_no_more_than_promised():
+    """The mode alone is right in 96 % of samples: an interval that always holds it covers far more than 80 %."""
+    alpha, n, m = 0.2, 500, 4000
+    log_probs, _, noise = graded(13, n + m)
+    sure = temper((log_probs + 0.1 * noise).log_softmax(-1), 0.3)
+    rng = np.random.default_rng(1)
+    other = torch.from_numpy(rng.integers(0, 8, n + m))
+    labels = torch.where(torch.from_numpy(rng.random(n + m) < 0.95), sure.argmax(-1), other)
+    rank = math.ceil((n + 1) * (1 - alpha) - 1e-9)
+    law = betabinom(m, rank, n + 1 - rank)
+    within = {}
+    for allow_empty in (False, True):
+        sets = ContiguousSets(alpha=alpha, allow_empty=allow_empty).calibrate(sure[:n], labels[:n])
+        found = sets.predict(sure[n:])
+        within[allow_empty] = covers(found, labels[n:]).sum().item()
+        assert (sizes(found) == 0).any() == allow_empty
+        assert (sizes(found) >= 0).all()
+    assert law.ppf(1e-5) <= within[True] <= law.ppf(1 - 1e-5)
+    assert within[False] > 0.95 * m
+
+
+def test_per_class_empty_intervals_keep_the_promise_too():
+    alpha, n, m = 0.1, 4000, 16_000
+    log_probs, labels, _ = graded(3, n + m)
+    sets = ContiguousSets(alpha=alpha, per_class=True, allow_empty=True).calibrate(log_probs[:n], labels[:n])
+    within = covers(sets.predict(log_probs[n:]), labels[n:])
+    for label in range(8):
+        learnt, new = int((labels[:n] == label).sum()), int((labels[n:] == label).sum())
+        rank = math.ceil((learnt + 1) * (1 - alpha) - 1e-9)
+        assert within[labels[n:] == label].sum() >= betabinom(new, rank, learnt + 1 - rank).ppf(1e-5)
 
 
 def test_calibrating_again_forgets_what_was_before():

@@ -44,6 +44,21 @@ def test_scores_are_the_mass_before_each_label_joins(seed, num_classes):
         assert row == pytest.approx(grown(probs), abs=1e-12)
 
 
+@given(st.integers(0, 2**31), st.integers(2, 12))
+def test_with_its_own_probability_a_label_counts_as_inside(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    inside = 1 - nested_scores(log_probs, own=True).neg().exp()
+    for row, probs in zip(inside.tolist(), log_probs.exp().tolist(), strict=True):
+        expected = [before + own for before, own in zip(grown(probs), probs, strict=True)]
+        assert row == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_interval_without_a_label_has_no_length():
+    log_probs = torch.tensor([[0.1, 0.6, 0.3], [0.8, 0.1, 0.1]]).log()
+    assert intervals_within(log_probs, -math.log(1 - 0.7), own=True).tolist() == [[1, 1], [0, -1]]
+    assert intervals_within(log_probs, -math.log(1 - 0.95), own=True).tolist() == [[1, 2], [0, 1]]
+
+
 def test_of_two_equals_neither_is_before_the_other():
     scores = nested_scores(torch.tensor([0.05, 0.2, 0.5, 0.2, 0.05], dtype=torch.float64).log())
     assert (1 - scores.neg().exp()).tolist() == pytest.approx([0.9, 0.5, 0.0, 0.5, 0.9])

@@ -340,3 +340,17 @@ def test_bad_input_is_answered_in_one_sentence(log_probs, mode, message):
 def test_an_unknown_distance_is_answered_with_the_known_ones():
     with pytest.raises(InputError, match=r"Unknown `distance` 'square'\. Did you mean 'squared'"):
         project(torch.full((2,), 0.5).log(), distance="square")
+
+
+@pytest.mark.gpu
+def test_a_recorded_step_has_the_bits_of_one_that_is_not():
+    """With more pairs of classes than are looked at at once where nothing is learnt."""
+    log_probs = torch.randn(64, 400, device="cuda").log_softmax(-1).requires_grad_()
+    labels = torch.randint(400, (64,), device="cuda")
+    eager = project(log_probs, labels)  # which also warms up
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        recorded = project(log_probs, labels)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(eager, recorded)

@@ -15,6 +15,7 @@ from onepeak.metrics.functional import (
     ranked_probability_score,
 )
 from onepeak.posterior import ContiguousSets, covers, fit_temperature, mode, sizes, temper
+from onepeak.posterior.calibrate import COLDEST
 from onepeak.posterior.conformal import conformal_rank, scores_at
 from onepeak.training.calibration import (
     ALPHA,
@@ -66,6 +67,13 @@ def test_where_no_temperature_can_be_had_it_is_one_and_says_why(change, reason):
     assert found.note.startswith("posteriors are not calibrated: ")
     assert reason in found.note
     assert found.num_samples == len(valid.labels)
+
+
+def test_very_flat_posteriors_that_are_now_and_then_wrong_get_the_coldest_temperature():
+    valid = said(1, 60, temperature=1000)
+    assert (valid.predicted != valid.labels).any()
+    found = calibration_of(valid)
+    assert (found.temperature, found.note) == (COLDEST, None)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.25, 0.5])

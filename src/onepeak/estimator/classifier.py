@@ -26,16 +26,18 @@ from onepeak.estimator.label_order import Classes, declared_classes, found_class
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
 from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples
+from onepeak.estimator.unchanged import unchanged_by_failure
 from onepeak.methods.method import Variant
 from onepeak.networks.network import Network
-from onepeak.posterior import DECISIONS
-from onepeak.posterior.calibrate import COLDEST, fit_temperature, temper
-from onepeak.posterior.conformal import ContiguousSets
+from onepeak.posterior import DECISIONS, minimum_cost
+from onepeak.posterior.calibrate import best_without_bound, fit_temperature, temper
+from onepeak.posterior.conformal import ContiguousSets, samples_needed, smallest_alpha
+from onepeak.serving.costs import Costs, check_given_together, costs_of
 from onepeak.training.devices import find_device
 from onepeak.training.presets import TABLE
 from onepeak.training.recipe import Recipe
 
-Decision = Literal["mode", "median", "mean"]
+Decision = Literal["mode", "median", "mean", "cost"]
 Floats = npt.NDArray[np.float64]
 
 FEWEST_HELD_OUT = 30
@@ -76,7 +78,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             probabilities. Without them it gets none.
         class_weight: Weight of each label in a dictionary, "balanced" to make classes count alike, or None.
         decide: How `predict` reads the posterior: "mode" (fewest errors), "median" (least absolute error), "mean"
-            (least squared error), or None for the method's own rule.
+            (least squared error), "cost" (least `cost`), or None for the method's own rule.
+        cost: For "cost": what it costs to predict a label (column) when another is true (row), an array in the order of
+            the labels, or a DataFrame or CSV file with their names.
         device: "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
         random_state: Of the first weights, the held-out samples, their order and dropout; the same gives the same bits.
         verbose: Whether to show a progress bar.
@@ -144,6 +148,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         calibrate: bool = True,
         class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
         decide: Decision | None = None,
+        cost: object = None,
         device: str = "cpu",
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
@@ -166,23 +171,29 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.calibrate = calibrate
         self.class_weight = class_weight
         self.decide = decide
+        self.cost = cost
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "OrdinalClassifier":
-        """Trains a new network.
+        """Trains a new network; if that fails, the estimator stays as it was.
 
         Args:
             X: Rows x columns of finite numbers, an array or a DataFrame.
             y: A label for each row.
             sample_weight: A weight of each row, not negative.
         """
-        self._decision()  # a wrong name is told before the work and not after
+        with unchanged_by_failure(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> "OrdinalClassifier":
+        self._check_decide()  # a wrong name is told before the work and not after
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
         check_classification_targets(labels)
         self.classes_ = found_classes(labels) if declared is None else declared
+        self._costs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         train, choosing, unseen = self._parts(self._samples(rows, labels, sample_weight), seed)
         self._model = self._new_model(rows.dtype, seed)
@@ -217,6 +228,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 "`class_weight` must be a dictionary or None in partial_fit, which does not see all samples, got "
                 f"{self.class_weight!r}."
             )
+        with unchanged_by_failure(self):
+            return self._go_on(X, y, classes, sample_weight)
+
+    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> "OrdinalClassifier":
         first = not hasattr(self, "_model")
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32), reset=first)
@@ -239,9 +254,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def predict(self, X: Any) -> Classes:
         """The label of every row, by the rule of `decide`."""
         log_probs, labels = self._answers(X)
-        decide = self._decision()
-        if decide is not None:
-            labels = decide(log_probs)
+        match self._check_decide():
+            case None:
+                pass
+            case "cost":
+                labels = minimum_cost(log_probs, torch.tensor(self._costs(), dtype=torch.float64))
+            case name:
+                labels = DECISIONS[name](log_probs)
         decided: Classes = self.classes_[labels.numpy()]
         return decided
 
@@ -274,6 +293,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 f"that comes to at least {FEWEST_HELD_OUT} samples."
             )
         known, labels = (torch.from_numpy(part) for part in self._unseen)
+        check_number("alpha", alpha, above=0, below=1)
+        most = int(labels.bincount().max()) if per_class else len(labels)
+        if most < samples_needed(alpha):
+            whose = "of one class " if per_class else ""
+            raise InputError(
+                f"`alpha` must be >= {smallest_alpha(most):g} with the {most} samples {whose}that fit has held out for "
+                f"intervals, got {alpha:g}: fit with a larger `validation_fraction` or on more rows."
+            )
         sets = ContiguousSets(alpha, per_class=per_class).calibrate(known, labels)
         ends: Classes = self.classes_[sets.predict(log_probs).numpy()]
         return ends
@@ -290,8 +317,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             raise AttributeError("`network_` is there after fit.")
         return self._model.network
 
-    def _decision(self) -> Callable[[LogProbs], Labels] | None:
-        return None if self.decide is None else DECISIONS[check_choice("decide", self.decide, get_args(Decision))]
+    def _check_decide(self) -> Decision | None:
+        if self.decide is not None:
+            check_choice("decide", self.decide, get_args(Decision))
+        check_given_together(self.decide, self.cost)
+        return self.decide
+
+    def _costs(self) -> Costs | None:
+        return costs_of(self.cost, [str(label) for label in self.classes_.tolist()])
 
     def _samples(self, rows: Rows, labels: Classes, sample_weight: Any) -> Samples:
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
@@ -344,9 +377,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             return 1.0
         log_probs, _ = self._model.answers(samples.rows)
         labels, weights = torch.from_numpy(samples.labels), torch.from_numpy(samples.weights)
-        fitted = fit_temperature(log_probs, labels, sample_weight=weights)
-        # Samples that are all predicted right say nothing of how often the next ones will be wrong.
-        return fitted if fitted > COLDEST else 1.0
+        if best_without_bound(log_probs[weights > 0], labels[weights > 0]):
+            return 1.0
+        return fit_temperature(log_probs, labels, sample_weight=weights)
 
     def _answers(self, X: Any) -> tuple[LogProbs, Labels]:
         check_is_fitted(self)

@@ -59,6 +59,19 @@ def fit_temperature(log_probs: LogProbs, labels: Labels, *, sample_weight: PerSa
     return next((end for end in (COLDEST, HOTTEST) if math.isclose(found, end)), found)
 
 
+def best_without_bound(log_probs: LogProbs, labels: Labels) -> bool:
+    """Whether the true label is a most probable one in every sample, so that the colder the better, without end.
+
+    Such samples say nothing of how sure posteriors may be; very flat ones that are now and then wrong do.
+
+    Example:
+        >>> best_without_bound(torch.tensor([[0.6, 0.4], [0.3, 0.7]]).log(), torch.tensor([0, 1]))
+        True
+    """
+    at_label = log_probs.gather(-1, labels.to(log_probs.device).long().unsqueeze(-1)).squeeze(-1)
+    return bool((at_label == log_probs.amax(dim=-1)).all())
+
+
 def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     r"""Posteriors at another temperature: :math:`\log \mathrm{softmax}(\log p / T)`.
 

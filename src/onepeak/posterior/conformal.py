@@ -20,17 +20,21 @@ class ContiguousSets:
     Learnt from samples that were not trained on, `predict` gives each new sample an interval that holds its true label
     with probability at least 1 - alpha and, if no two scores are equal, at most :math:`1 - \alpha + 1 / (n + 1)`; the
     only assumption is that both come from the same source. A poor posterior makes the intervals wide, not wrong; so
-    calibrate the temperature before, or not, as long as the same is done to both. Intervals are never empty.
+    calibrate the temperature before, or not, as long as the same is done to both. Intervals are never empty, unless
+    `allow_empty` is asked for.
 
     The score is the probability *before* a label joins the growing interval (see `nested_scores`). With the label's own
     probability included, as is also done, a posterior that is rightly sure of its mode would push the threshold up for
     all others: on `biopsies` the intervals for alpha 0.1 would be 10 % longer at the same coverage, and empty where the
-    mode alone holds more than the threshold.
+    mode alone holds more than the threshold. That has a use where the mode alone is right more often than 1 - alpha:
+    intervals that are never empty then cover more than was asked for.
 
     Args:
         alpha: The share of samples whose label may lie outside, between 0 and 1.
         per_class: Keep the promise for the samples of every class, not only for all together (Mondrian sets). A class
             with fewer than 1 / alpha - 1 samples, see `uncertain_classes`, is then taken into every interval.
+        allow_empty: Count a label's own probability too. Coverage then is not above 1 - alpha by more than is said
+            above, however sure the posteriors are; the price is intervals without a label, [mode, mode - 1].
 
     Example:
         >>> import torch
@@ -43,14 +47,15 @@ class ContiguousSets:
     Classification with valid and adaptive coverage.
     """
 
-    def __init__(self, alpha: float = 0.1, *, per_class: bool = False) -> None:
+    def __init__(self, alpha: float = 0.1, *, per_class: bool = False, allow_empty: bool = False) -> None:
         self.alpha = check_number("alpha", alpha, above=0, below=1)
         self.per_class = per_class
+        self.allow_empty = allow_empty
         self.thresholds: Tensor | None = None
         """After `calibrate`: the highest score within, a number a class."""
 
     def __repr__(self) -> str:
-        return f"ContiguousSets(alpha={self.alpha:g}, per_class={self.per_class})"
+        return f"ContiguousSets(alpha={self.alpha:g}, per_class={self.per_class}, allow_empty={self.allow_empty})"
 
     @property
     def uncertain_classes(self) -> tuple[int, ...]:
@@ -74,9 +79,9 @@ class ContiguousSets:
             whose = "of one class " if self.per_class else ""
             raise InputError(
                 f"`labels` must hold at least {enough} samples {whose}for `alpha` {self.alpha:g}, got {most}: "
-                f"calibrate on more{f', or take `alpha` >= {math.ceil(1000 / (most + 1)) / 1000:g}' if most else ''}."
+                f"calibrate on more{f', or take `alpha` >= {smallest_alpha(most):g}' if most else ''}."
             )
-        scores = scores_at(log_probs, labels)
+        scores = scores_at(log_probs, labels, own=self.allow_empty)
         if self.per_class:
             groups = [scores[labels.to(scores.device) == label] for label in range(num_classes)]
             self.thresholds = scores.new_tensor([conformal_threshold(group, self.alpha) for group in groups])
@@ -92,7 +97,7 @@ class ContiguousSets:
         """
         thresholds = self._known_thresholds()
         check_log_probs(log_probs, len(thresholds))
-        return intervals_within(log_probs, thresholds)
+        return intervals_within(log_probs, thresholds, own=self.allow_empty)
 
     def _known_thresholds(self) -> Tensor:
         if self.thresholds is None:
@@ -100,9 +105,9 @@ class ContiguousSets:
         return self.thresholds
 
 
-def scores_at(log_probs: LogProbs, labels: Labels) -> PerSample:
+def scores_at(log_probs: LogProbs, labels: Labels, *, own: bool = False) -> PerSample:
     """The score of each sample at its label; see `nested_scores`."""
-    scores = nested_scores(log_probs)
+    scores = nested_scores(log_probs, own=own)
     return scores.gather(-1, labels.to(scores.device).long().unsqueeze(-1)).squeeze(-1)
 
 
@@ -136,6 +141,16 @@ def samples_needed(alpha: float) -> int:
     """
     check_number("alpha", alpha, above=0, below=1)
     return math.ceil(1 / _exact(alpha)) - 1
+
+
+def smallest_alpha(count: int) -> float:
+    """The smallest alpha, to three digits, that so many samples are enough for.
+
+    Example:
+        >>> smallest_alpha(9), smallest_alpha(8)
+        (0.1, 0.112)
+    """
+    return math.ceil(1000 / (count + 1)) / 1000
 
 
 def conformal_rank(count: int, alpha: float) -> int:

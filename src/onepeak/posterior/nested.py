@@ -7,7 +7,7 @@ from onepeak._shapes import Intervals, LogProbs, Scores
 from onepeak.posterior._check import check_log_probs
 
 
-def nested_scores(log_probs: LogProbs) -> Scores:
+def nested_scores(log_probs: LogProbs, *, own: bool = False) -> Scores:
     r"""How late each label joins an interval that grows from the mode.
 
     The interval always takes in its more probable neighbour next; of two equals, neither counts as before the other.
@@ -21,6 +21,7 @@ def nested_scores(log_probs: LogProbs) -> Scores:
 
     Args:
         log_probs: Log-probabilities of the classes.
+        own: Whether a label's own probability counts as inside too, so that the mode has more than 0.
 
     Returns:
         A score a class, in float64.
@@ -42,30 +43,36 @@ def nested_scores(log_probs: LogProbs) -> Scores:
     levels = torch.minimum(rising, falling)
     higher_left = torch.searchsorted(rising.contiguous(), levels, right=True).minimum(mode)
     higher_right = scores.shape[-1] - torch.searchsorted(falling.flip(-1).contiguous(), levels, right=True)
-    first = torch.where(labels < mode, labels + 1, higher_left)
-    after_last = torch.where(labels > mode, labels, higher_right.maximum(mode + 1))
+    first = torch.where(labels < mode, labels + (not own), higher_left)
+    after_last = torch.where(labels > mode, labels + own, higher_right.maximum(mode + 1))
     nothing = torch.full_like(scores[..., :1], -torch.inf)
     below = torch.cat([nothing, scores.logcumsumexp(dim=-1)], dim=-1).gather(-1, first)
     above = torch.cat([scores.flip(-1).logcumsumexp(dim=-1).flip(-1), nothing], dim=-1).gather(-1, after_last)
     outside = torch.logaddexp(below, above).clamp(max=0)
-    return 0 - outside.masked_fill(labels == mode, 0.0)
+    return 0 - (outside if own else outside.masked_fill(labels == mode, 0.0))
 
 
-def intervals_within(log_probs: LogProbs, thresholds: float | Tensor) -> Intervals:
-    """The labels whose score is within a threshold, as [lower, upper]; the mode is always one of them.
+def intervals_within(log_probs: LogProbs, thresholds: float | Tensor, *, own: bool = False) -> Intervals:
+    """The labels whose score is within a threshold, as [lower, upper]; the mode is one of them, unless `own`.
 
     Args:
         log_probs: Log-probabilities of the classes.
         thresholds: One for all classes or one a class. With different ones the labels may have gaps, which the interval
             covers.
+        own: As in `nested_scores`. An interval without a label is then [mode, mode - 1], which has the length 0.
 
     Example:
         >>> intervals_within(torch.tensor([0.1, 0.6, 0.25, 0.05]).log(), 1.0)
         tensor([1, 2])
     """
-    scores = nested_scores(log_probs)
+    scores = nested_scores(log_probs, own=own)
     labels = torch.arange(scores.shape[-1], device=scores.device)
     left_out = scores > torch.as_tensor(thresholds, dtype=scores.dtype, device=scores.device).clamp(min=0)
     lower = labels.masked_fill(left_out, scores.shape[-1]).amin(dim=-1)
     upper = labels.masked_fill(left_out, -1).amax(dim=-1)
-    return torch.stack([lower, upper], dim=-1).to(log_probs.device)
+    intervals = torch.stack([lower, upper], dim=-1).to(log_probs.device)
+    if own:
+        mode = log_probs.argmax(dim=-1)
+        empty = torch.stack([mode, mode - 1], dim=-1)
+        intervals = torch.where(left_out.all(dim=-1, keepdim=True).to(log_probs.device), empty, intervals)
+    return intervals

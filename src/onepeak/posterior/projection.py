@@ -70,18 +70,23 @@ def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distan
     if log_probs.dtype.itemsize < 4:
         log_probs = log_probs.float().log_softmax(dim=-1)
     with torch.no_grad():
-        nearest, starts = _nearest(log_probs.detach(), mode, distance)
+        nearest, starts = _nearest(log_probs.detach(), mode, distance, training=log_probs.requires_grad)
     in_transform = not (in_plain_eager() or torch.compiler.is_compiling())  # forward mode does not require a gradient
     if log_probs.requires_grad or in_transform:
         return with_block_gradient(log_probs, nearest, starts)
     return nearest
 
 
-def _nearest(log_probs: LogProbs, mode: Labels | None, distance: Distance) -> tuple[LogProbs, Tensor]:
+def _nearest(
+    log_probs: LogProbs, mode: Labels | None, distance: Distance, *, training: bool
+) -> tuple[LogProbs, Tensor]:
     """The projection, and whether a block of the fit starts at each class."""
     done = (signed_gaps(log_probs, log_probs.argmax(dim=-1) if mode is None else mode) < 0).all(dim=-1, keepdim=True)
     num_classes, device = log_probs.shape[-1], log_probs.device.type
-    if not launches_freely(log_probs) or log_probs.numel() * num_classes <= MOST_PAIRS[device]:
+    # Going along the classes waits for what is found, which a step that is recorded as a CUDA graph cannot do. A step
+    # that is not recorded does without as well, so that both have the same bits.
+    waits = launches_freely(log_probs) and not (training and log_probs.is_cuda)
+    if not waits or log_probs.numel() * num_classes <= MOST_PAIRS[device]:
         fit, starts = unimodal_fit(log_probs, mode, distance, by_pairs=True)
         return torch.where(done, log_probs, fit), starts | done
 

@@ -12,6 +12,8 @@ from onepeak.data.order import shown_order
 from onepeak.data.table_file import csv_rows
 from onepeak.errors import InputError, NotFiniteError
 
+COST = "cost"
+"""The decision that needs a table of costs."""
 Costs: TypeAlias = tuple[tuple[float, ...], ...]
 """A row a true class and a column a class decided on, both in the order of the model's classes."""
 Cells: TypeAlias = list[list[object]]
@@ -50,6 +52,13 @@ def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
     if len(cells) > num_classes:
         cells = _sorted_by_name(cells, classes, source)
     return tuple(tuple(_number(cell, source) for cell in row) for row in cells)
+
+
+def check_given_together(decide: str | None, cost: object) -> None:
+    """Refuses costs that have no effect, and their decision without them."""
+    if (decide == COST) != (cost is not None):
+        given = f"`decide` {decide!r} {'without' if cost is None else 'with'} `cost`"
+        raise InputError(f"`cost` and `decide` {COST!r} must be given together, got {given}.")
 
 
 def _cells_of_file(path: Path) -> Cells:

@@ -10,11 +10,8 @@ from onepeak.data.listing import counted
 from onepeak.errors import InputError
 from onepeak.posterior import DECISIONS, minimum_cost, project
 from onepeak.posterior.conformal import samples_needed
-from onepeak.serving.costs import Costs
+from onepeak.serving.costs import COST, Costs, check_given_together
 from onepeak.training.calibration import ALPHA, Calibration
-
-COST = "cost"
-"""The decision that needs a table of costs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +45,7 @@ class Reading:
         """Says at once what cannot be done, before any picture is read."""
         if self.decide is not None:
             check_choice("decide", self.decide, (*DECISIONS, COST))
-        if (self.decide == COST) != (self.cost is not None):
-            given = f"`decide` {self.decide!r} with" if self.cost is not None else f"`decide` {COST!r} without"
-            raise InputError(f"`cost` and `decide` {COST!r} must be given together, got {given} `cost`.")
+        check_given_together(self.decide, self.cost)
         if self.alpha is not None:
             check_number("alpha", self.alpha, above=0, below=1)
             if calibration is None:

@@ -11,8 +11,8 @@ from onepeak._shapes import Intervals, Labels, LogProbs
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper
-from onepeak.posterior.calibrate import COLDEST
-from onepeak.posterior.conformal import conformal_rank, samples_needed, scores_at
+from onepeak.posterior.calibrate import best_without_bound
+from onepeak.posterior.conformal import conformal_rank, samples_needed, scores_at, smallest_alpha
 from onepeak.posterior.nested import intervals_within
 from onepeak.training.evaluate import Predictions
 
@@ -48,7 +48,7 @@ class Calibration:
     @property
     def smallest_alpha(self) -> float:
         """The smallest that the validation part allows, rounded up to three digits."""
-        return math.ceil(1000 / (self.num_samples + 1)) / 1000
+        return smallest_alpha(self.num_samples)
 
     def threshold(self, alpha: float) -> float:
         """The conformal threshold; where scores were left out, that of the next higher one that was kept.
@@ -138,10 +138,9 @@ def _temperature(valid: Predictions) -> tuple[float, str | None]:
     at_label: Tensor = valid.log_probs.gather(1, valid.labels.unsqueeze(1))
     if at_label.isneginf().any():
         return 1.0, "posteriors are not calibrated: some validation samples have no probability at their true label"
-    found = fit_temperature(valid.log_probs, valid.labels)
-    if found == COLDEST:
+    if best_without_bound(valid.log_probs, valid.labels):
         return 1.0, "posteriors are not calibrated: every validation sample is predicted right, which sets no bound"
-    return found, None
+    return fit_temperature(valid.log_probs, valid.labels), None
 
 
 def _thinned(scores: Sequence[float]) -> list[float]:
