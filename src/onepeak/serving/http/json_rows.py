@@ -1,27 +1,29 @@
 """Rows of a table as they lie in the body of a request: JSON, checked down to the single value."""
 
 import json
-import math
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from onepeak.data.listing import listed
 from onepeak.serving.http.failures import RequestError
 
-_LARGEST = 3.4e38
-"""What a number of 32 bits can hold."""
+LARGEST = 1e30
+"""The largest number that is taken: well within 32 bits, also when it is divided by a deviation."""
 
 
-def rows_of_body(body: bytes, *, max_rows: int) -> list[dict[str, Any]]:
+def rows_of_body(body: bytes, *, columns: Sequence[str], max_rows: int) -> list[dict[str, Any]]:
     """The rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a text, true, false or null.
 
     Args:
         body: All of it.
+        columns: What every row must have; others are left out.
         max_rows: The most rows.
 
     Raises:
         RequestError: The body is anything else.
 
     Example:
-        >>> rows_of_body(b'{"rows": [{"age": 41, "tone": null}]}', max_rows=10)
+        >>> rows_of_body(b'{"rows": [{"age": 41, "tone": null, "id": 7}]}', columns=["age", "tone"], max_rows=10)
         [{'age': 41, 'tone': None}]
     """
     try:
@@ -30,20 +32,26 @@ def rows_of_body(body: bytes, *, max_rows: int) -> list[dict[str, Any]]:
         raise RequestError(400, f"The body must be JSON, got what cannot be read: {str(error)[:200]}.") from None
     if not isinstance(content, dict) or set(content) != {"rows"} or not isinstance(content["rows"], list):
         raise RequestError(400, 'The body must be {"rows": [...]}, and nothing beside the rows.')
-    rows: list[dict[str, Any]] = content["rows"]
-    if not rows:
+    if not content["rows"]:
         raise RequestError(400, "`rows` must hold at least one row, got none.")
-    if len(rows) > max_rows:
-        raise RequestError(413, f"`rows` must hold at most {max_rows} rows, got {len(rows)}: send several requests.")
-    for place, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise RequestError(400, f"`rows[{place}]` must be an object with a value a column, got {_kind(row)}.")
-        for column, value in row.items():
-            if isinstance(value, dict | list):
-                raise RequestError(400, f"`rows[{place}]`: {column[:100]!r} must be one value, got {_kind(value)}.")
-            if isinstance(value, int | float) and not (math.isfinite(value) and abs(value) <= _LARGEST):
-                raise RequestError(400, f"`rows[{place}]`: {column[:100]!r} must be within +-{_LARGEST:g}, got more.")
-    return rows
+    if len(content["rows"]) > max_rows:
+        raise RequestError(413, f"`rows` must hold at most {max_rows} rows, got {len(content['rows'])}: send several.")
+    return [_row(place, row, columns) for place, row in enumerate(content["rows"])]
+
+
+def _row(place: int, row: object, columns: Sequence[str]) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise RequestError(400, f"`rows[{place}]` must be an object with a value a column, got {_kind(row)}.")
+    gone = [name for name in columns if name not in row]
+    if gone:
+        raise RequestError(422, f"`rows[{place}]` must have the columns {listed(columns)}, it lacks {listed(gone)}.")
+    known = {name: row[name] for name in columns}
+    for name, value in known.items():
+        if isinstance(value, dict | list):
+            raise RequestError(400, f"`rows[{place}]`: {name!r} must be one value, got {_kind(value)}.")
+        if isinstance(value, int | float) and not abs(value) <= LARGEST:  # infinite, if it has too many digits
+            raise RequestError(422, f"`rows[{place}]`: {name!r} must be within +-{LARGEST:g}, got more.")
+    return known
 
 
 def _refuse(constant: str) -> NoReturn:

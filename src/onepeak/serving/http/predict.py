@@ -45,8 +45,8 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    alpha: float | SkipJsonSchema[None] = Field(
-        None, gt=0, lt=1, description="The share of items whose interval may miss the true class; 0.1 if left out."
+    alpha: Annotated[float, Field(gt=0, lt=1)] | SkipJsonSchema[None] = Field(
+        None, description="The share of items whose interval may miss the true class; 0.1 if left out."
     )
     decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
         None, description="How the label follows from the calibrated posterior; the method's own way if left out."
@@ -69,7 +69,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
     """
     router = APIRouter(prefix="/v1", tags=["model"])
     room = Room(limits)
-    model = predictor.model
+    model, table = predictor.model, predictor.model.description.table
     card = model_card(model, limits)
 
     @router.get("/model", summary="What the model is", responses=_some(401, 421))
@@ -93,8 +93,9 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
         with room.body() as held:
             body = await read_body(request, limits, held)
             with room.request():
-                if model.reads_tables:
-                    rows = await predictor.decoding.run(partial(rows_of_body, body, max_rows=limits.max_rows))
+                if table is not None:
+                    read = partial(rows_of_body, body, columns=table.columns, max_rows=limits.max_rows)
+                    rows = await predictor.decoding.run(read)
                     outcome = await predictor.rows(rows, reading)
                 else:
                     parse = partial(uploads_of, body, kind, max_items=limits.max_items)

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from onepeak.serving.http.json_rows import LARGEST
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.model import Model
 from onepeak.training.table import TableEncoder
 
-_FILE = {"type": "string", "format": "binary", "minLength": 1}
+_FILE = {"type": "string", "format": "binary"}
 
 
 def request_body(model: Model, limits: Limits) -> dict[str, Any]:
@@ -22,33 +23,28 @@ def request_body(model: Model, limits: Limits) -> dict[str, Any]:
 
 
 def _pictures(limits: Limits) -> dict[str, Any]:
-    many = {"type": "array", "items": _FILE, "minItems": 1, "maxItems": limits.max_items}
     form = {
         "type": "object",
-        "description": "Any number of files; the names of their fields do not matter.",
-        "properties": {"images": many},
+        "description": f"Up to {limits.max_items} files; the names of their fields do not matter.",
+        "properties": {"images": {"type": "array", "items": _FILE, "minItems": 1}},
         "required": ["images"],
         "additionalProperties": False,
     }
-    one = {**_FILE, "description": "The file of one picture."}
+    one = {**_FILE, "minLength": 1, "description": "The file of one picture."}
     return {kind: {"schema": one} for kind in ("image/*", "application/octet-stream")} | {
         "multipart/form-data": {"schema": form}
     }
 
 
 def _rows(table: TableEncoder, limits: Limits) -> dict[str, Any]:
-    columns = {
-        name: {"type": ["string", "number", "null"]}
-        if name in table.categories
-        else {"type": ["number", "null"], "minimum": -1e30, "maximum": 1e30}
-        for name in table.columns
-    }
+    number = {"type": ["number", "boolean", "null"], "minimum": -LARGEST, "maximum": LARGEST}
+    text = {**number, "type": ["string", "number", "boolean", "null"]}
+    columns = {name: text if name in table.categories else number for name in table.columns}
     row = {"type": "object", "properties": columns, "required": list(table.columns)}
-    rows = {"type": "array", "items": row, "minItems": 1, "maxItems": limits.max_rows}
     return {
         "type": "object",
-        "description": "Rows with a value for each column of the model.",
-        "properties": {"rows": rows},
+        "description": f"Up to {limits.max_rows} rows with a value for each column of the model.",
+        "properties": {"rows": {"type": "array", "items": row, "minItems": 1}},
         "required": ["rows"],
         "additionalProperties": False,
     }

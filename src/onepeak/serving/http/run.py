@@ -45,7 +45,8 @@ def serve_app(
     """
     check_address(host, token=token)
     listening = listen(host, port)
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    for name in ("uvicorn.error", "python_multipart"):  # what is wrong with a request is told to who sent it
+        logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
         log_config=None,
