@@ -6,9 +6,11 @@ let library;
 /** Plotly, fetched from this server when the first chart is wanted. */
 function plotly() {
   library ??= new Promise((done, failed) => {
-    const script = document.createElement("script");
+    const {head} = document, add = head.appendChild, script = document.createElement("script");
+    // It brings styles for maps, of which there are none here, and the page's policy would refuse them with an error.
+    head.appendChild = child => child.localName === "style" ? child : add.call(head, child);
     script.src = "/static/plotly.min.js";
-    script.onload = () => done(window.Plotly);
+    script.onload = () => { delete head.appendChild; done(window.Plotly); };
     script.onerror = () => failed(new Error("The charts could not be loaded."));
     document.head.append(script);
   });
@@ -40,7 +42,7 @@ function layoutOf(own) {
 
 async function redraw(place) {
   const {make, onClick} = drawn.get(place), Plotly = await plotly();
-  const {data, layout} = make();
+  const {data, layout} = make(place.clientWidth);
   const first = !place.classList.contains("js-plotly-plot");
   await Plotly.react(place, data, layoutOf(layout), {displayModeBar: false, responsive: true, showTips: false});
   if (first && onClick) place.on("plotly_click", onClick);
@@ -51,18 +53,26 @@ const near = new IntersectionObserver(entries => {
   for (const entry of entries) {
     if (!entry.isIntersecting || !drawn.has(entry.target)) continue;
     near.unobserve(entry.target);
-    drawn.get(entry.target).seen = true;
-    redraw(entry.target);
+    const chart = drawn.get(entry.target);
+    chart.seen = true;
+    redraw(entry.target).then(chart.done);
   }
 }, {rootMargin: "300px"});
 
-/** Draws a chart at a place: `make` gives its data and layout, and is asked again when the colours change. */
+/**
+ * Draws a chart at a place: `make` gives data and layout for a width, and is asked again when the colours change.
+ * What comes back is kept once the chart can be seen.
+ */
 export function draw(place, make, {onClick} = {}) {
   const before = drawn.get(place);
-  drawn.set(place, {make, onClick, seen: before?.seen ?? false});
-  if (before?.seen) return redraw(place);
-  near.observe(place);
-  return Promise.resolve();
+  if (before?.seen) {
+    drawn.set(place, {...before, make, onClick});
+    return redraw(place);
+  }
+  return new Promise(done => {
+    drawn.set(place, {make, onClick, done, seen: false});
+    near.observe(place);
+  });
 }
 
 root.addEventListener("themechange", () => {

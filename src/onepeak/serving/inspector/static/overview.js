@@ -33,12 +33,15 @@ function showTable() {
     element("td", {}, String(row.num_runs)))));
 }
 
+const SIDES = ["top right", "bottom right", "top left", "bottom left"]; // names of neighbours go to different sides of their points
+
 function tradeoff() {
+  const inOrder = found.rows.toSorted((one, other) => one.figures.mae.mean - other.figures.mae.mean);
   const data = found.rows.flatMap(row => [
     {type: "scatter", mode: "markers", x: row.points.map(point => point[0]), y: row.points.map(point => point[1]),
       marker: {color: faint(row.look.colour, 0.4), size: 6, symbol: row.look.symbol}, hoverinfo: "skip", meta: row.row},
     {type: "scatter", mode: "markers+text", x: [row.figures.mae.mean], y: [row.figures.soi_predicted.mean], text: [row.row],
-      textposition: "top center", cliponaxis: false, meta: row.row, marker: {color: row.look.colour, size: 12, symbol: row.look.symbol, line: {width: 1, color: ink("ground")}},
+      textposition: SIDES[inOrder.indexOf(row) % SIDES.length], cliponaxis: false, meta: row.row, marker: {color: row.look.colour, size: 12, symbol: row.look.symbol, line: {width: 1, color: ink("ground")}},
       hovertemplate: `${row.row}: MAE %{x:.3f}, SOI %{y:.1%}<extra></extra>`},
   ]);
   const chance = {type: "line", x0: 0, x1: 1, xref: "paper", y0: found.chance, y1: found.chance, line: {dash: "dash", width: 1, color: ink("soft")}};
@@ -88,15 +91,13 @@ try {
   document.getElementById("chance").textContent = `; guessing reaches ${percent(found.chance, 0)}`;
   showTable();
   const open = event => { const row = event.points[0]?.data.meta; if (row) location.href = samplesOf(row); };
-  const chartsDrawn = [draw(document.getElementById("tradeoff"), tradeoff, {onClick: open})];
-  if (Object.keys(found.curves.mae).length) chartsDrawn.push(showCurves("mae"));
+  const chart = draw(document.getElementById("tradeoff"), tradeoff, {onClick: open});
+  if (Object.keys(found.curves.mae).length) showCurves("mae");
   else document.getElementById("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
-  await Promise.all(chartsDrawn);
   // Only now: the sentences need statistics, whose packages take longer to load than this page.
-  setTimeout(async () => {
-    const sentences = await getJson("/v1/inspect/findings").catch(() => []);
-    document.getElementById("findings").textContent = sentences.join(" ");
-  }, 600);
+  await Promise.race([chart, new Promise(done => setTimeout(done, 3000))]);
+  const sentences = await getJson("/v1/inspect/findings").catch(() => []);
+  document.getElementById("findings").textContent = sentences.join(" ");
 } catch (error) {
   problem(error);
 }

@@ -31,18 +31,18 @@ export function spark({probs, predicted, truth, out_of_order}) {
 }
 
 /** The chart of one posterior. `extra`: whether all marks are drawn, as in the large one. */
-export function posteriorChart(said, classes, {truth = null, trueProbs = null, extra = true, height = 0} = {}) {
-  const bad = outOfOrder(said), places = said.probs.map((_, place) => place);
+export function posteriorChart(said, classes, {truth = null, trueProbs = null, extra = true, width = 800} = {}) {
+  const narrow = extra && width < 560, bad = outOfOrder(said), places = said.probs.map((_, place) => place);
   const top = Math.max(...said.probs, ...(extra && said.projected ? said.projected : []), ...(extra && trueProbs ? trueProbs : []), 0.02);
   const names = places.map(place => classes[place]);
   const hover = "%{customdata}: %{y:.3f}<extra></extra>";
   const bars = (chosen, name, marker) => ({type: "bar", name, x: chosen, y: chosen.map(place => said.probs[place]),
-    customdata: chosen.map(place => names[place]), hovertemplate: hover, marker: {line: {width: 0}, ...marker}, showlegend: extra});
+    customdata: chosen.map(place => names[place]), hovertemplate: hover, width: classes.length > 30 ? 0.95 : 0.8, marker: {line: {width: 0}, ...marker}, showlegend: extra});
   const data = [bars(places.filter(place => !bad.has(place)), "posterior", {color: ink("bar")})];
   if (bad.size) data.push(bars(places.filter(place => bad.has(place)), "out of order",
-    {color: ink("warn"), pattern: {shape: classes.length > 30 ? "" : "/", fgcolor: ink("ground"), size: 6, solidity: 0.25}}));
+    {color: ink("warn"), pattern: {shape: classes.length > 30 ? "" : "/", fillmode: "overlay", fgcolor: ink("raised"), fgopacity: 0.75, size: 7, solidity: 0.22}}));
   if (extra && trueProbs) data.push({type: "scatter", mode: "lines", name: "true posterior", x: places, y: trueProbs,
-    line: {color: ink("soft"), width: 1.5, dash: "dot", shape: "spline"}, customdata: names, hovertemplate: hover});
+    line: {color: ink("soft"), width: 1.5, dash: "dot"}, customdata: names, hovertemplate: hover});
   if (extra && said.projected && !said.unimodal) data.push({type: "scatter", mode: "lines+markers", name: "nearest with one peak", x: places,
     y: said.projected, customdata: names, hovertemplate: hover, line: {color: ink("projected"), width: 2}, marker: {size: classes.length > 30 ? 3 : 5}});
   const low = -0.07 * top, mark = (name, place, symbol, colour, y) => ({type: "scatter", mode: "markers", name: `${name} ${classes[place]}`, x: [place],
@@ -55,7 +55,8 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
   }
   if (truth !== null) data.push(mark("truth", truth, "triangle-up", ink("truth"), 2 * low));
   return {data, layout: {
-    height: height || (extra ? 400 : 150), barmode: "overlay", bargap: classes.length > 30 ? 0.05 : 0.18, showlegend: extra,
+    height: extra ? (narrow ? 470 : 400) : 150, barmode: "overlay", showlegend: extra,
+    ...(narrow ? {legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 11}, entrywidth: 0.46, entrywidthmode: "fraction"}} : {}),
     margin: {l: extra ? 48 : 34, r: 8, t: extra ? 8 : 4, b: 28},
     xaxis: classAxis(classes, extra ? {} : {tickfont: {size: 10}}),
     yaxis: {range: [2.9 * low, (extra ? 1.22 : 1.08) * top], title: extra ? {text: "probability", standoff: 6} : undefined,

@@ -50,7 +50,7 @@ function showChosen(chosen) {
   const said = chosen.answer;
   byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said).filter(Boolean));
   byId("verdict").textContent = verdict(said, known.classes, found.truth);
-  draw(byId("chosen"), () => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs}));
+  draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, width}));
   byId("violations").replaceChildren(...violationText(said, known.classes));
   document.querySelector("#actions ol")?.replaceChildren(...actionsOf(said));
 }

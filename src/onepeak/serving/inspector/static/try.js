@@ -25,7 +25,7 @@ async function ask(options, query) {
     result.hidden = false;
     document.getElementById("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said).filter(Boolean));
     document.getElementById("verdict").textContent = [verdict(said, classes), ...content.notes].join(" ");
-    draw(document.getElementById("chosen"), () => posteriorChart(said, classes));
+    draw(document.getElementById("chosen"), width => posteriorChart(said, classes, {width}));
     fillTable(document.getElementById("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
     waiting.textContent = `Predicted ${classes[said.predicted]}.`;
     document.getElementById("result-title").focus();
