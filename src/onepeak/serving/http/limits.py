@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from onepeak._values import check_integer, check_number
+from onepeak.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,3 +35,7 @@ class Limits:
         for name in ("max_bytes", "max_items", "max_rows", "max_pixels", "max_requests", "max_buffered_bytes"):
             check_integer(name, getattr(self, name), minimum=1)
         check_number("upload_seconds", self.upload_seconds, above=0)
+        if self.max_buffered_bytes < self.max_bytes:
+            raise InputError(
+                f"`max_buffered_bytes` must be at least `max_bytes`, {self.max_bytes}, got {self.max_buffered_bytes}."
+            )

@@ -1,0 +1,41 @@
+"""Apps to ask in this process, and behind a real socket."""
+
+import contextlib
+import io
+import threading
+import time
+
+import uvicorn
+from PIL import Image
+from starlette.testclient import TestClient
+
+from onepeak.serving.http.run import address_of, listen
+
+
+def asking(app):
+    """Asks an app without a network, by the name of this machine."""
+    return TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False)
+
+
+@contextlib.contextmanager
+def running(app):
+    """Runs an app in a thread; gives its address."""
+    listening = listen("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", lifespan="on"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not server.started and time.monotonic() < deadline:
+        time.sleep(0.01)
+    try:
+        yield address_of(listening, None).rstrip("/")
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+def encoded(pixels, kind="PNG", **options):
+    """The bytes of a picture's file."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, kind, **options)
+    return file.getvalue()

@@ -1,0 +1,33 @@
+import re
+
+from http_server import asking
+from onepeak.serving.http import create_app
+from onepeak.serving.http.docs import operations
+
+
+def test_the_page_shows_every_address_and_option(ask):
+    page = ask.get("/docs").text
+    for shown in ("GET /healthz", "GET /v1/model", "POST /v1/predict", "alpha", "evidence", "multipart/form-data"):
+        assert f"<code>{shown}</code>" in page
+    assert "Too many bytes, items or pixels." in page
+
+
+def test_the_page_needs_nothing_from_elsewhere(ask):
+    page = ask.get("/docs").text
+    loaded = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert loaded == ["/docs.css", "/openapi.json"]
+    assert "<script" not in page
+    style = ask.get("/docs.css")
+    assert style.headers["content-type"].startswith("text/css")
+    assert "url(" not in style.text
+
+
+def test_without_a_model_there_is_nothing_to_predict():
+    description = asking(create_app(None)).get("/openapi.json").json()
+    assert [operation.path for operation in operations(description)] == ["/healthz"]
+    assert asking(create_app(None)).post("/v1/predict").status_code == 404
+
+
+def test_what_the_page_says_is_text(table):
+    page = asking(create_app(table)).get("/docs").text
+    assert "{&#34;rows&#34;: [" in page
