@@ -51,6 +51,13 @@ def test_a_model_becomes_a_file_and_the_command_says_what_is_in_it(run, tmp_path
 
 
 @pytest.mark.bad_input
+def test_a_size_that_is_none_ends_with_one_sentence(run, tmp_path):
+    for size in ("224", "axb", "224x"):
+        with pytest.raises(InputError, match=rf"`--size` must be height and width in pixels, .* got '{size}'"):
+            run(table_run().folder, "--onnx", tmp_path / "a.onnx", "--size", size)
+
+
+@pytest.mark.bad_input
 def test_what_cannot_be_done_ends_with_one_sentence(run, tmp_path):
     with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
         run(tmp_path, "--onnx", tmp_path / "model.onnx")

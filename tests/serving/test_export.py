@@ -83,9 +83,9 @@ def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
         assert line == f"{expected} in 90% of cases"
 
 
-def test_rows_with_projection_decision_and_alpha_get_what_predict_says(tmp_path):
-    folder = table_run().folder
-    choices = {"alpha": 0.3, "decide": "median", "project": True}
+def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path):
+    folder, costs = table_run().folder, [[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [9.0, 3.0, 0.0]]
+    choices = {"alpha": 0.3, "decide": "cost", "cost": costs, "project": True}
     written = export_onnx(load(folder), tmp_path / "new" / "rows.onnx", **choices)
     rng = np.random.default_rng(0)
     for count in (1, 40):
@@ -97,6 +97,7 @@ def test_rows_with_projection_decision_and_alpha_get_what_predict_says(tmp_path)
     properties = about(written.path)
     assert properties["preprocessing"]["categories"] == {"tone": list(names)}
     assert (properties["projected"], properties["alpha"]) == (True, 0.3)
+    assert properties["decision"] == {"name": "cost", "of": "the posterior in log_probs", "costs": costs}
 
 
 def test_the_methods_own_label_is_the_peak_of_the_projected_posterior(tmp_path):
@@ -109,18 +110,7 @@ def test_the_methods_own_label_is_the_peak_of_the_projected_posterior(tmp_path):
     assert (answers["soi"] == 1).all()
 
 
-def test_costs_decide_in_the_file_and_are_told_in_it(tmp_path):
-    model, costs = table_model("ce", calibration=CALIBRATION), np.random.default_rng(0).uniform(0, 9, (6, 6))
-    written = export_onnx(model, tmp_path / "model.onnx", decide="cost", cost=costs)
-    values = table_rows(64)
-    answers = asked(written.path, values)
-    check_same(answers, said_of_rows(model, values, decide="cost", cost=costs))
-    assert (answers["label"] != answers["log_probs"].argmax(-1)).any()
-    assert about(written.path)["decision"] == {
-        "name": "cost", "of": "the posterior in log_probs", "costs": costs.tolist()
-    }  # fmt: skip
-
-
+@pytest.mark.slow
 def test_a_network_of_timm_is_exported_for_every_size(tmp_path):
     settings = NetworkSettings(backbone="resnet18", alpha=0.5)
     network = build_network(onepeak.method("po", num_classes=5), settings, seed=0)
@@ -139,6 +129,51 @@ def test_a_network_of_timm_is_exported_for_every_size(tmp_path):
         inputs = pictures(*shape)
         check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
     assert "not calibrated" in written.notes[0]
+
+
+def swin_model():
+    settings = NetworkSettings(backbone="swin_tiny_patch4_window7_224")
+    description = ModelDescription(
+        classes=("a", "b", "c"),
+        method="elb",
+        variant="corrected",
+        method_settings={},
+        network=settings,
+        resize=Resize(short_side=64),
+        table=None,
+    )
+    network = build_network(onepeak.method("elb", num_classes=3), settings, seed=0)
+    return Model(description, network, torch.device("cpu"))
+
+
+@pytest.mark.slow
+def test_a_network_with_windows_is_exported_for_one_size(tmp_path):
+    model = swin_model()
+    written = export_onnx(model, tmp_path / "swin.onnx", size=(64, 96))
+    assert written.inputs == {"pictures": "uint8 batch x 64 x 96 x 3"}
+    assert about(written.path)["preprocessing"]["size"] == {"height": 64, "width": 96}
+    for count in (1, 3):
+        inputs = pictures(count, 64, 96)
+        check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
+
+
+def test_a_fixed_size_can_be_had_of_any_network(tmp_path):
+    model = load(picture_run().folder)
+    written = export_onnx(model, tmp_path / "fixed.onnx", size=(48, 60))
+    assert written.inputs == {"pictures": "uint8 batch x 48 x 60 x 3"}
+    check_same(asked(written.path, pictures(4, 48, 60)), said_of_pixels(model, pictures(4, 48, 60)))
+
+
+@pytest.mark.bad_input
+def test_a_size_that_is_needed_wrong_or_without_effect_is_told_before_any_work(tmp_path):
+    with pytest.raises(
+        InputError, match=r"`size` \(--size\) must be given for a network with windows such as swin_tiny"
+    ):
+        export_onnx(swin_model(), tmp_path / "model.onnx")
+    with pytest.raises(InputError, match=r"`size` \(--size\) must be left out for a model of a table"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx", size=(64, 64))
+    with pytest.raises(InputError, match="`size` must be an integer >= 1, got 0"):
+        export_onnx(load(picture_run().folder), tmp_path / "model.onnx", size=(64, 0))
 
 
 SPECIAL = [

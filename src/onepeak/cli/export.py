@@ -8,6 +8,7 @@ import typer
 
 from onepeak.cli import options
 from onepeak.cli.tables import print_note, print_table
+from onepeak.errors import InputError
 
 
 def export(
@@ -17,6 +18,9 @@ def export(
     decide: options.Decide = None,
     cost: options.Cost = None,
     project: options.Project = False,
+    size: Annotated[
+        str | None, typer.Option("--size", help="Pictures of this size alone, such as 224x224 (height x width).")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -34,7 +38,9 @@ def export(
 
     loaded = load(model, device="cpu")
     with Console(stderr=True, quiet=quiet).status(f"Exporting {model}"):
-        written = export_onnx(loaded, onnx, alpha=alpha, decide=decide, cost=cost, project=project, force=force)
+        written = export_onnx(
+            loaded, onnx, alpha=alpha, decide=decide, cost=cost, project=project, size=_sides(size), force=force
+        )
     if as_json:
         record = {"path": str(written.path), "bytes": written.num_bytes, "notes": written.notes}
         typer.echo(json.dumps({**record, "inputs": written.inputs, "outputs": written.outputs}, indent=2))
@@ -47,6 +53,21 @@ def export(
         ("output", *each) for each in written.outputs.items()
     ]
     print_table(("", "name", "type"), rows)
+
+
+def _sides(size: str | None) -> tuple[int, int] | None:
+    """Height and width.
+
+    Example:
+        >>> _sides("224x320")
+        (224, 320)
+    """
+    if size is None:
+        return None
+    height, _, width = size.lower().partition("x")
+    if not (height.isdecimal() and width.isdecimal()):
+        raise InputError(f"`--size` must be height and width in pixels, such as 224x320, got {size!r}.")
+    return int(height), int(width)
 
 
 def _size(num_bytes: int) -> str:

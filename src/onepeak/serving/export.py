@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from onepeak._check import check_integer
 from onepeak._extras import require
 from onepeak.errors import InputError
 from onepeak.serving.costs import costs_of
@@ -41,6 +42,7 @@ def export_onnx(
     decide: str | None = None,
     cost: object = None,
     project: bool = False,
+    size: tuple[int, int] | None = None,
     force: bool = False,
 ) -> OnnxFile:
     """Writes the model with everything that `predict` does behind the pixels or the values of a row.
@@ -52,7 +54,7 @@ def export_onnx(
 
     Before the file is put in its place, onnxruntime answers about random samples as the model does: the same labels,
     log-probabilities to 1e-4. Convolutional networks and plain transformers take pictures of any size; windowed ones
-    (swin) are more than `torch.export` can follow for any size, and it does not come to an end with them.
+    (swin) are more than `torch.export` can follow for any size, so that they need a `size`.
 
     Args:
         model: What `onepeak.load` gives.
@@ -62,6 +64,8 @@ def export_onnx(
             given.
         cost: What each mistake costs, for the decision "cost", as in `Model.predict`.
         project: Whether to give the nearest posteriors that have one peak, as in `Model.predict`.
+        size: Height and width that the file takes, where it need not take any: pictures must then be brought to it. A
+            windowed transformer needs it.
         force: Whether a file that is there is replaced.
 
     Raises:
@@ -70,16 +74,17 @@ def export_onnx(
     """
     reading = Reading(alpha=alpha, decide=decide, cost=costs_of(cost, model.classes), project=project)
     reading.check(model.description.calibration)
+    _check_size(model, size)
     path = Path(path).expanduser()
     _check_place(path, force)
     for module in ("onnx", "onnxscript", "onnxruntime"):  # before minutes are spent
         require(module, extra="export", purpose="An ONNX file")
     cpu = torch.device("cpu")
     here = model if model.device == cpu else Model(model.description, copy.deepcopy(model.network), cpu)
-    served = ServedNetwork(here, reading)
-    content = onnx_bytes(served, metadata(here, reading, served.outputs))
+    served = ServedNetwork(here, reading, size=size)
+    content = onnx_bytes(served, metadata(here, reading, served.outputs, size=size))
     session = open_session(content)
-    check_same_answers(session, here, reading)
+    check_same_answers(session, here, reading, size=size)
     write_in_one_step(path, lambda part: part.write_bytes(content))
     return OnnxFile(
         path=path,
@@ -88,6 +93,18 @@ def export_onnx(
         outputs={each.name: _in_words(each) for each in session.get_outputs()},
         notes=reading.notes(model.description.calibration),
     )
+
+
+def _check_size(model: Model, size: tuple[int, int] | None) -> None:
+    if size is not None and model.reads_tables:
+        raise InputError("`size` (--size) must be left out for a model of a table, which reads no pictures.")
+    for side in size or ():
+        check_integer("size", side, minimum=1)
+    if size is None and any(hasattr(module, "window_size") for module in model.network.modules()):
+        raise InputError(
+            f"`size` (--size) must be given for a network with windows such as {model.description.network.backbone}, "
+            "which cannot be exported for any size: name height and width of your pictures, as in --size 224x224."
+        )
 
 
 def _check_place(path: Path, force: bool) -> None:

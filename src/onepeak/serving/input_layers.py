@@ -13,14 +13,24 @@ from onepeak.training.table import TableEncoder
 class PictureInput(nn.Module):
     """From pixels, uint8 batch x height x width x 3, to the network's batch x 3 x height x width.
 
+    Args:
+        size: Height and width that all pictures have; any, if left out.
+
     Example:
         >>> PictureInput()(torch.full((1, 2, 4, 3), 255, dtype=torch.uint8)).shape
         torch.Size([1, 3, 2, 4])
     """
 
     name = "pictures"
-    axes = ("batch", "height", "width")
-    """Those that may have any length."""
+
+    def __init__(self, size: tuple[int, int] | None = None) -> None:
+        super().__init__()
+        self.size = size
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Those that may have any length."""
+        return ("batch",) if self.size is not None else ("batch", "height", "width")
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Colours first, from -1 to 1."""

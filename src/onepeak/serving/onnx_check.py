@@ -46,19 +46,20 @@ def open_session(content: bytes) -> Any:
         raise ExportError(f"The file was not kept: onnxruntime cannot open it: {_first_line(error)}") from error
 
 
-def check_same_answers(session: Any, model: Model, reading: Reading) -> None:
+def check_same_answers(session: Any, model: Model, reading: Reading, *, size: tuple[int, int] | None = None) -> None:
     """Asks file and model about random pictures or rows.
 
     Args:
         session: The file in onnxruntime.
         model: What was exported, on the CPU.
         reading: What is made of its posteriors.
+        size: Height and width of the pictures, where the file takes no others.
 
     Raises:
         ExportError: The file does not run, or its answers are not the model's.
     """
     wrong = {"label": 0, "interval": 0}
-    for inputs, said in _questions(model, reading):
+    for inputs, said in _questions(model, reading, size):
         answers = _asked(session, inputs)
         _check_posteriors(answers["log_probs"], said.log_probs.numpy())
         own = side_order_index(torch.from_numpy(answers["log_probs"]), torch.from_numpy(answers["label"]))
@@ -100,7 +101,9 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def _questions(model: Model, reading: Reading) -> Iterator[tuple[npt.NDArray[np.generic], Prediction]]:
+def _questions(
+    model: Model, reading: Reading, fixed: tuple[int, int] | None
+) -> Iterator[tuple[npt.NDArray[np.generic], Prediction]]:
     """Inputs as the file takes them, and what the model says of them."""
     rng = np.random.default_rng(0)
     resize, encoder = model.description.resize, model.description.table
@@ -110,7 +113,7 @@ def _questions(model: Model, reading: Reading) -> Iterator[tuple[npt.NDArray[np.
             rows = FeatureRows(columns=encoder.columns, values=values, categories=dict(encoder.categories))
             yield values, model.predict_rows(rows, reading=reading)
         elif resize is not None:
-            pictures = _random_pictures(rng, count, *resize.size_of(*size))
+            pictures = _random_pictures(rng, count, *(fixed or resize.size_of(*size)))
             labels, log_probs = model.answers(list(pictures))
             yield pictures, model.prediction(labels, log_probs, tuple(range(count)), reading)
 

@@ -23,7 +23,7 @@ class ExportError(OnepeakError):
 
 
 def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
-    """Translates a network, for batches and pictures of any size.
+    """Translates a network, for batches and pictures of any size, or of the one that `served` has.
 
     Args:
         served: The whole network, on the CPU.
@@ -69,7 +69,7 @@ def _translated(served: ServedNetwork) -> Any:
 def _example(served: ServedNetwork) -> Tensor:
     """Only its shape counts; lengths of 0 and 1 would be taken for fixed, and equal ones for the same."""
     if isinstance(served.inputs, PictureInput):
-        return torch.zeros(2, 224, 256, 3, dtype=torch.uint8)
+        return torch.zeros(2, *(served.inputs.size or (224, 256)), 3, dtype=torch.uint8)
     return torch.zeros(3, served.inputs.num_columns)
 
 

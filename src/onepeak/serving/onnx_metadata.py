@@ -17,19 +17,22 @@ _OUTPUTS = {
 }
 
 
-def metadata(model: Model, reading: Reading, outputs: tuple[str, ...]) -> dict[str, str]:
+def metadata(
+    model: Model, reading: Reading, outputs: tuple[str, ...], *, size: tuple[int, int] | None = None
+) -> dict[str, str]:
     """The file's `metadata_props`.
 
     Args:
         model: What is exported.
         reading: What is made of its posteriors.
         outputs: The names of the file's outputs.
+        size: Height and width of the pictures, where the file takes no others.
     """
     about = model.description
     calibration = about.calibration
     entries = {
         "classes": about.classes,
-        "preprocessing": _of_pictures(about.resize) if about.resize is not None else _of_rows(_encoder(model)),
+        "preprocessing": _of_pictures(about.resize, size) if about.resize is not None else _of_rows(_encoder(model)),
         "outputs": {name: _OUTPUTS[name] for name in outputs},
         "method": {"name": about.method, "variant": about.variant, "settings": about.method_settings},
         "network": about.network.backbone,
@@ -53,13 +56,15 @@ def _encoder(model: Model) -> TableEncoder:
     return model.description.table
 
 
-def _of_pictures(resize: Resize) -> dict[str, object]:
+def _of_pictures(resize: Resize, size: tuple[int, int] | None) -> dict[str, object]:
+    only = {} if size is None else {"size": {"height": size[0], "width": size[1]}}
     return {
         "input": "pictures: uint8, batch x height x width x 3, the colours red, green, blue",
         "decode": "first frame or page, turned upright by its EXIF orientation, 8 bits a colour (of 16, the whole "
         "range is scaled), transparent pixels laid on white, no colour management",
         "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
         "resize_in_words": _in_words(resize),
+        **only,
         "inside_the_file": "(x / 255 - 0.5) / 0.5",
     }
 

@@ -17,6 +17,7 @@ class ServedNetwork(nn.Module):
     Args:
         model: A trained model.
         reading: What to make of its posteriors.
+        size: Height and width of the pictures; any, if left out.
 
     Example:
         >>> import torch
@@ -41,10 +42,10 @@ class ServedNetwork(nn.Module):
         (('log_probs', 'label', 'soi'), torch.Size([2, 3]))
     """
 
-    def __init__(self, model: Model, reading: Reading) -> None:
+    def __init__(self, model: Model, reading: Reading, *, size: tuple[int, int] | None = None) -> None:
         super().__init__()
         table = model.description.table
-        self.inputs = PictureInput() if table is None else RowInput(table)
+        self.inputs = PictureInput(size) if table is None else RowInput(table)
         self.network = model.network
         self.reading = reading
         self.calibration = model.description.calibration
