@@ -27,6 +27,7 @@ DATA = "/v1/inspect"
 """Where the pages get their figures: below /v1, so that errors come as JSON too."""
 _MOST_ITEM = 2**31
 
+# Called `tested` in addresses: the filter of the same request may name a `part` too.
 PartName = Annotated[str, Path(pattern=r"^\d{1,6}-\d{1,6}$")]
 Item = Annotated[int, Path(ge=0, le=_MOST_ITEM)]
 
@@ -76,10 +77,10 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
     def samples() -> HTMLResponse:
         return _html(samples_page(inspection, around))
 
-    @router.get("/sample/{part}/{item}")
-    def sample(part: PartName, item: Item) -> HTMLResponse:
+    @router.get("/sample/{tested}/{item}")
+    def sample(tested: PartName, item: Item) -> HTMLResponse:
         page = SamplePage(
-            shell=around, part=_known("part", part, parts), item=item, has_actions=bool(inspection.actions)
+            shell=around, part=_known("part", tested, parts), item=item, has_actions=bool(inspection.actions)
         )
         return _html(page)
 
@@ -111,9 +112,9 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
     def samples_data(asked: asked, page: Annotated[int, Query(ge=1)] = 1) -> JsonResponse:
         return JsonResponse(asdict(inspection.posteriors.page(asked, page)))
 
-    @router.get(f"{DATA}/sample/{{part}}/{{item}}")
-    def sample_data(part: PartName, item: Item, asked: asked) -> JsonResponse:
-        return JsonResponse(asdict(inspection.posteriors.sample(_known("part", part, parts), item, asked)))
+    @router.get(f"{DATA}/sample/{{tested}}/{{item}}")
+    def sample_data(tested: PartName, item: Item, asked: asked) -> JsonResponse:
+        return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, asked)))
 
     @router.get(f"{DATA}/labels")
     def labels_data(label: Annotated[int, Query(ge=0)], part: str | None = None) -> JsonResponse:
@@ -123,22 +124,22 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
             asdict(inspection.posteriors.label(label, None if part is None else _known("part", part, parts)))
         )
 
-    @router.get("/thumbnail/{part}/{item}")
-    def thumbnail(part: PartName, item: Item) -> Response:
-        where = inspection.posteriors.where(part, item)
+    @router.get("/thumbnail/{tested}/{item}")
+    def thumbnail(tested: PartName, item: Item) -> Response:
+        where = inspection.posteriors.where(tested, item)
         return _picture(b"" if where is None else inspection.posteriors.pictures.thumbnail(where), "image/jpeg")
 
-    @router.get("/picture/{part}/{item}")
-    def picture(part: PartName, item: Item) -> Response:
-        where = inspection.posteriors.where(part, item)
+    @router.get("/picture/{tested}/{item}")
+    def picture(tested: PartName, item: Item) -> Response:
+        where = inspection.posteriors.where(tested, item)
         return _picture(None if where is None else inspection.posteriors.pictures.large(where), "image/png")
 
-    @router.get("/evidence/{part}/{item}")
-    def evidence(part: PartName, item: Item, method: str, label: Annotated[int, Query(ge=0)]) -> Response:
+    @router.get("/evidence/{tested}/{item}")
+    def evidence(tested: PartName, item: Item, method: str, label: Annotated[int, Query(ge=0)]) -> Response:
         if label >= len(inspection.classes):
             raise RequestError(422, f"`label` must be below {len(inspection.classes)}, got {label}.")
         row = _known("method", method, inspection.looks)
-        return _picture(inspection.posteriors.evidence(row, part, item, label), "image/png")
+        return _picture(inspection.posteriors.evidence(row, tested, item, label), "image/png")
 
     router.include_router(static_router())
     return router

@@ -90,13 +90,14 @@ export function badges(said) {
 
 const MOST_PAIRS = 8;
 
-/** The pairs out of order, in words. */
+/** The pairs out of order, in words, the worst first. */
 export function violationText(said, classes) {
   if (!said.violations.length) return [element("p", {class: "good-text"}, "Falls away from its prediction on both sides: no pair is out of order.")];
   const line = pair => element("li", {}, pair.tie
     ? `${classes[pair.outer]} is as probable as ${classes[pair.inner]} (${probability(said.probs[pair.outer])}), though farther from ${classes[said.predicted]}`
     : `${classes[pair.outer]} (${probability(said.probs[pair.outer])}) is above ${classes[pair.inner]} (${probability(said.probs[pair.inner])}), though farther from ${classes[said.predicted]}`);
-  const lines = said.violations.map(line), rest = lines.slice(MOST_PAIRS);
+  const rise = pair => said.probs[pair.outer] - said.probs[pair.inner];
+  const lines = said.violations.toSorted((one, other) => rise(other) - rise(one)).map(line), rest = lines.slice(MOST_PAIRS);
   return [
     element("h3", {}, `${said.violations.length} of ${classes.length - 1} pairs out of order`),
     element("ul", {class: "pairs"}, lines.slice(0, MOST_PAIRS)),

@@ -1,0 +1,46 @@
+"""One tiny comparison, and one server that shows it, for all tests of the inspector in a process."""
+
+import threading
+
+import pytest
+import uvicorn
+
+from onepeak.serving import load
+from onepeak.serving.http import create_app
+from onepeak.serving.http.run import address_of, listen
+from onepeak.serving.inspector import inspector_router, open_inspection
+from onepeak.serving.inspector.try_page import model_columns
+from serving.inspector.tiny_comparison import write_tiny_comparison
+
+
+@pytest.fixture(scope="session")
+def compared(tmp_path_factory):
+    """The folder of the comparison."""
+    return write_tiny_comparison(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def actions(tmp_path_factory):
+    path = tmp_path_factory.mktemp("actions") / "actions.csv"
+    path.write_text("label,action\n" + "".join(f"g{grade},treatment {grade}\n" for grade in range(1, 9)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def app(compared, actions):
+    """All pages, with a model to try."""
+    model = load(compared / "runs" / "elb" / "split0-fold0")
+    inspection = open_inspection(compared, actions=actions)
+    return create_app(model, extra_routers=[inspector_router(inspection, columns=model_columns(model))])
+
+
+@pytest.fixture(scope="session")
+def address(app):
+    """Where the app is served; without a slash at the end."""
+    listening = listen("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    yield address_of(listening, None).rstrip("/")
+    server.should_exit = True
+    thread.join(timeout=10)

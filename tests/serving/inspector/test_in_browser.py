@@ -1,0 +1,246 @@
+"""The pages as a user meets them: in a real Chromium, in both themes, on a laptop and a phone."""
+
+import re
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None:
+    pytest.skip("needs a browser: install Debian's package chromium", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'onepeak[dev]'")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
+expect = sync_api.expect
+
+LAPTOP, PHONE = (1280, 860), (390, 844)
+SAMPLE = "/sample/0-0/20?method=ce"
+PAGES = {
+    "/": "#tradeoff[data-drawn]",
+    "/samples": "#grid li",
+    SAMPLE: "#chosen[data-drawn]",
+    "/labels?label=3": "#rows .chart[data-drawn]",
+    "/try": "#drop",
+}
+"""Every page, and what is there once it is whole."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser):
+    """A browser's memory for each size of the screen: shared, so that the charts' script is loaded once."""
+    made = {}
+
+    def get(size):
+        if size not in made:
+            phone = size == PHONE
+            view = {"width": size[0], "height": size[1]}
+            made[size] = browser.new_context(viewport=view, color_scheme="light", has_touch=phone, is_mobile=phone)
+        return made[size]
+
+    return get
+
+
+@pytest.fixture
+def opened(context, address):
+    """Opens pages, and fails at the end if one of them wrote an error to the console."""
+    errors = []
+
+    @contextmanager
+    def page(path, *, size=LAPTOP):
+        shown = context(size).new_page()
+        shown.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        shown.on("pageerror", lambda error: errors.append(str(error)))
+        shown.goto(address + path)
+        yield shown
+        shown.evaluate("localStorage.clear()")
+        shown.close()
+
+    yield page
+    assert errors == []
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_whole_and_accessible_in_both_themes(opened, path, size):
+    with opened(path, size=size) as page:
+        place = page.locator(PAGES[path]).first
+        place.scroll_into_view_if_needed()
+        expect(place).to_be_visible()
+        expect(page.locator("#problem")).to_be_hidden()
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+            found = axe.Axe().run(page).response["violations"]
+            assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+
+
+def test_the_theme_is_remembered(opened):
+    with opened("/") as page:
+        page.get_by_role("button", name="Dark colours").click()
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        page.get_by_role("link", name="Samples").click()
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        expect(page.get_by_role("button", name="Dark colours")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_table_is_sorted_by_a_click_and_by_its_address(opened):
+    with opened("/?sort=row&direction=down") as page:
+        names = page.locator("#methods tbody th")
+        expect(names).to_have_text(["elb", "ce"])
+        page.get_by_role("button", name="Method").click()
+        expect(names).to_have_text(["ce", "elb"])
+        expect(page.locator("#methods th[data-key=row]")).to_have_attribute("aria-sort", "ascending")
+        page.go_back()
+        expect(names).to_have_text(["elb", "ce"])
+
+
+def test_a_method_opens_its_samples(opened):
+    with opened("/") as page:
+        page.locator("#methods").get_by_role("link", name="elb").click()
+        expect(page).to_have_url(re.compile(r"/samples\?method=elb$"))
+        expect(page.locator("select[name=method]")).to_have_value("elb")
+        expect(page.locator("#found")).to_have_text("1 to 50 of 50 samples")
+
+
+def test_learning_curves_have_a_table(opened):
+    with opened("/") as page:
+        page.get_by_role("button", name="SOI", exact=True).last.click()
+        page.get_by_text("Curves as a table").click()
+        expect(page.locator("#curves-table tbody tr").first).to_contain_text("70.0 %")
+
+
+def test_filters_write_the_address_and_the_back_button_takes_them_back(opened):
+    with opened("/samples?method=ce") as page:
+        found = page.locator("#found")
+        expect(found).to_have_text("1 to 50 of 50 samples")
+        page.get_by_label("Error at least").fill("2")
+        expect(page).to_have_url(re.compile(r"error=2"))
+        expect(found).not_to_have_text("1 to 50 of 50 samples")
+        fewer = found.inner_text()
+        page.get_by_label("Split").select_option("split 1")
+        expect(page).to_have_url(re.compile(r"part=1-0"))
+        expect(found).not_to_have_text(fewer)
+        page.go_back()
+        expect(found).to_have_text(fewer)
+        expect(page.get_by_label("Error at least")).to_have_value("2")
+        page.get_by_role("button", name="Clear filters").click()
+        expect(found).to_have_text("1 to 50 of 50 samples")
+
+
+def test_an_address_opens_the_state_it_names(opened):
+    link = "/samples?method=elb&part=0-0&truth=3&error=1&soi=0.9&paradoxical=true&search=g4&sort=disorder"
+    with opened(link) as page:
+        for name, value in {"method": "elb", "part": "0-0", "truth": "3", "error": "1", "soi": "90"}.items():
+            expect(page.locator(f"[name={name}]")).to_have_value(value)
+        expect(page.get_by_label("Paradoxical only")).to_be_checked()
+        expect(page.get_by_label("Search")).to_have_value("g4")
+        expect(page.get_by_label("Sort")).to_have_value("disorder")
+
+
+def test_a_search_finds_one_picture_and_says_so_when_there_is_none(opened):
+    with opened("/samples?method=ce&part=0-0") as page:
+        page.keyboard.press("/")
+        expect(page.get_by_label("Search")).to_be_focused()
+        page.keyboard.type("020.png")
+        expect(page.locator("#grid li")).to_have_count(1)
+        page.get_by_label("Search").fill("nothing like this")
+        expect(page.locator("#found")).to_contain_text("No sample is like this")
+
+
+def test_the_keyboard_moves_over_the_grid_and_through_the_samples(opened):
+    with opened("/samples?method=ce&sort=error") as page:
+        cards = page.locator("#grid a")
+        expect(cards).to_have_count(50)
+        page.keyboard.press("ArrowRight")
+        expect(cards.nth(0)).to_be_focused()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowUp")
+        expect(cards.nth(1)).to_be_focused()
+        second = cards.nth(1).get_attribute("href")
+        page.keyboard.press("Enter")
+        expect(page.locator("#position")).to_have_text("2 of 50 samples")
+        assert page.url.endswith(second)
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#position")).to_have_text("3 of 50 samples")
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("#position")).to_have_text("2 of 50 samples")
+        page.keyboard.press("Escape")
+        expect(page).to_have_url(re.compile(r"/samples\?method=ce&sort=error$"))
+
+
+def test_pictures_are_shown(opened):
+    with opened("/samples?method=ce") as page:
+        picture = page.locator("#grid img").first
+        expect(picture).to_be_visible()
+        expect(picture).to_have_js_property("naturalWidth", 32)
+
+
+def test_one_sample_shows_all_methods_and_the_chosen_one_large(opened):
+    with opened(SAMPLE) as page:
+        expect(page.locator("#methods h3")).to_have_text(["ce", "elb"])
+        expect(page.locator("#chosen-title")).to_contain_text("ce")
+        expect(page.locator("#verdict")).to_contain_text("of adjacent classes are in order")
+        expect(page.locator("#violations h3")).to_contain_text("of 7 pairs out of order")
+        expect(page.locator("#actions li")).to_have_count(3)
+        page.locator("#methods").get_by_role("link", name="elb").click()
+        expect(page).to_have_url(re.compile("method=elb"))
+        expect(page.locator("#chosen-title")).to_contain_text("elb")
+        page.go_back()
+        expect(page.locator("#chosen-title")).to_contain_text("ce")
+        page.get_by_text("All probabilities as a table").click()
+        expect(page.locator("#numbers tbody tr")).to_have_count(8)
+
+
+def test_the_evidence_lies_over_the_picture_as_strong_as_the_slider_says(opened):
+    with opened(SAMPLE) as page:
+        evidence = page.locator("#seen .evidence")
+        expect(evidence).to_have_js_property("naturalWidth", 512)
+        page.get_by_label("Evidence for the prediction").fill("10")
+        expect(evidence).to_have_css("opacity", "0.1")
+
+
+def test_the_labels_play_by_themselves_and_stop(opened):
+    with opened("/labels?label=3") as page:
+        expect(page.locator("#shown")).to_have_text("g4")
+        page.get_by_role("button", name="Play").click()
+        expect(page.locator("#shown")).to_have_text("g5")
+        page.get_by_role("button", name="Pause").click()
+        page.get_by_label("Predicted class").press("Home")
+        expect(page.locator("#shown")).to_have_text("g1")
+        expect(page).to_have_url(re.compile("label=0"))
+        expect(page.locator("#rows figcaption p").first).not_to_be_empty()
+
+
+def test_a_picture_can_be_tried(opened, compared):
+    with opened("/try") as page:
+        picture = next((compared.parent / "data").rglob("*.png"))
+        page.locator("#file").set_input_files(picture)
+        expect(page.locator("#result-title")).to_contain_text("g")
+        expect(page.locator("#chosen[data-drawn]")).to_be_visible()
+        expect(page.locator("#seen canvas.evidence")).to_be_visible()
+
+
+def test_a_file_that_is_no_picture_is_answered_with_a_sentence(browser, address, tmp_path):
+    (tmp_path / "notes.txt").write_text("no picture")
+    page = browser.new_page()
+    page.goto(f"{address}/try")
+    page.locator("#file").set_input_files(tmp_path / "notes.txt")
+    expect(page.get_by_role("alert")).to_contain_text("no picture in a known format")
+    page.close()
+
+
+def test_what_is_not_there_is_answered_with_a_sentence(browser, address):
+    page = browser.new_page()
+    page.goto(f"{address}/sample/0-0/0")
+    expect(page.get_by_role("alert")).to_contain_text("which no run tested on")
+    page.close()
