@@ -141,11 +141,12 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
 
     content = json.loads(output)
     first = content["failed"][0]
-    assert (first["run"], first["file"]) == ("wild/split0-fold0", file)
-    assert [method["label"] for method in content["methods"]] == ["elb"]
+    assert (first["label"], first["run"], f"{first['folder']}/error.json") == ("wild", "split0-fold0", file)
+    assert {row["method"] for row in content["summary"]} == {"elb"}
+    assert content["page"] == str(tmp_path / "out" / "report.html")
     runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("runs/elb/*/result.json")]
     errors_of_runs = [each["metrics"]["test"]["mae"] for each in runs]
-    mae = content["methods"][0]["metrics"]["mae"]
+    mae = next(row for row in content["summary"] if row["metric"] == "mae")
     assert mae["n"] == len(runs) == 2
     assert mae["mean"] == pytest.approx(np.mean(errors_of_runs))
     assert mae["std"] == pytest.approx(np.std(errors_of_runs, ddof=1))
@@ -153,7 +154,7 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     flags = ("--methods", "wild", "--out", tmp_path / "wild", "--device", "cpu", "--quiet", "--json")
     status, output, _ = run("compare", plan, *flags)
     content = json.loads(output)
-    assert (status, content["methods"], content["report"], len(content["failed"])) == (1, [], None, 2)
+    assert (status, content["summary"], content["page"], len(content["failed"])) == (1, [], None, 2)
 
 
 def test_a_dry_run_lists_every_run_with_its_cost_and_writes_nothing(table, tmp_path, run):

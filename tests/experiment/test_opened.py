@@ -1,15 +1,18 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from experiment.tiny import tiny
+from onepeak._registry import Registry
 from onepeak.data.splits import LeakError
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.opened import open_experiment
 from onepeak.experiment.plan import Experiment
+from onepeak.methods import catalog
 
 METHODS = (MethodEntry(name="ce"), MethodEntry(name="elb", recipe={"epochs": 3}))
 
@@ -56,6 +59,21 @@ def test_a_network_that_cannot_be_built_is_told_before_any_run(table, tmp_path):
         open_experiment(plan(table, network={"backbone": "resnet18"}))
     with pytest.raises(InputError, match=r"`weights` must be a file, got .*gone"):
         open_experiment(plan(table, weights=str(tmp_path / "gone")))
+
+
+@pytest.mark.bad_input
+def test_every_method_is_tried_with_the_classes_of_the_data_before_any_run(table, monkeypatch):
+    """A method of a user's own that takes two classes only, and comes second."""
+
+    def build(num_classes, **settings):
+        if num_classes != 2:
+            raise InputError(f"`num_classes` must be 2, got {num_classes}.")
+        return catalog.METHODS["ce"].build(num_classes, **settings)
+
+    monkeypatch.setattr(catalog, "METHODS", Registry("method", catalog.METHODS))
+    catalog.METHODS.add(replace(catalog.METHODS["ce"], name="pair", build=build))
+    with pytest.raises(InputError, match="`num_classes` must be 2, got 4"):
+        open_experiment(plan(table, methods=(MethodEntry(name="ce"), MethodEntry(name="pair"))))
 
 
 def test_splits_that_leak_are_refused_and_where_allowed_told_by_split(table, tmp_path):

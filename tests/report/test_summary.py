@@ -122,6 +122,21 @@ def test_the_papers_figures_stand_beside_both_variants(tmp_path):
     assert math.isnan(of(table, "po")["paper_mean"])
 
 
+def test_other_settings_than_the_papers_are_not_what_it_printed(tmp_path):
+    for label, own in (("elb", {}), ("elb-t-5", {"t": 5.0}), ("elb-t-1", {"t": 1.0})):
+        write_run(tmp_path / "one", method="elb", label=label, dataset="fgnet", method_settings=own)
+    table = summary(read_results(tmp_path / "one"), metrics=["mae"])
+    assert dict(zip(table["method"], table["paper_same"], strict=True)) == {
+        "elb": True,
+        "elb-t-5": False,
+        "elb-t-1": True,
+    }
+    for label, own in (("elb", {"t": 4.5, "growth": 1.01}), ("elb-plain", {})):
+        write_run(tmp_path / "two", method="elb", label=label, dataset="afad-full", method_settings=own)
+    table = summary(read_results(tmp_path / "two"), metrics=["mae"])
+    assert dict(zip(table["method"], table["paper_same"], strict=True)) == {"elb": True, "elb-plain": False}
+
+
 def test_every_data_set_and_folder_is_a_block_of_its_own(tmp_path):
     write_run(tmp_path / "one", method="ce", dataset="a", mae=1.0)
     write_run(tmp_path / "one", method="elb", dataset="b", mae=2.0)

@@ -15,7 +15,7 @@ from PIL import Image
 from onepeak.errors import InputError
 from onepeak.report import write_report
 from report.whole_runs import write_failure, write_whole_comparison, write_whole_run
-from run_folders import write_run
+from run_folders import write_result, write_run
 
 VOID = {"meta", "img", "input", "br", "link"}
 
@@ -104,6 +104,16 @@ def test_the_page_says_what_was_found_and_shows_the_table(folder, report, page):
     assert f"{table['mean']:.3f} ± {table['std']:.3f}" in page.text
     assert "chance level: soi_predicted 0.700" in page.text
     assert "The folder has no config.toml that says where the data lie." in page.text
+
+
+def test_only_the_metrics_that_were_measured_are_explained(tmp_path):
+    write_result(tmp_path, method="elb")
+    result = json.loads((tmp_path / "result.json").read_text())
+    result["metrics"]["test"] = {"mae": 0.5, "soi_predicted": 0.9}
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    text = write_report(tmp_path).page.read_text()
+    explained = text.partition("What the metrics are")[2].partition("</dl>")[0]
+    assert re.findall(r"<dt>(\w+)</dt>", explained) == ["mae", "soi_predicted"]
 
 
 def test_every_chart_has_a_place_and_every_place_a_chart(page):

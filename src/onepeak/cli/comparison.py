@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from onepeak.cli.report import write_with_progress
+from onepeak.cli.report import findings_record, write_with_progress
 from onepeak.cli.tables import print_note, print_results, print_table
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, duration
 from onepeak.errors import MissingExtraError
 from onepeak.experiment.compare import Outcome
 from onepeak.experiment.estimate import PlannedRun
-from onepeak.experiment.records import ERROR, read_results
-from onepeak.metrics.catalog import NAMES
+from onepeak.experiment.records import read_results
+from onepeak.report import Report
 from onepeak.training.json_text import json_text
 
 
@@ -65,18 +64,18 @@ def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bo
         The report's page; None where none was written.
     """
     results = read_results(folder) if outcome.finished else None
-    page = None if results is None else _report(folder, results, show=not as_json, quiet=quiet)
+    written = None if results is None else _report(folder, results, show=not as_json, quiet=quiet)
     if as_json:
-        typer.echo(json_text(_record(outcome, folder, results, page)))
-    elif page is not None and not quiet:
-        print_note(f"report: {page}")
-    return page
+        typer.echo(json_text(findings_record([folder], results, written)))
+    elif written is not None and not quiet:
+        print_note(f"report: {written.page}")
+    return None if written is None else written.page
 
 
-def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Path | None:
+def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Report | None:
     """Writes tables, figures and page, and shows the table; plain means where the packages for that are missing."""
     try:
-        page = write_with_progress(folder, quiet=quiet).page
+        written = write_with_progress(folder, quiet=quiet)
         if show:
             print_results(results)
     except MissingExtraError as error:
@@ -88,32 +87,4 @@ def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Path | 
             )
         print_note(f"Note: {error}; then `onepeak report {folder}` writes tables and figures.")
         return None
-    return page
-
-
-def _record(outcome: Outcome, folder: Path, results: Frame | None, page: Path | None) -> dict[str, Any]:
-    """The findings for a program."""
-    methods = []
-    for label, runs in () if results is None else results.groupby("label", sort=False):
-        columns = {name: runs[f"test_{name}"].dropna() for name in NAMES if f"test_{name}" in runs}
-        methods.append(
-            {
-                "label": label,
-                "method": runs["method"].iloc[0],
-                "variant": runs["variant"].iloc[0],
-                "runs": len(runs),
-                "metrics": {
-                    name: {"mean": float(values.mean()), "std": float(values.std()), "n": len(values)}
-                    for name, values in columns.items()
-                },
-            }
-        )
-    return {
-        "folder": str(folder),
-        "methods": methods,
-        "failed": [
-            {"run": event.run.name, "message": event.message, "file": str(event.run.folder(folder) / ERROR)}
-            for event in outcome.failed
-        ],
-        "report": None if page is None else str(page),
-    }
+    return written

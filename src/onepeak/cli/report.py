@@ -1,5 +1,6 @@
 """`onepeak report`: tables, figures and a page of runs that are finished."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,7 @@ import typer
 from onepeak.cli import options
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
+    from onepeak.data.frame_types import Frame
     from onepeak.report import Report
 
 
@@ -29,11 +31,12 @@ def report(
 
     from onepeak.cli.tables import print_results
     from onepeak.experiment.records import read_results
+    from onepeak.training.json_text import json_text
 
     written = write_with_progress(*folders, out=out, quiet=quiet or as_json)
     results = read_results(*folders)
     if as_json:
-        typer.echo(_json(written, folders))
+        typer.echo(json_text(findings_record(folders, results, written)))
         return
     print_results(results)
     if quiet:
@@ -69,21 +72,25 @@ def write_with_progress(*folders: Path, out: Path | None = None, quiet: bool = F
         return write_report(*folders, out=out, on_run=show)
 
 
-def _json(written: "Report", folders: list[Path]) -> str:
-    """All that the page says, for a program."""
-    from onepeak.experiment.records import failed_runs, read_results
-    from onepeak.report.summary import summary
-    from onepeak.training.json_text import json_text
+def findings_record(folders: Sequence[Path], results: "Frame | None", written: "Report | None") -> dict[str, object]:
+    """All that the page says, for a program.
 
-    content = {
-        "page": str(written.page),
-        "tables": [str(path) for path in written.tables],
-        "figures": [str(path) for path in written.figures],
-        "findings": written.findings,
-        "summary": summary(read_results(*folders)).to_dict("records"),
+    Args:
+        folders: What `onepeak compare` or `onepeak train` wrote to.
+        results: Their finished runs, as `read_results` gives them; None where there are none.
+        written: The report; None where none could be written.
+    """
+    from onepeak.experiment.records import failed_runs
+    from onepeak.report.summary import summary
+
+    return {
+        "page": None if written is None else str(written.page),
+        "tables": [] if written is None else [str(path) for path in written.tables],
+        "figures": [] if written is None else [str(path) for path in written.figures],
+        "findings": {} if written is None else written.findings,
+        "summary": [] if results is None else summary(results).to_dict("records"),
         "failed": [
             {"label": run.label, "run": run.name, "message": run.message, "folder": str(run.folder)}
             for run in failed_runs(*folders)
         ],
     }
-    return json_text(content)

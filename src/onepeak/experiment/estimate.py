@@ -1,7 +1,7 @@
 """What the runs of an experiment will cost, told before any starts."""
 
-import math
 import tempfile
+import time
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,16 +9,19 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+import torch
 
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, refuse_leaks
 from onepeak.data.splits.split import Indices
 from onepeak.data.store.failures import UnreadablePicturesWarning
+from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.grid import Run, Work, grid, work_of
 from onepeak.experiment.opened import Opened, open_manifest, recipe_of, splits_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.records import read_history
 from onepeak.experiment.run_folder import read_failure, read_result
+from onepeak.methods.catalog import method
 from onepeak.training.prepare import prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import recipe_for
@@ -31,6 +34,7 @@ State: TypeAlias = Literal["open", "failed", "finished"]
 
 _BATCHES = 4
 """Of a probe on pictures."""
+_TRIES = 5
 _FORWARD = 1 / 3
 """What a sample costs that is only evaluated: its gradient is twice the work of its outputs."""
 
@@ -51,7 +55,8 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
     """Every run of an experiment, with its work and its estimated time; nothing is written.
 
     The time is that of finished runs in the folder where there are some, of the same method if possible; otherwise a
-    few steps are made on a few samples to measure it.
+    few steps of the first method are made on a few samples to measure it, and for the other methods what their loss
+    takes more or less.
 
     Args:
         experiment: The plan.
@@ -72,7 +77,16 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
     for run, result in zip(runs, results, strict=True):
         if result is not None:
             paces.setdefault(run.entry.label, []).append(result["seconds"] / result["epochs"])
-    pace = math.nan if paces else probe(experiment, manifest, splits[0], recipe, fabric=fabric)
+    priced: dict[str, float] = {}
+    if not paces:
+        pace = probe(experiment, manifest, splits[0], recipe, fabric=fabric)
+        losses = {
+            entry.label: loss_seconds(entry, manifest.num_classes, recipe.batch_size, fabric.device)
+            for entry in experiment.methods
+        }
+        first = losses[experiment.methods[0].label]
+        # A loss is a small part of a step; that one differs by more than the whole step is noise.
+        priced = {label: max(pace / 2, pace + seconds - first) for label, seconds in losses.items()}
     planned = []
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
@@ -80,7 +94,8 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
         if result is None:
             state = "open" if read_failure(run.folder(folder)) is None else "failed"
             known = paces.get(run.entry.label) or [each for label in paces.values() for each in label]
-            seconds = work.epochs * fmean(known) if known else pace * (work.trained + _FORWARD * work.evaluated)
+            samples = work.trained + _FORWARD * work.evaluated
+            seconds = work.epochs * fmean(known) if known else priced[run.entry.label] * samples
         else:
             seconds = result["seconds"]
         planned.append(PlannedRun(run=run, work=work, state=state, seconds=seconds))
@@ -121,6 +136,26 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
         # The first epoch also waits for what is loaded once.
         seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
     return seconds / (len(few.train) + _FORWARD * len(few.valid))
+
+
+def loss_seconds(entry: MethodEntry, num_classes: int, batch_size: int, device: torch.device) -> float:
+    """Seconds that a method's loss and its gradient take of a sample, the least of some tries.
+
+    Args:
+        entry: The method.
+        num_classes: Of the data.
+        batch_size: Samples a step.
+        device: Where to compute.
+    """
+    made = method(entry.name, num_classes=num_classes, variant=entry.variant, **entry.settings).to(device)
+    outputs = torch.zeros(batch_size, made.num_outputs, device=device, requires_grad=True)
+    labels = torch.arange(batch_size, device=device) % num_classes
+    tries = []
+    for _ in range(_TRIES):
+        start = time.perf_counter()
+        float(torch.autograd.grad(made.loss(outputs, labels), outputs)[0].sum())  # which waits for the device
+        tries.append(time.perf_counter() - start)
+    return min(tries) / batch_size
 
 
 def _spread(items: Indices, count: int) -> Indices:

@@ -10,6 +10,7 @@ from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.plan import Experiment
+from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
@@ -68,6 +69,7 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
     try_network(manifest, experiment.network, weights=experiment.weights_file)
     for entry in experiment.methods:
         recipe_of(entry, recipe)
+        method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
     splits_of(experiment, manifest)
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.skip_bad, quiet=quiet)
     splits = splits_of(experiment, prepared.manifest)

@@ -1,7 +1,11 @@
 """The figures that Belharbi et al. 2019 print: mean and deviation of MAE and SOI, seven methods on five data sets."""
 
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from onepeak.methods.catalog import METHODS
 
 PublishedMetric: TypeAlias = Literal["mae", "soi_predicted"]
 Figures: TypeAlias = tuple[float, float, float, float]
@@ -75,6 +79,10 @@ _PRINTED: dict[tuple[int, str], tuple[Figures | None, ...]] = {
 }
 
 
+_SETTINGS: dict[tuple[str, str], dict[str, float]] = {("afad-full", "elb"): {"t": 4.5, "growth": 1.01}}
+"""What the authors set otherwise than on the other data sets."""
+
+
 def published_figures() -> tuple[PublishedFigure, ...]:
     """Every figure of the paper's two tables; SOI as a share, as everywhere in onepeak."""
     found = []
@@ -104,3 +112,25 @@ def published_figure(dataset: str, method: str, metric: str) -> PublishedFigure 
     """
     wanted = (dataset, method, metric)
     return next((each for each in published_figures() if (each.dataset, each.method, each.metric) == wanted), None)
+
+
+def computed_as_printed(dataset: str, method: str, *, variant: str, settings: Mapping[str, object]) -> bool:
+    """Whether a row computes what is behind the paper's figure: by the same formulas, with the same settings.
+
+    Args:
+        dataset: One of the paper's.
+        method: One of the paper's.
+        variant: Of the row.
+        settings: The method's own settings that were given.
+
+    Example:
+        >>> computed_as_printed("fgnet", "elb", variant="corrected", settings={})
+        True
+        >>> computed_as_printed("fgnet", "elb", variant="corrected", settings={"t": 5.0})
+        False
+    """
+    record = METHODS[method]
+    parameters = inspect.signature(record.build).parameters
+    usual = {name: parameters[name].default for name in record.settings}
+    same_settings = {**usual, **settings} == {**usual, **_SETTINGS.get((dataset, method), {})}
+    return same_settings and (variant == "as_published" or record.as_published == "same")

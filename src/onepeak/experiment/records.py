@@ -45,11 +45,11 @@ def read_results(*folders: str | Path) -> Frame:
         folders: What `onepeak compare` or `onepeak train` wrote to.
 
     Returns:
-        A table with the columns experiment (the folder), label (the row's name in tables), method, variant, dataset,
-        protocol, split, fold, seed, epochs, best_epoch, seconds, num_train, num_valid, num_test, num_classes and
-        temperature (NaN where they are not known), folder (the run's own), and a metric a column, such as `test_mae`
-        and `valid_mae`. It is sorted within a folder, methods as in the catalog, so that the order in which runs
-        finished does not show.
+        A table with the columns experiment (the folder), label (the row's name in tables), method, variant, settings
+        (the method's own that were given, a dictionary), dataset, protocol, split, fold, seed, epochs, best_epoch,
+        seconds, num_train, num_valid, num_test, num_classes and temperature (NaN where they are not known), folder (the
+        run's own), and a metric a column, such as `test_mae` and `valid_mae`. It is sorted within a folder, methods as
+        in the catalog, so that the order in which runs finished does not show.
     """
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
@@ -160,6 +160,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "label": result.get("label", result["method"]),
             **{name: result[name] for name in same},
             **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
+            "settings": result.get("method_settings", {}),
             "num_classes": _num_classes(result, path.parent),
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
             "folder": str(path.parent),

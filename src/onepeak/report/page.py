@@ -1,6 +1,6 @@
 """The page: one HTML file that carries all it needs and asks nobody for anything."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onepeak._extras import require
@@ -88,11 +88,12 @@ class PageText:
     plotly_js: str
 
 
-def page_html(blocks: Sequence[BlockText], *, diagrams: Sequence[str] = ()) -> str:
+def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: Sequence[str] = ()) -> str:
     """The whole page.
 
     Args:
         blocks: One a data set.
+        metrics: Those that were measured, to be explained.
         diagrams: Addresses of the diagrams of ranks.
     """
     jinja2 = require("jinja2", extra="report", purpose="The report's page")
@@ -109,7 +110,7 @@ def page_html(blocks: Sequence[BlockText], *, diagrams: Sequence[str] = ()) -> s
         title=blocks[0].title if one else f"{len(blocks)} data sets",
         subtitle=blocks[0].subtitle if one else ", ".join(block.title for block in blocks),
         version=versions().get("onepeak", ""),
-        metrics=tuple(METRICS),
+        metrics=tuple(METRICS[name] for name in dict.fromkeys(metrics)),
         blocks=tuple(blocks),
         diagrams=tuple(diagrams),
         plotly_js=offline.get_plotlyjs(),

@@ -10,9 +10,8 @@ from onepeak.data.frame_types import Frame
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
 from onepeak.experiment.pairing import paired
-from onepeak.experiment.published import published_figure
+from onepeak.experiment.published import computed_as_printed, published_figure
 from onepeak.experiment.significance import cohen_dz, corrected_t_test, holm, rank_biserial, wilcoxon
-from onepeak.methods.catalog import METHODS
 from onepeak.metrics.catalog import METRICS, MetricRecord
 
 LEVEL = 0.05
@@ -46,7 +45,7 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, part: Part 
           best method itself, and where they are not defined (`onepeak.experiment.significance`);
         - paper_mean, paper_std: as Belharbi et al. 2019 print them; paper_difference: mean minus theirs; paper_same:
           whether this row computes what theirs did. It is false for the corrected variant of a method whose published
-          code computes something else.
+          code computes something else, and with other settings than theirs.
     """
     if not len(results):
         raise InputError("`results` must hold at least one run, got none.")
@@ -135,5 +134,7 @@ def _beside_the_paper(own: Frame, metric: str, column: str) -> dict[str, Any]:
         "paper_mean": figure.mean,
         "paper_std": figure.std,
         "paper_difference": own[column].mean() - figure.mean,
-        "paper_same": first["variant"] == "as_published" or METHODS[figure.method].as_published == "same",
+        "paper_same": computed_as_printed(
+            figure.dataset, figure.method, variant=first["variant"], settings=first["settings"]
+        ),
     }

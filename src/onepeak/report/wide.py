@@ -103,7 +103,7 @@ def paper_table(block: Frame) -> WideTable:
         header=("method", *(name for m in metrics for name in (f"{m} paper", "ours", "difference"))),
         rows=tuple(rows),
         caption="Mean ± standard deviation over runs; difference: ours minus the paper's"
-        + ("; † the published code computes something else than this method." if other else "."),
+        + ("; † not what is behind the paper's figure: other formulas or settings." if other else "."),
     )
 
 

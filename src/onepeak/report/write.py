@@ -42,7 +42,7 @@ class Report:
 def write_report(
     *folders: str | Path, out: str | Path | None = None, on_run: Callable[[int, int], None] = lambda *_: None
 ) -> Report:
-    """Writes table.csv, table.md, table.tex, figures/*.png and *.pdf, and report.html.
+    """Writes `table.csv`, `table.md`, `table.tex`, `figures/*.png` and `*.pdf`, and `report.html`.
 
     The same runs give the same bytes. Runs that failed or go on still are passed over; the page names the failed ones.
 
@@ -70,7 +70,7 @@ def write_report(
     figures: list[Path] = []
     texts = [_block_text(block, place, alone=len(found) == 1, figures=figures) for block in found]
     diagrams = [path.name for path in paths.diagrams if path.suffix == ".png"]
-    html = page_html(texts, diagrams=diagrams)
+    html = page_html(texts, metrics=whole["metric"], diagrams=diagrams)
     write_in_one_step(place / PAGE, lambda part: part.write_text(html, encoding="utf-8", newline="\n"))
     return Report(
         page=place / PAGE,
