@@ -181,8 +181,8 @@ def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:
 
 def _none(reasons: Sequence[Unanswered]) -> RequestError:
     status = 413 if all(reason.code == "too_large" for reason in reasons) else 422
-    what = "The picture" if len(reasons) == 1 else f"None of the {len(reasons)} pictures"
-    first = "" if len(reasons) == 1 else "the first: "
+    if len(reasons) == 1:
+        return RequestError(status, f"The picture cannot be answered: {reasons[0].message}.")
     return RequestError(
-        status, f"{what} can{'not' if len(reasons) == 1 else ''} be answered: {first}{reasons[0].message}."
+        status, f"None of the {len(reasons)} pictures can be answered; the first: {reasons[0].message}."
     )

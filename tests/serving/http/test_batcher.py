@@ -1,0 +1,129 @@
+import asyncio
+import threading
+
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.serving.http.batcher import Batcher
+
+
+class Work:
+    """Squares numbers, and keeps the batches it got; the first waits until it is let go."""
+
+    def __init__(self, *, held=True):
+        self.batches, self.threads = [], set()
+        self.go = threading.Event()
+        if not held:
+            self.go.set()
+
+    def squares(self, items):
+        assert self.go.wait(30)
+        self.batches.append(list(items))
+        self.threads.add(threading.get_ident())
+        return [item * item for item in items]
+
+
+def gathered(batcher, work, items, **options):
+    """Submits the first item alone, and all others while it is computed."""
+
+    async def run():
+        asked = [asyncio.create_task(batcher.submit(work.squares, items[0]))]
+        await asyncio.sleep(0.02)
+        asked += [asyncio.create_task(batcher.submit(work.squares, item, **options)) for item in items[1:]]
+        await asyncio.sleep(0.02)
+        work.go.set()
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    return asyncio.run(run())
+
+
+def test_what_comes_while_one_is_computed_makes_up_the_next_batches():
+    work = Work()
+    assert gathered(Batcher(max_size=4), work, range(10)) == [item * item for item in range(10)]
+    assert work.batches == [[0], [1, 2, 3, 4], [5, 6, 7, 8], [9]]
+    assert len(work.threads) == 1
+    assert threading.get_ident() not in work.threads
+
+
+def test_large_items_fill_a_batch_and_one_that_is_too_large_goes_alone():
+    work = Work()
+    gathered(Batcher(max_size=4), work, range(6), size=2)
+    assert work.batches == [[0], [1, 2], [3, 4], [5]]
+    work = Work()
+    gathered(Batcher(max_size=4), work, range(3), size=9)
+    assert work.batches == [[0], [1], [2]]
+
+
+def test_kinds_are_never_mixed_and_take_turns():
+    work, batcher = Work(), Batcher(max_size=2)
+
+    async def run():
+        kinds = ["a", "a", "a", "a", "a", "b"]
+        asked = [asyncio.create_task(batcher.submit(work.squares, n, kind=kind)) for n, kind in enumerate(kinds)]
+        await asyncio.sleep(0.02)
+        work.go.set()
+        return await asyncio.gather(*asked)
+
+    assert asyncio.run(run()) == [0, 1, 4, 9, 16, 25]
+    assert work.batches == [[0, 1], [5], [2, 3], [4]]
+
+
+def test_a_failure_reaches_all_of_its_batch_and_nobody_else():
+    batcher = Batcher(max_size=8)
+
+    def fail(items):
+        raise RuntimeError(f"no memory for {len(items)}")
+
+    async def run():
+        bad = [batcher.submit(fail, item) for item in range(2)]
+        return await asyncio.gather(*bad, batcher.submit(Work(held=False).squares, 3), return_exceptions=True)
+
+    first, second, good = asyncio.run(run())
+    assert str(first) == str(second) == "no memory for 2"
+    assert good == 9
+    assert gathered(batcher, Work(), [5]) == [25], "it goes on"
+
+
+def test_a_result_too_few_is_an_error_and_not_a_wait_for_ever():
+    with pytest.raises(ValueError, match="zip"):
+        asyncio.run(Batcher(max_size=2).submit(lambda _: [], 1))
+
+
+def test_who_gave_up_waiting_is_not_computed():
+    work, batcher = Work(), Batcher(max_size=8)
+
+    async def run():
+        first = asyncio.create_task(batcher.submit(work.squares, 1))
+        await asyncio.sleep(0.02)
+        gone = asyncio.create_task(batcher.submit(work.squares, 2))
+        last = asyncio.create_task(batcher.submit(work.squares, 3))
+        lone = asyncio.create_task(batcher.submit(work.squares, 4, kind="b"))
+        await asyncio.sleep(0.02)
+        gone.cancel()
+        lone.cancel()
+        await asyncio.sleep(0)
+        work.go.set()
+        return await asyncio.gather(first, last)
+
+    assert asyncio.run(run()) == [1, 9]
+    assert work.batches == [[1], [3]]
+
+
+def test_who_gave_up_while_being_computed_harms_nobody():
+    work, batcher = Work(), Batcher(max_size=8)
+
+    async def run():
+        gone, kept = (asyncio.create_task(batcher.submit(work.squares, item)) for item in (1, 2))
+        await asyncio.sleep(0.02)
+        gone.cancel()
+        await asyncio.sleep(0)
+        work.go.set()
+        return await kept
+
+    assert asyncio.run(run()) == 4
+
+
+@pytest.mark.bad_input
+def test_a_batch_holds_at_least_one():
+    with pytest.raises(InputError, match="`max_size` must be an integer >= 1, got 0"):
+        Batcher(max_size=0)

@@ -1,0 +1,55 @@
+import asyncio
+
+import numpy as np
+import pytest
+
+from http_server import encoded
+from onepeak.data.decode import TooManyPixelsError, UnreadablePictureError
+from onepeak.serving.http import decoding
+
+
+def test_a_picture_is_decoded_as_the_model_does(model, arrays, pictures):
+    async def run():
+        async with decoding.Decoding(model, max_pixels=10**6).pixels(pictures[0]) as pixels:
+            return pixels
+
+    np.testing.assert_array_equal(asyncio.run(run()), model.pixels(arrays[0]))
+
+
+@pytest.mark.bad_input
+def test_what_is_wrong_with_a_picture_comes_out_and_the_next_is_decoded(model, pictures):
+    async def run():
+        threads = decoding.Decoding(model, max_pixels=64 * 64)
+        wrong = [(b"x", UnreadablePictureError), (encoded(np.zeros((64, 65, 3), np.uint8)), TooManyPixelsError)]
+        for data, error in wrong * 5:
+            with pytest.raises(error):
+                async with threads.pixels(data):
+                    pass
+        async with threads.pixels(pictures[0]) as pixels:
+            return pixels.shape
+
+    assert asyncio.run(run()) == (48, 48, 3)
+
+
+def test_while_too_many_pixels_wait_no_further_picture_is_decoded(model, pictures, monkeypatch):
+    monkeypatch.setattr(decoding, "_MOST_BYTES", 1)
+
+    async def run():
+        threads, begun, go = decoding.Decoding(model, max_pixels=10**6), [], asyncio.Event()
+
+        async def hold(number):
+            async with threads.pixels(pictures[number]):
+                begun.append(number)
+                if number == 0:
+                    await go.wait()
+
+        first = asyncio.create_task(hold(0))
+        await asyncio.sleep(0.1)
+        others = [asyncio.create_task(hold(number)) for number in range(1, 6)]
+        await asyncio.sleep(0.1)
+        before = list(begun)
+        go.set()
+        await asyncio.gather(first, *others)
+        return before, sorted(begun)
+
+    assert asyncio.run(run()) == ([0], [0, 1, 2, 3, 4, 5])
