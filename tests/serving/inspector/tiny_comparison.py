@@ -1,4 +1,4 @@
-"""A comparison made in a second: two methods on two splits of sixty small pictures, by networks that are not trained."""
+"""A comparison made in a second: two methods on two splits of sixty small pictures, by networks not trained."""
 
 import numpy as np
 import pandas as pd

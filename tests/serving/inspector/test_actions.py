@@ -1,0 +1,39 @@
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.serving.inspector.actions import read_actions
+
+CLASSES = ("low", "high")
+
+
+def test_actions_come_in_the_order_of_the_classes(tmp_path):
+    path = tmp_path / "actions.csv"
+    path.write_text('\ufeffaction,label\n"cut, then wait",high\nwait,low\n')
+    assert read_actions(path, CLASSES) == ("wait", "cut, then wait")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must have the columns label, action, got none"),
+        ("label,what\nlow,a\n", "must have the columns label, action, got label, what"),
+        (
+            "label,action\nlow,a\nmiddle,b\n",
+            "line 3: `label` must name each class once, got 'middle' which is no class",
+        ),
+        ("label,action\nlow,a\nlow,b\n", "got 'low' twice"),
+        ("label,action\nlow,a\nhigh,\n", "an action for every class, got none for high"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_told_what_is_wrong(tmp_path, text, message):
+    path = tmp_path / "actions.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_actions(path, CLASSES)
+
+
+@pytest.mark.bad_input
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"`actions` must be a CSV file in UTF-8, got .*nowhere.csv"):
+        read_actions(tmp_path / "nowhere.csv", CLASSES)

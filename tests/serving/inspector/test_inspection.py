@@ -1,0 +1,32 @@
+import subprocess
+import sys
+
+from onepeak.serving.inspector import open_inspection
+from report.whole_runs import write_whole_comparison
+
+
+def test_the_first_page_is_ready_without_torch_or_pandas(tmp_path):
+    """They take seconds to load, and the first page should not wait for them."""
+    write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0})
+    code = (
+        "import sys; from pathlib import Path; from onepeak.cli.app import app\n"
+        "from onepeak.serving.http import create_app, serve_app\n"
+        "from onepeak.serving.inspector import inspector_router, open_inspection\n"
+        f"shown = open_inspection(Path({str(tmp_path)!r}))\n"
+        "create_app(None, extra_routers=[inspector_router(shown)])\n"
+        "assert len(shown.overview.rows) == 2\n"
+        "print([name for name in ('torch', 'pandas', 'scipy', 'matplotlib', 'plotly') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_findings_are_those_of_the_report(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0})
+    found = open_inspection(tmp_path).findings
+    assert found[0].startswith("ELB orders 100.0 % of adjacent pairs, CE")
+
+
+def test_parts_come_by_number_not_by_letter(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 0.0}, splits=11)
+    assert open_inspection(tmp_path).parts == tuple(f"{split}-0" for split in range(11))

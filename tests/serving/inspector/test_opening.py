@@ -1,0 +1,76 @@
+import shutil
+
+import numpy as np
+import pytest
+
+from onepeak.data.biopsies import GRADES
+from onepeak.data.open import open_data
+from onepeak.errors import InputError
+from onepeak.serving import load
+from onepeak.serving.inspector import open_inspection
+from onepeak.serving.inspector.filters import Filter
+from onepeak.serving.inspector.opening import inspect_model
+from report.whole_runs import write_whole_run
+from table_models import CALIBRATION, table_model
+
+
+@pytest.fixture
+def moved(compared, tmp_path):
+    shutil.copytree(compared.parent / "data", tmp_path / "data")
+    return tmp_path
+
+
+def test_a_models_answers_to_data_are_those_of_the_run_that_made_it(compared):
+    run = compared / "runs" / "elb" / "split0-fold0"
+    data = open_data(compared.parent / "data", order=GRADES)
+    shown = inspect_model(load(run), run, data)
+    kept = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="elb"))
+    place = data.items.paths.index(kept.name)
+    now = shown.posteriors.sample("0-0", place, Filter(method="elb"))
+    assert (now.name, now.truth, now.kind, now.total) == (kept.name, kept.truth, "pictures", 60)
+    said, before = now.answers[0].answer, kept.answers[1].answer
+    assert said.probs == pytest.approx(before.probs, abs=1e-4)
+    assert (said.predicted, said.interval, said.soi) == (before.predicted, before.interval, before.soi)
+    assert now.answers[0].evidence
+
+
+def test_pictures_that_cannot_be_read_are_left_out_and_told(compared, moved):
+    bad = sorted((moved / "data").rglob("*.png"))[0]
+    bad.write_bytes(b"no picture")
+    run = compared / "runs" / "elb" / "split0-fold0"
+    data = open_data(moved / "data", order=GRADES)
+    shown = inspect_model(load(run), run, data)
+    assert "1 pictures cannot be read and are left out." in shown.notes
+    page = shown.posteriors.page(Filter(method="elb"), 1)
+    assert page.total == 59
+    assert bad.name not in "".join(entry.name for entry in page.entries)
+    assert [entry.truth for entry in page.entries] == [data.labels[entry.item] for entry in page.entries]
+
+
+def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [f"{20 + row},{'pale' if row % 2 else 'dark'},{-200 + row},grade {row % 6}" for row in range(30)]
+    path.write_text("\n".join(["age,tone,dose,label", *lines]))
+    model = table_model("elb", calibration=CALIBRATION)
+    data = open_data(path, order=model.classes)
+    shown = inspect_model(model, tmp_path, data)
+    page = shown.posteriors.page(Filter(method="elb"), 1)
+    assert page.kind == "rows"
+    assert page.entries[3].features == {"age": "23", "tone": "pale", "dose": "-197"}
+    raw = model.predict(path, raw=True)
+    assert np.array([entry.probs for entry in page.entries]) == pytest.approx(raw.probs.numpy(), abs=2e-5)
+    assert not shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].evidence
+
+
+def test_data_that_were_moved_are_found_by_their_root(tmp_path):
+    write_whole_run(tmp_path, method="ce")
+    (tmp_path / "config.toml").write_text('data = "fgnet"\nroot = "/nowhere"\n')
+    assert "nowhere" in open_inspection(tmp_path).posteriors.source.reason
+    assert str(tmp_path / "here") in open_inspection(tmp_path, root=str(tmp_path / "here")).posteriors.source.reason
+
+
+@pytest.mark.bad_input
+def test_a_root_has_no_use_for_a_run_that_does_not_say_where_its_data_lay(tmp_path):
+    run = write_whole_run(tmp_path, method="ce")
+    with pytest.raises(InputError, match="has no use for a single run: give --data"):
+        open_inspection(run, root="data")

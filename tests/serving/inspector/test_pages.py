@@ -1,0 +1,68 @@
+"""The contract between pages and what they are given: every field is used, and nothing else is."""
+
+import re
+from dataclasses import fields
+from importlib.resources import files
+
+import pytest
+
+from onepeak.serving.inspector.pages import (
+    LabelsPage,
+    OverviewPage,
+    SamplePage,
+    SamplesPage,
+    Shell,
+    TryPage,
+    part_names,
+    render,
+)
+
+SHELL = Shell(title="<mine>", subtitle="8 classes", version="1.2", places={"Overview": "/", "Try it": "/try"})
+PAGES = [
+    OverviewPage(shell=SHELL, failed=("mv, split0: <b>hot</b>",), notes=("A note.",)),
+    SamplesPage(
+        shell=SHELL, rows=("ce", "<i>"), parts={"0-0": "split 0", "1-0": "split 1"}, classes=("a", "b"),
+        sorts={"item": "Order"},
+    ),
+    SamplePage(shell=SHELL, part="0-0", item=3, has_actions=True),
+    LabelsPage(shell=SHELL, parts={"0-0": "split 0", "1-0": "split 1"}, classes=("a", "b")),
+    TryPage(shell=SHELL, columns={"age": (), "tone": ("pale", "dark")}),
+    TryPage(shell=SHELL, columns={}),
+]  # fmt: skip
+TEMPLATES = files("onepeak.serving.inspector") / "templates"
+
+
+def used(name, owner):
+    return set(re.findall(rf"\b{owner}\.(\w+)", (TEMPLATES / name).read_text()))
+
+
+@pytest.mark.parametrize("kind", {type(page) for page in PAGES}, ids=lambda kind: kind.__name__)
+def test_a_page_uses_all_that_it_is_given_and_nothing_else(kind):
+    assert used(kind.template, "page") | {"shell"} == {field.name for field in fields(kind)}
+
+
+def test_the_frame_uses_all_of_the_shell():
+    assert used("base.html", r"page\.shell") == {field.name for field in fields(Shell)}
+
+
+def test_every_template_belongs_to_a_page():
+    names = {each.name for each in TEMPLATES.iterdir()}
+    assert names == {page.template for page in PAGES} | {"base.html"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: type(page).__name__)
+def test_text_is_never_read_as_html_and_nothing_is_inline(page):
+    text = render(page)
+    assert "&lt;mine&gt;" in text
+    assert not re.search(r"<b>hot|<i>|<mine>", text)
+    assert not re.search(r"<script(?![^>]*\bsrc=)|\sstyle=|<style|\son\w+=", text)
+
+
+def test_a_page_marks_its_place():
+    assert '<a href="/try" aria-current="page">Try it</a>' in render(PAGES[4])
+    assert '<a href="/" aria-current="page">Overview</a>' in render(PAGES[0])
+
+
+def test_folds_are_named_only_where_there_are_some():
+    assert part_names(("3-0",)) == {"3-0": "split 3"}
+    assert part_names(("0-0", "0-4"))["0-4"] == "split 0, fold 4"

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+
+from onepeak.data.biopsies import GRADES, biopsies
+from onepeak.errors import InputError
+from onepeak.experiment.records import read_predictions
+from onepeak.report.source import Source
+from onepeak.serving.inspector import open_inspection
+from onepeak.serving.inspector.filters import Filter
+from onepeak.serving.inspector.posteriors import PAGE_SIZE
+from report.whole_runs import write_whole_comparison
+
+CE = Filter(method="ce")
+
+
+@pytest.fixture(scope="module")
+def posteriors(compared):
+    return open_inspection(compared).posteriors
+
+
+def test_a_page_holds_what_the_runs_said(posteriors, compared):
+    page = posteriors.page(CE, 1)
+    kept = read_predictions(compared / "runs" / "ce" / "split0-fold0", part="test")
+    assert (page.kind, page.total, page.num_pages, len(page.entries)) == ("pictures", 50, 1, 50)
+    for entry, item, path, label, log_probs in zip(
+        page.entries, kept["item"], kept["path"], kept["label"], kept["log_probs"], strict=False
+    ):
+        assert (entry.part, entry.item, entry.name, entry.truth) == ("0-0", item, path, label)
+        assert entry.probs == pytest.approx(np.exp(log_probs), abs=1e-5)
+
+
+def test_pages_follow_each_other_without_a_gap_and_end(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1, num_test=PAGE_SIZE + 5)
+    posteriors = open_inspection(tmp_path).posteriors
+    first, second, beyond = (posteriors.page(CE, number) for number in (1, 2, 99))
+    assert [entry.item for entry in first.entries + second.entries] == list(range(PAGE_SIZE + 5))
+    assert beyond == second
+    assert (first.kind, first.num_pages) == ("nothing", 2)
+    assert "config.toml" in first.reason
+
+
+def test_out_of_order_classes_are_told_from_logarithms_not_from_rounded_probabilities(posteriors):
+    for entry in posteriors.page(CE, 1).entries:
+        outside = round((1 - entry.soi) * (len(GRADES) - 1))
+        assert len(entry.out_of_order) == outside
+
+
+def test_one_sample_has_the_answer_of_every_method_and_all_its_parts(posteriors):
+    sample = posteriors.sample("0-0", 40, CE)
+    assert [each.row for each in sample.answers] == ["ce", "elb"]
+    assert all(each.evidence for each in sample.answers)
+    assert sample.parts == ("0-0", "1-0")
+    assert sample.truth == biopsies(60, size=32).labels[40]
+    assert sample.name.endswith("040.png")
+    assert sample.answers[0].answer.interval is not None
+
+
+def test_neighbours_are_those_of_the_list_the_user_came_from(posteriors):
+    wanted = Filter(method="elb", sort="sure")
+    order = [(entry.part, entry.item) for entry in posteriors.page(wanted, 1).entries]
+    for place, (part, item) in enumerate(order):
+        sample = posteriors.sample(part, item, wanted)
+        assert (sample.position, sample.total) == (place + 1, 50)
+        before, after = (None if each is None else (each.part, each.item) for each in (sample.previous, sample.next))
+        assert before == (order[place - 1] if place else None)
+        assert after == (order[place + 1] if place + 1 < len(order) else None)
+
+
+def test_a_sample_outside_of_the_list_has_no_neighbours(posteriors):
+    sample = posteriors.sample("0-0", 20, Filter(method="ce", search="nothing"))
+    assert (sample.position, sample.total, sample.previous, sample.next) == (None, 0, None, None)
+
+
+@pytest.mark.bad_input
+def test_an_item_that_nobody_tested_on_is_told(posteriors):
+    with pytest.raises(InputError, match="must be in the test part of split 1-0, got 3, which no run tested on"):
+        posteriors.sample("1-0", 3, CE)
+
+
+def test_labels_count_every_prediction_once(posteriors):
+    counts = [sum(posteriors.label(label, None).rows[0].count for label in range(8)), 0]
+    counts[1] = sum(posteriors.label(label, "1-0").rows[0].count for label in range(8))
+    assert counts == [50, 25]
+
+
+def test_a_run_that_cannot_be_read_is_left_out_and_a_row_without_any_is_told(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0}, splits=2, num_test=10)
+    for broken in ("ce/split1-fold0", "elb/split0-fold0", "elb/split1-fold0"):
+        (tmp_path / "runs" / broken / "predictions.parquet").write_bytes(b"cut off")
+    posteriors = open_inspection(tmp_path).posteriors
+    assert posteriors.page(CE, 1).total == 10
+    assert [each.row for each in posteriors.sample("0-0", 0, CE).answers] == ["ce"]
+    with pytest.raises(InputError, match="`elb` must have runs whose predictions can be read, got none"):
+        posteriors.page(Filter(method="elb"), 1)
+
+
+def test_evidence_is_there_only_with_a_model_and_a_picture(posteriors, compared, tmp_path):
+    assert posteriors.evidence("ce", "0-0", 20, 2)[:4] == b"\x89PNG"
+    assert posteriors.evidence("ce", "0-0", 3, 2) is None
+    write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1)
+    without = open_inspection(tmp_path).posteriors
+    assert without.evidence("ce", "0-0", 0, 2) is None
+    assert not without.sample("0-0", 0, CE).answers[0].evidence
+
+
+def test_the_true_posterior_is_shown_where_it_is_known(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1, num_classes=8, num_test=60)
+    data = biopsies(60, size=16)
+    inspection = open_inspection(tmp_path)
+    inspection._source = Source(manifest=data)
+    shown = [inspection.posteriors.sample("0-0", item, CE) for item in range(60)]
+    known = [sample for sample in shown if sample.truth == data.labels[sample.item]]
+    assert known
+    for sample in known:
+        assert sample.true_probs == pytest.approx(np.exp(data.true_log_probs[sample.item]), abs=1e-5)
+    changed = [sample for sample in shown if sample.truth != data.labels[sample.item]]
+    assert all(sample.kind == "nothing" and "no longer hold" in sample.reason for sample in changed)

@@ -1,0 +1,143 @@
+"""Every address of the inspector, asked in process: right ones, wrong ones, and nonsense."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from onepeak.serving.http import create_app
+from onepeak.serving.inspector import inspector_router, open_inspection
+
+
+@pytest.fixture(scope="module")
+def client(app):
+    with TestClient(app, base_url="http://localhost") as opened:
+        yield opened
+
+
+def test_every_page_and_its_figures_answer(client):
+    for path in ("/", "/samples", "/sample/0-0/20", "/labels", "/try"):
+        assert client.get(path).status_code == 200
+    for path in ("about", "overview", "findings", "samples", "sample/0-0/20", "labels?label=2"):
+        answer = client.get(f"/v1/inspect/{path}")
+        assert answer.status_code == 200
+        assert answer.json()
+
+
+def test_what_scripts_are_told_of_the_comparison(client):
+    about = client.get("/v1/inspect/about").json()
+    assert about["classes"] == [f"g{grade}" for grade in range(1, 9)]
+    assert about["actions"][2] == "treatment 3"
+    assert about["parts"] == {"0-0": "split 0", "1-0": "split 1"}
+    assert about["looks"]["elb"] == {"colour": "#d55e00", "dash": "solid", "symbol": "circle"}
+
+
+def test_filters_of_the_address_reach_the_list(client):
+    answer = client.get("/v1/inspect/samples?method=elb&part=1-0&error=2&soi=0.9&sort=error").json()
+    entries = answer["entries"]
+    assert answer["total"] == len(entries) > 0
+    assert all(entry["part"] == "1-0" and entry["soi"] < 0.9 for entry in entries)
+    errors = [abs(entry["truth"] - entry["predicted"]) for entry in entries]
+    assert errors == sorted(errors, reverse=True)
+    assert min(errors) >= 2
+
+
+def test_the_list_of_a_sample_may_be_of_all_parts(client):
+    """The address names the sample's own part, and that is no filter."""
+    both = client.get("/v1/inspect/sample/0-0/20?method=ce").json()
+    one = client.get("/v1/inspect/sample/0-0/20?method=ce&part=0-0").json()
+    assert (both["total"], one["total"]) == (50, 25)
+
+
+def test_pictures_come_as_pictures(client):
+    for path, kind in {
+        "/thumbnail/0-0/20": "image/jpeg",
+        "/picture/0-0/20": "image/png",
+        "/evidence/0-0/20?method=ce&label=1": "image/png",
+        "/static/icon.svg": "image/svg+xml",
+        "/static/plotly.min.js": "text/javascript; charset=utf-8",
+    }.items():
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
+        assert len(answer.content) > 200
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        ("samples?method=nobody", 404, "`method` must be one of ce, elb, got 'nobody'."),
+        ("samples?part=9-9", 404, "`part` must be one of 0-0, 1-0, got '9-9'."),
+        ("samples?sort=best", 422, "sort"),
+        ("samples?error=-1", 422, "error"),
+        ("samples?soi=nan", 422, "soi"),
+        ("samples?page=0", 422, "page"),
+        ("samples?search=" + "x" * 300, 422, "search"),
+        ("sample/0-0/0", 422, "which no run tested on"),
+        ("sample/0-0/99999999999999999999", 422, "item"),
+        ("sample/a-b/1", 422, "tested"),
+        ("labels?label=8", 422, "`label` must be below 8, got 8."),
+        ("labels", 422, "label"),
+    ],
+)
+def test_a_wrong_address_is_answered_with_a_sentence(client, path, status, message):
+    answer = client.get(f"/v1/inspect/{path}")
+    assert answer.status_code == status
+    assert message in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/thumbnail/0-0/0",
+        "/picture/9-9/20",
+        "/evidence/0-0/0?method=ce&label=1",
+        "/static/nothing.js",
+        "/static/../router.py",
+        "/static/%2e%2e%2frouter.py",
+        "/static/..%5crouter.py",
+        "/static/%2fetc%2fpasswd",
+        "/thumbnail/0-0/..%2f..%2fresult.json",
+    ],
+)
+def test_what_is_not_there_is_not_found(client, path):
+    assert client.get(path).status_code in (404, 422)
+
+
+PLACES = ("/", "/sample/", "/thumbnail/", "/picture/", "/evidence/", "/static/", "/v1/inspect/", "/v1/inspect/samples?")
+PIECES = ("..", "/", "%2e", "%00", "0-0", "20", "-1", "&", "method=ce", "page=", "label=", "truth=", "\u00e9", "%ff")
+
+
+@given(st.sampled_from(PLACES), st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=6))
+def test_nonsense_never_breaks_the_server(client, place, pieces):
+    try:
+        request = client.build_request("GET", place + "".join(pieces))
+    except Exception:  # no client can send it
+        return
+    answer = client.send(request)
+    assert answer.status_code < 500
+    assert b"Traceback" not in answer.content
+
+
+def test_without_a_model_there_is_no_page_to_try_it(compared):
+    app = create_app(None, extra_routers=[inspector_router(open_inspection(compared))])
+    with TestClient(app, base_url="http://localhost") as client:
+        assert client.get("/try").status_code == 404
+        assert "/try" not in client.get("/").text
+        assert client.get("/v1/inspect/about").json()["actions"] == []
+
+
+def test_pages_and_figures_are_behind_the_token(compared):
+    app = create_app(None, token="secret", extra_routers=[inspector_router(open_inspection(compared))])
+    with TestClient(app, base_url="http://localhost") as client:
+        paths = ("/", "/samples", "/v1/inspect/overview", "/thumbnail/0-0/20", "/static/page.js")
+        assert {client.get(path).status_code for path in paths} == {401}
+        assert {client.get(path, headers={"Authorization": "Bearer secret"}).status_code for path in paths} == {200}
+
+
+def test_every_answer_carries_the_policy_and_no_figure_is_kept_by_the_browser(client):
+    paths = itertools.chain(("/", "/v1/inspect/about", "/thumbnail/0-0/20", "/static/page.js", "/nowhere"))
+    for path in paths:
+        assert "script-src 'self';" in client.get(path).headers["content-security-policy"]
+    assert client.get("/v1/inspect/about").headers["cache-control"] == "no-store"

@@ -1,0 +1,84 @@
+import math
+
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.experiment import folder, plan_file, records
+from onepeak.serving.inspector import runs
+from onepeak.serving.inspector.runs import find_runs
+from onepeak.training import model_files, run
+from report.whole_runs import write_failure
+from run_folders import write_result, write_run
+
+
+def test_names_of_files_are_those_that_runs_write():
+    """They are written down twice because their owners load torch, which the first page does without."""
+    assert (runs.RUNS, runs.ERROR, runs.RESULT) == (records.RUNS, records.ERROR, run.RESULT)
+    assert (runs.DESCRIPTION, runs.CONFIG, runs.RECORD) == (model_files.DESCRIPTION, folder.CONFIG, plan_file.RECORD)
+
+
+def test_rows_come_in_the_order_of_the_experiment_and_their_runs_by_split(tmp_path):
+    for method in ("ce", "elb", "extra"):
+        for split in (10, 2):
+            write_run(tmp_path, method=method, split=split)
+    (tmp_path / "config.toml").write_text('methods = [{ name = "elb", label = "elb" }, { name = "ce", label = "ce" }]')
+    found = [(each.row, each.part) for each in find_runs(tmp_path).runs]
+    assert found == [(row, part) for row in ("elb", "ce", "extra") for part in ("2-0", "10-0")]
+
+
+def test_the_same_figures_are_read_as_a_report_reads(tmp_path):
+    write_run(tmp_path, method="mv", label="mv-long", mae=1.25, tau=None)
+    mine, theirs = find_runs(tmp_path).runs[0], records.read_results(tmp_path).iloc[0]
+    assert (mine.row, mine.method, mine.metrics["mae"]) == (theirs["label"], theirs["method"], theirs["test_mae"])
+    assert math.isnan(mine.metrics["tau"])
+
+
+def test_classes_are_named_by_the_experiment_or_by_a_model_or_counted(tmp_path):
+    place = write_run(tmp_path, method="ce", num_classes=3)
+    assert find_runs(tmp_path).classes == ("0", "1", "2")
+    (place / "onepeak.json").write_text('{"classes": ["a", "b", "c"]}')
+    assert find_runs(tmp_path).classes == ("a", "b", "c")
+    (tmp_path / "config.toml").write_text('[record]\nclasses = ["low", "middle", "high"]')
+    assert find_runs(tmp_path).classes == ("low", "middle", "high")
+
+
+def test_one_run_alone_is_read(tmp_path):
+    write_result(tmp_path, method="po", split=4)
+    assert [(each.row, each.part) for each in find_runs(tmp_path).runs] == [("po", "4-0")]
+
+
+def test_runs_that_failed_are_told_and_those_tried_again_are_not(tmp_path):
+    write_run(tmp_path, method="ce")
+    write_failure(tmp_path, label="ce", message="Was tried again.")
+    write_failure(tmp_path, label="mv", split=1, message="Too hot.")
+    assert find_runs(tmp_path).failed == ("mv, split1-fold0: Too hot.",)
+
+
+@pytest.mark.bad_input
+def test_what_is_no_folder_of_runs_is_told_with_the_fix(tmp_path):
+    with pytest.raises(InputError, match="must be a folder that onepeak compare or train wrote, got nothing there"):
+        find_runs(tmp_path / "nowhere")
+    (tmp_path / "onepeak.json").write_text("{}")
+    with pytest.raises(InputError, match="add --data to show what this model says of data"):
+        find_runs(tmp_path)
+    write_failure(tmp_path, label="mv", message="Too hot.")
+    with pytest.raises(InputError, match=r"at least one finished run, got none: 1 failed, the first: mv, .*Too hot"):
+        find_runs(tmp_path)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "is damaged"), ("[]", "holds no object"), ("{}", "cannot be read")]
+)
+def test_a_damaged_result_is_named(tmp_path, text, message):
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        find_runs(tmp_path)
+
+
+@pytest.mark.bad_input
+def test_runs_on_two_data_sets_are_refused(tmp_path):
+    write_run(tmp_path, method="ce", dataset="mine")
+    write_run(tmp_path, method="mv", dataset="yours")
+    with pytest.raises(InputError, match="must hold runs on one data set, got mine, yours"):
+        find_runs(tmp_path)

@@ -1,0 +1,125 @@
+"""Filters and orders against a plain loop over samples, written from what they promise."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onepeak.serving.inspector.filters import SORTS, Filter
+from onepeak.serving.inspector.said import Said
+from onepeak.serving.inspector.samples import chosen, samples_of
+from report.whole_runs import posteriors
+
+NUM_CLASSES = 6
+
+
+def said(seed, count=40):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, NUM_CLASSES, count)
+    log_probs = posteriors(labels, NUM_CLASSES, disorder=1.0, seed=seed).astype(np.float32)
+    return Said(
+        item=rng.permutation(count),
+        path=np.full(count, None, dtype=object),
+        label=labels,
+        predicted=log_probs.argmax(axis=1),
+        log_probs=log_probs,
+    )
+
+
+SAID = {"0-0": said(0), "1-0": said(1)}
+SAMPLES = samples_of(SAID)
+NAMES = {part: [f"Item {item}" for item in each.item] for part, each in SAID.items()}
+EVERYTHING = Filter(method="ce")
+
+
+def in_order(probs, predicted):
+    """The share of pairs that fall away from the prediction, one by one."""
+    right = [probs[k] < probs[k + 1] if k < predicted else probs[k] > probs[k + 1] for k in range(NUM_CLASSES - 1)]
+    return sum(right) / len(right)
+
+
+def rows():
+    """Every sample as a plain record."""
+    for part, each in SAID.items():
+        for place in range(len(each.item)):
+            probs = np.exp(each.log_probs[place].astype(np.float64))
+            second = np.argsort(-probs)[1]
+            yield {
+                "part": part,
+                "item": int(each.item[place]),
+                "truth": int(each.label[place]),
+                "predicted": int(each.predicted[place]),
+                "error": abs(int(each.label[place]) - int(each.predicted[place])),
+                "soi": in_order(probs, each.predicted[place]),
+                "paradoxical": abs(int(second) - int(np.argmax(probs))) > 1,
+                "sure": probs[each.predicted[place]],
+            }
+
+
+ROWS = list(rows())
+
+
+def keys(places):
+    return [(SAMPLES.parts[SAMPLES.part[place]], int(SAMPLES.item[place])) for place in places]
+
+
+def test_columns_are_those_of_the_definitions():
+    assert SAMPLES.soi == pytest.approx([row["soi"] for row in ROWS], abs=1e-6)
+    assert SAMPLES.paradoxical.tolist() == [row["paradoxical"] for row in ROWS]
+    assert SAMPLES.sure == pytest.approx([row["sure"] for row in ROWS], abs=1e-6)
+
+
+@given(
+    part=st.sampled_from([None, "0-0", "1-0"]),
+    truth=st.sampled_from([None, *range(NUM_CLASSES)]),
+    predicted=st.sampled_from([None, *range(NUM_CLASSES)]),
+    min_error=st.integers(0, 3),
+    soi_below=st.sampled_from([None, 0.0, 0.5, 0.9, 1.0]),
+    paradoxical=st.booleans(),
+    search=st.sampled_from(["", " ", "1", "ITEM 3", "nothing"]),
+)
+def test_a_filter_keeps_what_it_says(part, truth, predicted, min_error, soi_below, paradoxical, search):
+    wanted = Filter(
+        method="ce",
+        part=part,
+        truth=truth,
+        predicted=predicted,
+        min_error=min_error,
+        soi_below=soi_below,
+        paradoxical=paradoxical,
+        search=search,
+    )
+    expected = {
+        (row["part"], row["item"])
+        for row in ROWS
+        if part in (None, row["part"])
+        and truth in (None, row["truth"])
+        and predicted in (None, row["predicted"])
+        and row["error"] >= min_error
+        and (soi_below is None or row["soi"] < soi_below - 1e-9)
+        and (row["paradoxical"] or not paradoxical)
+        and search.strip().lower() in f"item {row['item']}"
+    }
+    found = keys(chosen(SAMPLES, wanted, NAMES))
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
+KEYS = {
+    "item": lambda row: (row["part"], row["item"]),
+    "error": lambda row: (-row["error"], row["item"]),
+    "disorder": lambda row: (round(row["soi"], 6), row["item"]),
+    "order": lambda row: (-round(row["soi"], 6), row["item"]),
+    "unsure": lambda row: (row["sure"], row["item"]),
+    "sure": lambda row: (-row["sure"], row["item"]),
+}
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_an_order_is_the_one_it_is_called(sort):
+    found = keys(chosen(SAMPLES, replace(EVERYTHING, sort=sort), NAMES))
+    by_key = {(row["part"], row["item"]): KEYS[sort](row) for row in ROWS}
+    assert len(found) == len(ROWS)
+    assert [by_key[key] for key in found] == sorted(by_key.values())
