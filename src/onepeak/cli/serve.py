@@ -44,6 +44,7 @@ def serve(
     from onepeak.serving import load
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
     from onepeak.serving.http.choosing import model_folder
+    from onepeak.serving.inspector.try_page import try_router
 
     check_address(host, token=token)  # before the time it takes to load a model
     limits = Limits(
@@ -62,7 +63,7 @@ def serve(
             typer.echo(_summary(loaded, with_token=token is not None))
         typer.echo(address)  # alone on its line, for who reads it with a program
 
-    app = create_app(loaded, limits=limits, token=token)
+    app = create_app(loaded, limits=limits, token=token, extra_routers=[try_router(loaded)])
     serve_app(app, host=host, port=port, token=token, open_browser=open_browser, on_ready=ready)
 
 

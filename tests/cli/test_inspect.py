@@ -1,0 +1,103 @@
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from onepeak.cli import main
+from report.whole_runs import write_whole_comparison
+from serving.inspector.tiny_comparison import write_tiny_comparison
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs `onepeak inspect`; gives the exit status and what was printed."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["onepeak", "inspect", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return (stopped.value.code or 0, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_whole_comparison(tmp_path / "compared", {"ce": 1.0, "elb": 0.0})
+
+
+@contextmanager
+def served(*arguments):
+    """A real process on any free port; gives the address and the process."""
+    command = [sys.executable, "-m", "onepeak", "inspect", *map(str, arguments), "--port", "0", "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip(), process
+        finally:
+            process.kill()
+
+
+def test_a_comparison_is_served_until_it_is_told_to_stop(folder):
+    with served(folder) as (address, process):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+        assert "2 methods, 2 splits, 4 runs" in httpx.get(address).text
+        rows = httpx.get(f"{address}v1/inspect/overview").json()["rows"]
+        assert [row["row"] for row in rows] == ["ce", "elb"]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0
+        assert process.stderr.read() == ""
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return write_tiny_comparison(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "total"),
+    [
+        (["{0}/runs/elb/split0-fold0"], 25),
+        (["{0}", "--model", "{0}/runs/elb/split0-fold0"], 50),
+        (["{0}/runs/elb/split0-fold0", "--data", "{0}/../data"], 60),
+    ],
+    ids=["a run", "a comparison with a model", "a model with data"],
+)
+def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, arguments, total):
+    """What would be served is looked at here, where the packages are loaded already."""
+    shown = []
+    monkeypatch.setattr("onepeak.serving.http.serve_app", lambda app, **_: shown.append(app))
+    assert run(*(each.format(tiny) for each in arguments), "--device", "cpu") == (0, "", "")
+    with TestClient(shown[0], base_url="http://localhost") as client:
+        assert client.get("/try").status_code == 200
+        assert client.get("/v1/inspect/samples").json()["total"] == total
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "must be a folder that onepeak compare or train wrote, got nothing there."),
+        (["compared", "--order", "a,b"], "`--order` has no use without --data: leave it out."),
+        (["compared", "--host", "0.0.0.0"], "`host` must be 127.0.0.1 where there is no token"),
+        (["compared", "--actions", "nowhere.csv"], "`actions` must be a CSV file in UTF-8"),
+        (["compared", "--model", "nowhere"], "must be a model's folder, got nothing there"),
+        (["compared", "--data", "biopsies", "--model", "x"], "`--model` has no use beside --data"),
+        (["compared", "--data", "biopsies"], "must be a model's folder, got one without onepeak.json"),
+    ],
+)
+def test_what_cannot_be_inspected_is_one_line(run, folder, arguments, message):
+    status, output, errors = run(folder.parent / arguments[0], *arguments[1:])
+    assert (status, output) == (2, "")
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+def test_help_has_an_example(run):
+    status, output, _ = run("--help")
+    assert status == 0
+    assert "Example: onepeak inspect out/biopsies-demo --open" in output
