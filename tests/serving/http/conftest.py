@@ -35,10 +35,12 @@ def pictures_app(model):
 @pytest.fixture(scope="session")
 def ask(pictures_app):
     """Asks a server of pictures."""
-    return asking(pictures_app)
+    with asking(pictures_app) as client:  # all in one event loop, as in a server
+        yield client
 
 
 @pytest.fixture(scope="session")
 def ask_table(table):
     """Asks a server of rows."""
-    return asking(create_app(table))
+    with asking(create_app(table)) as client:
+        yield client

@@ -65,7 +65,9 @@ def test_without_a_token_this_machine_is_served(open_one, host):
     assert open_one.get("/healthz", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "[::1", "", "a b"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "[::1", "", "a b"]
+)
 def test_without_a_token_another_name_is_refused(open_one, host):
     answer = open_one.get("/v1/model", headers={"Host": host})
     assert answer.status_code == 421

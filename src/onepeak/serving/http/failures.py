@@ -105,7 +105,7 @@ _SENTENCES = {
 def _first_problem(error: RequestValidationError) -> str:
     """What pydantic says of the first wrong option, in one sentence."""
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"][1:]) or "The request"
+    name = str(first["loc"][1]) if len(first["loc"]) > 1 else "The request"  # what follows are pydantic's own types
     if first["type"] == "extra_forbidden":
         return f"`{name[:100]}` is no option of this address: see /docs."
     return f"`{name}`: {first['msg']}, got {str(first.get('input'))[:100]!r}."

@@ -1,7 +1,7 @@
 """Rows of a table as they lie in the body of a request: JSON, checked down to the single value."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NoReturn
 
 from onepeak.data.listing import listed
@@ -11,20 +11,24 @@ LARGEST = 1e30
 """The largest number that is taken: well within 32 bits, also when it is divided by a deviation."""
 
 
-def rows_of_body(body: bytes, *, columns: Sequence[str], max_rows: int) -> list[dict[str, Any]]:
+def rows_of_body(
+    body: bytes, *, columns: Sequence[str], categories: Container[str], max_rows: int
+) -> list[dict[str, Any]]:
     """The rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a text, true, false or null.
 
     Args:
         body: All of it.
         columns: What every row must have; others are left out.
+        categories: Those of them that may be a text.
         max_rows: The most rows.
 
     Raises:
         RequestError: The body is anything else.
 
     Example:
-        >>> rows_of_body(b'{"rows": [{"age": 41, "tone": null, "id": 7}]}', columns=["age", "tone"], max_rows=10)
-        [{'age': 41, 'tone': None}]
+        >>> body = b'{"rows": [{"age": 41, "tone": "dark", "id": 7}]}'
+        >>> rows_of_body(body, columns=["age", "tone"], categories=["tone"], max_rows=10)
+        [{'age': 41, 'tone': 'dark'}]
     """
     try:
         content = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
@@ -36,10 +40,10 @@ def rows_of_body(body: bytes, *, columns: Sequence[str], max_rows: int) -> list[
         raise RequestError(400, "`rows` must hold at least one row, got none.")
     if len(content["rows"]) > max_rows:
         raise RequestError(413, f"`rows` must hold at most {max_rows} rows, got {len(content['rows'])}: send several.")
-    return [_row(place, row, columns) for place, row in enumerate(content["rows"])]
+    return [_row(place, row, columns, categories) for place, row in enumerate(content["rows"])]
 
 
-def _row(place: int, row: object, columns: Sequence[str]) -> dict[str, Any]:
+def _row(place: int, row: object, columns: Sequence[str], categories: Container[str]) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise RequestError(400, f"`rows[{place}]` must be an object with a value a column, got {_kind(row)}.")
     gone = [name for name in columns if name not in row]
@@ -49,6 +53,8 @@ def _row(place: int, row: object, columns: Sequence[str]) -> dict[str, Any]:
     for name, value in known.items():
         if isinstance(value, dict | list):
             raise RequestError(400, f"`rows[{place}]`: {name!r} must be one value, got {_kind(value)}.")
+        if isinstance(value, str) and name not in categories:
+            raise RequestError(422, f"`rows[{place}]`: {name!r} must be a number or null, got a text.")
         if isinstance(value, int | float) and not abs(value) <= LARGEST:  # infinite, if it has too many digits
             raise RequestError(422, f"`rows[{place}]`: {name!r} must be within +-{LARGEST:g}, got more.")
     return known

@@ -94,7 +94,13 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
             body = await read_body(request, limits, held)
             with room.request():
                 if table is not None:
-                    read = partial(rows_of_body, body, columns=table.columns, max_rows=limits.max_rows)
+                    read = partial(
+                        rows_of_body,
+                        body,
+                        columns=table.columns,
+                        categories=table.categories,
+                        max_rows=limits.max_rows,
+                    )
                     rows = await predictor.decoding.run(read)
                     outcome = await predictor.rows(rows, reading)
                 else:

@@ -56,7 +56,7 @@ class Outcome:
 
 @final
 class Predictor:
-    """A model that many requests ask at once.
+    """A model that many requests ask at once, all in one event loop.
 
     Args:
         model: Asked by one thread only.

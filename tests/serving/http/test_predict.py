@@ -1,0 +1,280 @@
+import json
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from http_server import asking, encoded
+from onepeak.serving.http import Limits, create_app
+
+PNG = {"Content-Type": "image/png"}
+
+
+def answered(answer):
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def as_files(pictures):
+    return [("images", (f"{number}.png", data)) for number, data in enumerate(pictures)]
+
+
+def check_same(items, said):
+    """The server's answers are those of the model, to what float32 leaves of another batch."""
+    np.testing.assert_allclose([item["log_probs"] for item in items], said.log_probs.numpy(), atol=1e-5, rtol=0)
+    np.testing.assert_allclose([item["probs"] for item in items], said.probs.numpy(), atol=1e-5, rtol=0)
+    rows = list(said.rows())
+    for item, row in zip(items, rows, strict=True):
+        assert (item["label"], item["index"]) == (row.name, row.label)
+        assert (item["unimodal"], item["paradoxical"]) == (row.unimodal, row.paradoxical)
+        assert item["soi"] == pytest.approx(row.soi, abs=1e-5)
+        assert item["interval"] == [row.lower_name, row.upper_name]
+        assert item["interval_index"] == [row.lower, row.upper]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"alpha": 0.4}, {"decide": "mean"}, {"decide": "median", "project": True}, {"raw": True}, {"project": True}],
+)
+def test_pictures_in_a_form_are_answered_as_the_model_does(ask, model, arrays, pictures, options):
+    content = answered(ask.post("/v1/predict", files=as_files(pictures), params=options))
+    check_same(content["predictions"], model.predict(arrays[:10], **options))
+    assert content["classes"] == list(model.classes)
+    assert content["alpha"] == options.get("alpha", 0.1)
+    assert [(item["item"], item["name"]) for item in content["predictions"]] == [(n, f"{n}.png") for n in range(10)]
+    assert content["predictions"][0]["evidence"] is None
+
+
+@pytest.mark.parametrize("kind", ["image/png", "image/jpeg", "application/octet-stream", "IMAGE/X; a=b"])
+def test_one_picture_may_be_the_body_and_its_bytes_say_what_it_is(ask, model, arrays, kind):
+    for form in ("PNG", "BMP", "TIFF"):
+        headers = {"Content-Type": kind}
+        content = answered(ask.post("/v1/predict", content=encoded(arrays[3], form), headers=headers))
+        check_same(content["predictions"], model.predict(arrays[3]))
+        assert content["predictions"][0]["name"] is None
+
+
+def test_pictures_of_different_sizes_come_back_in_their_order(ask, model, arrays):
+    cut = [pixels[: 40 + 6 * (number % 4)] for number, pixels in enumerate(arrays[:12])]
+    content = answered(ask.post("/v1/predict", files=as_files([encoded(pixels) for pixels in cut])))
+    check_same(content["predictions"], model.predict(cut))
+
+
+def test_a_bad_picture_among_many_is_told_of_and_the_others_are_answered(ask, model, arrays, pictures):
+    damaged = [pictures[0], b"no picture", pictures[1][:200], b"", pictures[2]]
+    items = answered(ask.post("/v1/predict", files=as_files(damaged)))["predictions"]
+    check_same([items[0], items[4]], model.predict([arrays[0], arrays[2]]))
+    reasons = [item["error"]["message"] for item in items[1:4]]
+    assert reasons[0].startswith("no picture in a known format")
+    assert reasons[1].startswith("cut off or damaged")
+    assert reasons[2] == "the file is empty (0 bytes)"
+    assert [(item["item"], item["name"]) for item in items[1:4]] == [(1, "1.png"), (2, "2.png"), (3, "3.png")]
+
+
+@pytest.mark.bad_input
+def test_if_none_can_be_answered_the_request_fails(ask, pictures):
+    one = ask.post("/v1/predict", content=b"no picture", headers=PNG)
+    assert one.status_code == 422
+    assert one.json()["error"]["message"].startswith("The picture cannot be answered: no picture in a known format")
+    many = ask.post("/v1/predict", files=as_files([b"x", pictures[0][:99]]))
+    assert many.status_code == 422
+    assert many.json()["error"]["message"].startswith("None of the 2 pictures can be answered; the first: no picture")
+
+
+@pytest.mark.bad_input
+def test_a_bomb_is_refused_from_its_header(model, arrays):
+    bomb = encoded(np.zeros((65, 64, 3), np.uint8))
+    with asking(create_app(model, limits=Limits(max_pixels=64 * 64))) as client:
+        answer = client.post("/v1/predict", content=bomb, headers=PNG)
+        items = answered(client.post("/v1/predict", files=as_files([bomb, encoded(arrays[0])])))["predictions"]
+    assert answer.status_code == 413
+    assert "more pixels than the server takes (4096)" in answer.json()["error"]["message"]
+    assert items[0]["error"]["code"] == "too_large"
+    assert items[1]["index"] == int(model.predict(arrays[0]).labels)
+
+
+def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays, pictures):
+    for options in ({}, {"decide": "mean"}):
+        params = {"evidence": True, **options}
+        items = answered(ask.post("/v1/predict", files=as_files(pictures[:4]), params=params))["predictions"]
+        said = model.predict(arrays[:4], **options)
+        for item, pixels, label in zip(items, arrays, said.labels, strict=False):
+            image = torch.from_numpy(model.pixels(pixels).copy()).permute(2, 0, 1)[None] / 255
+            with torch.inference_mode():
+                wanted = model.network.class_evidence((image - 0.5) / 0.5, label[None])[0]
+            np.testing.assert_allclose(item["evidence"], wanted.numpy(), atol=1e-4)
+
+
+def test_what_is_too_small_for_the_network_is_its_own_error(ask, model, arrays, pictures, monkeypatch):
+    def fail(pixels):
+        raise RuntimeError("a secret of the network\nand more")
+
+    monkeypatch.setattr(model, "answers", fail)
+    answer = ask.post("/v1/predict", content=pictures[0], headers=PNG)
+    assert answer.status_code == 422
+    assert "the network cannot take 48 x 48 pixels" in answer.json()["error"]["message"]
+    assert "secret" not in answer.text
+
+
+def test_a_posterior_that_is_no_number_is_an_error_of_its_picture(ask, model, pictures, monkeypatch):
+    whole = type(model).answers
+
+    def broken(pixels):
+        labels, log_probs = whole(model, pixels)
+        return labels, torch.where(torch.arange(len(labels))[:, None] == 0, torch.nan, log_probs)
+
+    monkeypatch.setattr(model, "answers", broken)
+    answer = ask.post("/v1/predict", content=pictures[0], headers=PNG)
+    assert "the model has no posterior for this picture" in answer.json()["error"]["message"]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"alpha": 0}, "`alpha`: Input should be greater than 0"),
+        ({"alpha": "nan"}, "`alpha`: Input should be"),
+        ({"alpha": 0.001}, "`alpha` must be >= 0.091 for a model whose validation part had 10 samples"),
+        ({"decide": "medain"}, "`decide`: Input should be 'mode', 'median' or 'mean', got 'medain'"),
+        ({"project": "maybe"}, "`project`: Input should be a valid boolean"),
+        ({"evidnce": "true"}, "`evidnce` is no option of this address: see /docs"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_anything_is_read(ask, params, message):
+    answer = ask.post("/v1/predict", content=b"unread", headers=PNG, params=params)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"].startswith(message)
+
+
+@pytest.mark.bad_input
+def test_what_a_model_does_not_read_is_refused_by_its_type(ask, ask_table, pictures):
+    for kind in ("application/json", "text/plain", "application/x-www-form-urlencoded", "image", ""):
+        answer = ask.post("/v1/predict", content=pictures[0], headers={"Content-Type": kind})
+        assert answer.status_code == 415
+        assert "This model reads pictures: send multipart/form-data" in answer.json()["error"]["message"]
+    for kind in ("image/png", "multipart/form-data; boundary=x", "text/csv"):
+        answer = ask_table.post("/v1/predict", content=b'{"rows": []}', headers={"Content-Type": kind})
+        assert answer.status_code == 415
+        assert "This model reads rows of a table: send application/json" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("options", [{}, {"decide": "median", "alpha": 0.4}, {"raw": True}, {"project": True}])
+def test_rows_are_answered_as_the_model_does(ask_table, table, options):
+    rows = [{"size": 0.5, "tone": "1"}, {"size": None, "tone": "dark"}, {"size": -2, "tone": None}]
+    content = answered(ask_table.post("/v1/predict", json={"rows": rows}, params=options))
+    check_same(content["predictions"], table.predict(rows, **options))
+
+
+def test_a_name_that_is_a_number_stays_one_beside_a_missing_value(ask_table, table):
+    items = answered(ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": 1}, {"size": 1, "tone": None}]}))
+    check_same(items["predictions"], table.predict({"size": [1.0, 1.0], "tone": ["1", None]}))
+    assert items["notes"] == []
+
+
+def test_what_the_model_has_not_seen_is_noted(ask_table):
+    body = json.dumps({"rows": [{"size": 1, "tone": "\ud800", "other": {}}]})
+    content = answered(ask_table.post("/v1/predict", content=body, headers={"Content-Type": "application/json"}))
+    assert content["notes"] == ["1 name of the column 'tone' without a code, taken as missing: \ud800"]
+
+
+def test_more_rows_than_a_batch_holds_are_answered(ask_table, table):
+    sizes = np.linspace(-3, 3, 5000).tolist()
+    content = answered(ask_table.post("/v1/predict", json={"rows": [{"size": n, "tone": "2"} for n in sizes]}))
+    check_same(content["predictions"], table.predict({"size": sizes, "tone": ["2"] * 5000}))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"size": "large", "tone": "1"}, "`rows[0]`: 'size' must be a number or null, got a text."),
+        ({"size": 1}, "`rows[0]` must have the columns size, tone, it lacks tone."),
+        ({"size": 1e31, "tone": "1"}, "`rows[0]`: 'size' must be within +-1e+30, got more."),
+    ],
+)
+def test_one_wrong_row_refuses_all(ask_table, row, message):
+    answer = ask_table.post("/v1/predict", json={"rows": [row, {"size": 1, "tone": "1"}]})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"] == message
+    assert ask_table.post("/v1/predict?evidence=true", json={"rows": [row]}).status_code == 422
+
+
+def test_a_class_without_any_probability_has_no_logarithm(ask_table, table, monkeypatch):
+    sure = torch.tensor([[0.0, -torch.inf, -torch.inf]])
+    monkeypatch.setattr(table, "row_answers", lambda _: (torch.tensor([0]), sure))
+    [item] = answered(ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "1"}]}))["predictions"]
+    assert (item["label"], item["probs"], item["log_probs"]) == ("low", [1.0, 0.0, 0.0], [0.0, None, None])
+
+
+def test_rows_without_a_posterior_are_named(ask_table, table, monkeypatch):
+    lost = torch.tensor([[0.0, -1.0, -1.0], [torch.nan] * 3])
+    monkeypatch.setattr(table, "row_answers", lambda _: (torch.tensor([0, 0]), lost))
+    answer = ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "1"}] * 2})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"].startswith("`rows[1]`: the model has no posterior")
+
+
+@pytest.mark.bad_input
+def test_limits_on_a_request_are_answered_with_413(model, table, pictures):
+    with asking(create_app(model, limits=Limits(max_bytes=20_000, max_items=2))) as client:
+        assert client.post("/v1/predict", files=as_files([b"x"] * 3)).status_code == 413
+        large = client.post("/v1/predict", content=b"x" * 20_001, headers=PNG)
+        assert large.status_code == 413
+        assert "at most 20000 bytes, got more" in large.json()["error"]["message"]
+        assert client.post("/v1/predict", content=pictures[0], headers=PNG).status_code == 200
+    with asking(create_app(table, limits=Limits(max_rows=1))) as client:
+        assert client.post("/v1/predict", json={"rows": [{}, {}]}).status_code == 413
+
+
+@pytest.mark.bad_input
+def test_a_full_server_says_when_to_come_back_and_then_answers(model, pictures, monkeypatch):
+    computing, go = threading.Event(), threading.Event()
+    whole = type(model).answers
+
+    def slow(pixels):
+        computing.set()
+        assert go.wait(30)
+        return whole(model, pixels)
+
+    monkeypatch.setattr(model, "answers", slow)
+    with asking(create_app(model, limits=Limits(max_requests=1))) as client:
+        first = []
+        thread = threading.Thread(
+            target=lambda: first.append(client.post("/v1/predict", content=pictures[0], headers=PNG))
+        )
+        thread.start()
+        assert computing.wait(30)
+        refused = client.post("/v1/predict", content=pictures[1], headers=PNG)
+        assert client.get("/healthz").status_code == 200
+        go.set()
+        thread.join(30)
+        assert refused.status_code == 503
+        assert refused.json()["error"]["code"] == "busy"
+        assert int(refused.headers["retry-after"]) >= 1
+        assert first[0].status_code == 200
+        assert client.post("/v1/predict", content=pictures[1], headers=PNG).status_code == 200
+
+
+def test_requests_that_arrive_together_share_batches(model, pictures, monkeypatch):
+    sizes, whole = [], type(model).answers
+
+    def counted(pixels):
+        sizes.append(len(pixels))
+        return whole(model, pixels)
+
+    monkeypatch.setattr(model, "answers", counted)
+    with asking(create_app(model)) as client:
+        said = []
+        asked = [
+            threading.Thread(target=lambda: said.append(client.post("/v1/predict", files=as_files(pictures))))
+            for _ in range(6)
+        ]
+        for thread in asked:
+            thread.start()
+        for thread in asked:
+            thread.join(60)
+    assert [answer.status_code for answer in said] == [200] * 6
+    assert sum(sizes) == 60
+    assert max(sizes) > 10, "more than one request has"
+    assert max(sizes) <= 32
