@@ -13,12 +13,12 @@ export MYPY_CACHE_DIR := $(CACHE)/mypy
 export RUFF_CACHE_DIR := $(CACHE)/ruff
 export ONEPEAK_CACHE := $(CACHE)/onepeak
 
-.PHONY: demo test test-slow lint types unit format setup clean
+.PHONY: demo test test-slow lint types unit docs format setup clean
 
 demo: setup  ## the paper's seven methods and slopes on the embedded data set; called again, it goes on
 	$(BIN)/onepeak demo
 
-test: lint types unit  ## what CI runs
+test: lint types unit docs  ## what CI runs
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -32,6 +32,9 @@ unit: setup
 
 test-slow: setup  ## statistics and training that take minutes
 	$(BIN)/pytest --basetemp=$(CACHE)/pytest -m slow
+
+docs: setup  ## the site, in docs/_build/html; a warning is an error
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 format: setup
 	$(BIN)/ruff format .

@@ -127,7 +127,7 @@ def compare(path: Path, names: list[str], *, num_folds: int, seed: int) -> None:
     rows, labels = read(path)
     num_classes = int(labels.max()) + 1
     folds = list(StratifiedKFold(num_folds, shuffle=True, random_state=seed).split(rows, labels))
-    print(f"\n### {path.stem}: {len(rows)} rows, {rows.shape[1]} columns, {num_classes} classes, {num_folds} folds\n")
+    print(f"\n## {path.stem}: {len(rows)} rows, {rows.shape[1]} columns, {num_classes} classes, {num_folds} folds\n")
     print("| | " + " | ".join(COLUMNS) + " |\n|" + "---|" * (len(COLUMNS) + 1))
     for name in names:
         figures = []

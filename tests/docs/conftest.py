@@ -24,8 +24,8 @@ def material(tmp_path, monkeypatch):
             Image.fromarray(pixels.astype(np.uint8)).save(folder / f"{number}.png")
             listed.append({"path": f"photos/{name}/{number}.png", "label": name, "group": f"patient{number % 10}"})
     pd.DataFrame(listed).to_csv(tmp_path / "scans.csv", index=False)
-    stages = np.arange(120) % 4
-    columns = {"size": stages + 0.4 * rng.standard_normal(120), "age": rng.integers(30, 90, 120)}
+    stages = np.arange(240) % 4
+    columns = {"size": stages + 0.4 * rng.standard_normal(240), "age": rng.integers(30, 90, 240)}
     names = np.array(["I", "II", "III", "IV"])[stages]
     pd.DataFrame({**columns, "stage": names}).to_csv(tmp_path / "patients.csv", index=False)
     monkeypatch.chdir(tmp_path)

@@ -29,13 +29,36 @@ OF_PICTURES = ["--backbone", "small"]
 DROPPED = ("--epochs", "--backbone", "--weights", "--workers", "--device", "--splits", "--folds", "--recipe", "--port")
 """Flags with a value that are not for a test."""
 
-WITH_PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
-WITH_COMMANDS = [page for page in PAGES if any(block.language == "bash" for block in blocks(page))]
+WITH_CODE = [page for page in PAGES if any(block.language in ("python", "bash") for block in blocks(page))]
 ELSEWHERE = [block for page in PAGES for block in blocks(page) if block.language == "sh"]
 
 
 def of(page):
     return page.stem
+
+
+@pytest.mark.usefixtures("material", "_as_before")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy", "ignore::DeprecationWarning:mord")
+@pytest.mark.parametrize("page", WITH_CODE, ids=of)
+def test_a_page_runs_from_top_to_bottom(page, monkeypatch, capsys):
+    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
+    namespace = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.language == "python" and not missing(block.text):
+            exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), namespace)
+        elif block.language == "bash":
+            for line in block.commands:
+                run_command(line, f"{page.name}:{block.line}", monkeypatch, capsys)
+
+
+class Here:
+    """Trains one run after another in this process, which is quicker than to start another."""
+
+    workers, devices = 1, ("this process",)
+
+    def run(self, runs, opened, folder, *, report):
+        for each in runs:
+            report(train_task(each, opened, folder, fabric=make_fabric(device="cpu"), report=report))
 
 
 def missing(code):
@@ -49,25 +72,18 @@ def missing(code):
     return {name for name in names & PEERS if importlib.util.find_spec(name) is None}
 
 
-@pytest.mark.usefixtures("material", "_as_before")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:mord")
-@pytest.mark.parametrize("page", WITH_PYTHON, ids=of)
-def test_python_blocks_run(page, capsys):
-    namespace = {"__name__": page.stem}
-    for block in blocks(page):
-        if block.language == "python" and not missing(block.text):
-            exec(compile("\n" * (block.line - 1) + block.text, str(page), "exec"), namespace)
-
-
-class Here:
-    """Trains one run after another in this process, which is quicker than to start another."""
-
-    workers, devices = 1, ("this process",)
-
-    def run(self, runs, opened, folder, *, report):
-        for each in runs:
-            report(train_task(each, opened, folder, fabric=make_fabric(device="cpu"), report=report))
+def run_command(line, place, monkeypatch, capsys):
+    """Runs a line of a shell in this process."""
+    words = shlex.split(line)
+    assert words[0] == "onepeak", f"{place}: `bash` blocks are for onepeak alone, got {line!r}"
+    words, target = (words[: words.index(">")], words[-1]) if ">" in words else (words, None)
+    monkeypatch.setattr(sys, "argv", tiny(words))
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    printed = capsys.readouterr()
+    assert not stopped.value.code, f"{place}: {line}\n{printed.err}"
+    if target:
+        Path(target).write_text(printed.out)
 
 
 def tiny(words):
@@ -75,32 +91,13 @@ def tiny(words):
     command = words[1]
     if command not in TINY:
         return words
-    kept = []
-    for word, before in zip(words, ["", *words], strict=False):
-        if word not in DROPPED and before not in DROPPED:
-            kept.append(word)
+    kept = [
+        word
+        for word, before in zip(words, ["", *words], strict=False)
+        if word not in DROPPED and before not in DROPPED
+    ]
     of_a_table = any(word.endswith("patients.csv") for word in words)
     return [*kept, *TINY[command], *([] if of_a_table else OF_PICTURES), "--quiet"]
-
-
-@pytest.mark.usefixtures("material", "_as_before")
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=of)
-def test_commands_run(page, monkeypatch, capsys):
-    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
-    for block in blocks(page):
-        if block.language != "bash":
-            continue
-        for line in block.commands:
-            words = shlex.split(line)
-            assert words[0] == "onepeak", f"{page.name}: `bash` blocks are for onepeak alone, got {line!r}"
-            words, target = (words[: words.index(">")], words[-1]) if ">" in words else (words, None)
-            monkeypatch.setattr(sys, "argv", tiny(words))
-            with pytest.raises(SystemExit) as stopped:
-                main()
-            printed = capsys.readouterr()
-            assert not stopped.value.code, f"{page.name}:{block.line}: {line}\n{printed.err}"
-            if target:
-                Path(target).write_text(printed.out)
 
 
 @pytest.mark.parametrize("block", ELSEWHERE, ids=lambda block: f"{block.page.stem}-{block.line}")
@@ -112,7 +109,7 @@ def test_commands_for_elsewhere_have_flags_that_exist(block):
             continue
         command = group.commands[found[1]]
         flags = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
-        given = {word.partition("=")[0] for word in shlex.split(found[2]) if word.startswith("--")}
+        given = set(re.findall(r"(?<=\s)--[a-z-]+", f" {found[2]}"))
         assert given <= flags, f"{line}: {given - flags}"
 
 

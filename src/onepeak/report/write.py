@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from onepeak._extras import require
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.errors import InputError
@@ -62,6 +63,8 @@ def write_report(
     place = Path(folders[0] if out is None else out)
     whole = summary(results)
     paths = write_summary(results, whole, place)
+    for module in ("matplotlib", "plotly", "jinja2"):  # before figures are drawn for a page that cannot be
+        require(module, extra="report", purpose="The report's page")
     done = iter(range(1, len(results) + 1))
     found = [
         _Block(evidence=evidence, folder=folder, id=name)

@@ -1,0 +1,54 @@
+"""The site: `make docs` builds it into docs/_build, without a network; a warning is an error."""
+
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import onepeak
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from generate import api, methods, public_names  # noqa: E402 - found by the line above
+
+project = "onepeak"
+author = "the onepeak contributors"
+release = version = onepeak.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx-mathjax-offline",
+]
+exclude_patterns = ["_build", "README.md"]
+html_theme = "furo"
+html_title = f"onepeak {release}"
+html_show_sourcelink = False
+
+# Docstrings are Google style with code in single backticks; what a tensor is, is its name, so types stay short.
+default_role = "code"
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+autodoc_default_options = {"members": True, "show-inheritance": False, "exclude-members": "forward, extra_repr"}
+napoleon_use_ivar = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_class_signature = "mixed"
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+suppress_warnings = ["config.cache"]
+
+
+def _is_machinery(_app: Sphinx, _what: str, name: str, _value: object, skip: bool, _options: object) -> bool | None:
+    """Leaves out what scikit-learn adds to every estimator for the routing of metadata."""
+    return True if name.startswith("set_") and name.endswith("_request") else skip or None
+
+
+def setup(app: Sphinx) -> None:
+    """Pages made from the catalog and from the code, and the proof that every public name is on one of them."""
+    app.connect("builder-inited", lambda app: methods.write_pages(Path(app.srcdir) / "_generated" / "methods"))
+    app.connect("builder-inited", lambda app: api.write_pages(Path(app.srcdir) / "_generated" / "api"))
+    app.connect("autodoc-skip-member", _is_machinery)
+    app.connect("env-check-consistency", public_names.warn_of_missing)

@@ -1,0 +1,140 @@
+"""A page a method, from its record in the catalog, its docstring and a picture of its posterior."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+
+import onepeak
+from generate import posteriors
+from onepeak.methods.record import MethodRecord
+
+FAMILIES = {
+    "plain": "Knows no order",
+    "distance": "Losses that know how far a class is from the label",
+    "soft-labels": "Targets spread around the label",
+    "levels": "Questions “is it above k?”",
+    "distribution": "Posteriors of a given form",
+    "constraint": "Constraints on neighbouring scores",
+}
+
+_PAGE = """# {name}: {title}
+
+| | |
+|---|---|
+| family | {family} |
+| outputs of the network, for c classes | {outputs} |
+| one peak by construction | {unimodal} |
+| prediction | {decision} |
+| settings | {settings} |
+| can be put under a constraint | {constrained} |
+| reference | {reference} |
+
+```python
+method = onepeak.method("{name}", num_classes=8)
+```
+
+## The posterior
+
+![Bars: three posteriors of {name}; line with dots: the true ones]({picture})
+
+Bars are the posteriors of a small network after {steps} steps on a planted problem of {classes} classes, at three
+inputs; the line is the truth there. On new data: {found}.
+
+## Definition
+
+```{{eval-rst}}
+.. {directive}:: {path}
+   {options}
+```
+"""
+
+
+def write_pages(folder: Path) -> None:
+    """Writes a page a method, its picture, and the list of all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    seen: set[str] = set()
+    for record in onepeak.methods():
+        _write(folder / f"{record.name}.md", _page(record, folder, first=_path(record) not in seen))
+        seen.add(_path(record))
+    torch.set_num_threads(threads)
+    _write(folder / "index.md", _index(onepeak.methods()))
+
+
+def _page(record: MethodRecord, folder: Path, *, first: bool) -> str:
+    method = onepeak.method(record.name, num_classes=8)
+    is_class = isinstance(record.build, type)
+    return _PAGE.format(
+        name=record.name,
+        title=record.title,
+        family=FAMILIES[record.family],
+        outputs=record.num_outputs,
+        unimodal="yes" if record.unimodal else "no",
+        decision=method.decision,
+        settings=", ".join(f"`{name}`" for name in record.settings) or "none of its own",
+        constrained=f'yes: `"{record.name}+elb"`' if _has_scores(method) else "no",
+        reference=record.reference.replace("|", "\\|"),
+        picture=f"{record.name}.png",
+        steps=posteriors.STEPS,
+        classes=posteriors.NUM_CLASSES,
+        found=_drawn(record, folder),
+        directive="autoclass" if is_class else "autofunction",
+        path=_path(record),
+        options=("" if first else ":no-index:") or ":no-index-entry:",
+    )
+
+
+def _drawn(record: MethodRecord, folder: Path) -> str:
+    """Draws the picture; where it is there already, only says again what was found."""
+    picture, found = folder / f"{record.name}.png", folder / f"{record.name}.json"
+    if not (picture.exists() and found.exists()):
+        found.write_text(json.dumps(posteriors.draw(record, picture)))
+    said: str = json.loads(found.read_text())
+    return said
+
+
+def _path(record: MethodRecord) -> str:
+    return f"{record.build.__module__}.{record.build.__qualname__}"
+
+
+def _has_scores(method: onepeak.Method) -> bool:
+    try:
+        method.class_scores(torch.zeros(1, method.num_outputs))
+    except onepeak.errors.InputError:
+        return False
+    return not isinstance(method, onepeak.Constrained)
+
+
+def _index(records: Iterable[MethodRecord]) -> str:
+    records = list(records)
+    lines = ["# Methods", "", _INTRODUCTION.format(count=len(records)), ""]
+    for family, title in FAMILIES.items():
+        lines += [
+            f"## {title}",
+            "",
+            "| name | | outputs | one peak by construction | reference |",
+            "|---|---|---|---|---|",
+        ]
+        for record in records:
+            if record.family == family:
+                unimodal, reference = "yes" if record.unimodal else "", record.reference.replace("|", "\\|")
+                cells = f"[`{record.name}`]({record.name}.md)", record.title, record.num_outputs, unimodal, reference
+                lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    names = "\n".join(record.name for record in records)
+    return "\n".join([*lines, "```{toctree}", ":hidden:", names, "```", ""])
+
+
+_INTRODUCTION = (
+    "{count} methods behind one protocol: `onepeak.method(name, num_classes=c)`. Any with class scores can be put "
+    "under a constraint, as in `mv+elb`. `onepeak methods` prints this list, and filters it; which to take is on its "
+    "[own page](../../choose.md)."
+)
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,29 @@
+"""A list of pictures with a group: no patient on two sides of a split, and what it changes if one is.
+
+python csv_with_groups.py scans.csv --order mild,moderate,severe
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+import onepeak
+from onepeak.data.splits import find_leaks, group_counts, make_splits, save_splits
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("scans", help="path,label,group")
+parser.add_argument("--order", required=True, help="the classes, lowest first")
+given = parser.parse_args()
+
+scans = onepeak.data.open_data(given.scans, order=given.order)
+splits = make_splits(scans, protocol="kfold")
+for split in splits:
+    print(split.name, split.sizes, "groups:", group_counts(scans, split), "leaks:", len(find_leaks(scans, split)))
+save_splits(splits, scans, Path("splits.csv"))  # for others, and for onepeak train --protocol splits.csv
+
+# The same list without its groups: every person may be anywhere.
+blind = onepeak.data.from_frame(pd.read_csv(given.scans).drop(columns="group"), order=given.order)
+split = make_splits(blind, protocol="kfold")[0]
+both = {scans.groups[i] for i in split.train} & {scans.groups[i] for i in split.test}
+print(f"split by picture instead, {len(both)} groups are trained and tested on")

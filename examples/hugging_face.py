@@ -1,0 +1,78 @@
+"""ELB on a Hugging Face image classifier, built from a configuration: nothing is downloaded.
+
+python hugging_face.py [--epochs 5] [--pictures 400]
+For a pretrained one: transformers.AutoModelForImageClassification.from_pretrained("folder", num_labels=8). With the
+Trainer in place of the loop: Trainer(..., compute_loss_func=ordinal_loss(loss), callbacks=[Tighten(loss)]).
+"""
+
+import argparse
+from collections.abc import Callable
+
+import torch
+import transformers
+from torch import Tensor
+
+import onepeak
+from onepeak.data.biopsies import biopsies
+from onepeak.metrics.functional import mean_absolute_error, side_order_index
+
+NUM_CLASSES = 8
+
+
+def ordinal_loss(loss: onepeak.ELBLoss) -> Callable[..., Tensor]:
+    """What the Trainer takes as `compute_loss_func`; with gradient accumulation it tells how many samples there are."""
+
+    def compute(
+        outputs: transformers.utils.ModelOutput, labels: Tensor, num_items_in_batch: int | None = None
+    ) -> Tensor:
+        mean = loss(outputs.logits, labels)
+        return mean if num_items_in_batch is None else mean * len(labels) / num_items_in_batch
+
+    return compute
+
+
+class Tighten(transformers.TrainerCallback):
+    """Hardens the barrier once an epoch."""
+
+    def __init__(self, loss: onepeak.ELBLoss) -> None:
+        self.loss = loss
+
+    def on_epoch_end(self, *_: object, **__: object) -> None:
+        """After each epoch."""
+        self.loss.tighten()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--pictures", type=int, default=400)
+    given = parser.parse_args()
+    torch.manual_seed(0)
+    config = transformers.ResNetConfig(
+        num_labels=NUM_CLASSES, embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1], layer_type="basic"
+    )
+    model = transformers.ResNetForImageClassification(config)
+    data = biopsies(given.pictures)
+    pictures = torch.from_numpy(data.items.pixels).permute(0, 3, 1, 2).float() / 127.5 - 1
+    labels = torch.from_numpy(data.labels)
+    train, test = torch.arange(given.pictures).split(
+        [given.pictures * 4 // 5, given.pictures - given.pictures * 4 // 5]
+    )
+
+    loss = onepeak.ELBLoss(num_classes=NUM_CLASSES)
+    compute, callback = ordinal_loss(loss), Tighten(loss)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for _ in range(given.epochs):
+        model.train()
+        for rows in train[torch.randperm(len(train))].split(32):
+            optimizer.zero_grad()
+            compute(model(pixel_values=pictures[rows]), labels[rows]).backward()
+            optimizer.step()
+        callback.on_epoch_end()
+
+    model.eval()
+    with torch.no_grad():
+        scores = model(pixel_values=pictures[test]).logits
+    predicted = scores.argmax(-1)
+    order = side_order_index(scores, predicted).mean()
+    print(f"MAE {mean_absolute_error(predicted, labels[test]):.2f}, {order:.0%} of adjacent pairs in order")

@@ -1,0 +1,43 @@
+"""Trains on a folder of pictures with one folder a class, and asks the model about some of them.
+
+python own_images.py photos --order mild,moderate,severe --out model
+The same by command: onepeak train photos --order mild,moderate,severe --method elb --out model
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import onepeak
+from onepeak.data.splits import make_splits, refuse_leaks
+from onepeak.training.devices import make_fabric
+from onepeak.training.prepare import prepare
+from onepeak.training.presets import preset
+from onepeak.training.run import RunSettings, train_run
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("photos", type=Path)
+parser.add_argument("--order", required=True, help="the classes, lowest first")
+parser.add_argument("--out", type=Path, required=True)
+parser.add_argument("--method", default="elb")
+parser.add_argument("--backbone", help="a timm name, or small; what suits the pictures if left out")
+parser.add_argument("--weights", type=Path, help="a local file with weights of the backbone")
+parser.add_argument("--epochs", type=int)
+given = parser.parse_args()
+
+photos = onepeak.data.open_data(given.photos, order=given.order)
+recipe = preset("auto", photos)
+if given.epochs:
+    recipe = replace(recipe, epochs=given.epochs)
+data = prepare(photos, recipe)  # pictures are decoded once, and kept
+split = make_splits(data.manifest)[0]
+refuse_leaks(data.manifest, [split], digests=data.digests)  # no copy of a picture on two sides
+network = data.network({"backbone": given.backbone} if given.backbone else {})
+settings = RunSettings(method=given.method, network=network, weights=given.weights, recipe=recipe)
+result = train_run(settings, data, split, given.out, fabric=make_fabric(device="auto"))
+found = result["metrics"]["test"]
+print(f"test MAE {found['mae']:.2f}, {found['soi_predicted']:.0%} of adjacent pairs in order")
+
+model = onepeak.load(given.out)
+for row in model.predict(sorted(given.photos.rglob("*.png"))[:5]):
+    print(row.source, row.name, "paradoxical" if row.paradoxical else "in order")

@@ -1,0 +1,52 @@
+"""A comparison on a Ray cluster: every run is a task, results come back to a folder here.
+
+ray start --head --port 6379          (on one machine; on the others: ray start --address HEAD:6379)
+python ray_cluster.py --address HEAD:6379
+The same by command: onepeak compare biopsies --methods ce,elb --executor ray --address HEAD:6379 --out comparison
+"""
+
+import argparse
+from pathlib import Path
+
+from onepeak.experiment.compare import compare
+from onepeak.experiment.entries import entries_from_text
+from onepeak.experiment.events import Event, Finished
+from onepeak.experiment.opened import open_experiment
+from onepeak.experiment.plan import Experiment
+from onepeak.experiment.ray_cluster import RayExecutor
+from onepeak.experiment.records import read_results
+
+
+def tell(event: Event) -> None:
+    """Says which runs are done."""
+    if isinstance(event, Finished):
+        print(f"{event.run.name}: MAE {event.result['metrics']['test']['mae']:.3f}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default="biopsies", help="as onepeak compare takes it")
+    parser.add_argument("--label", help="the column of labels, for a table")
+    parser.add_argument("--order", help="the classes, lowest first, where they are no integers")
+    parser.add_argument("--methods", default="ce,elb")
+    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--address", default="auto", help="of the cluster: host:port or ray://host:port")
+    parser.add_argument("--cpus-per-run", type=float, default=1)
+    parser.add_argument("--out", type=Path, default=Path("comparison"))
+    given = parser.parse_args()
+    experiment = Experiment(
+        name="on-ray",
+        data=given.data,
+        label=given.label,
+        order=given.order,
+        methods=entries_from_text(given.methods),
+        protocol="holdout",
+        splits=given.splits,
+        recipe={"epochs": given.epochs},
+    )
+    executor = RayExecutor(address=given.address, cpus_per_run=given.cpus_per_run)
+    outcome = compare(open_experiment(experiment), given.out, executor=executor, report=tell)
+    print(f"{len(outcome.finished)} finished, {len(outcome.failed)} failed; killed, the same command goes on")
+    results = read_results(given.out)
+    print(results.groupby("label")["test_mae"].agg(["mean", "std"]).round(3).to_string())
