@@ -4,6 +4,7 @@ import logging
 from typing import final
 
 from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onepeak.serving.http.failures import failure
@@ -63,6 +64,8 @@ class SecureAnswers:
 
         try:
             await self.app(scope, receive, send_secured)
+        except ClientDisconnect:
+            return  # nobody is left to be told
         except Exception:
             logging.getLogger(__name__).exception("%s %r failed", scope["method"], scope["path"])
             if not started:

@@ -1,0 +1,129 @@
+"""Malformed uploads and addresses by the thousand: each is refused with a reason, and the server goes on."""
+
+import asyncio
+import json
+import random
+from collections import Counter
+
+import httpx
+import pytest
+
+from http_server import encoded
+from onepeak.serving.http import Limits, create_app
+
+MAGIC = {
+    "PNG": b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+    "JPEG": b"\xff\xd8\xff\xe0\x00\x10JFIF\x00",
+    "GIF": b"GIF89a",
+    "BMP": b"BM",
+    "TIFF": b"II*\x00",
+    "WEBP": b"RIFF\xff\xff\x00\x00WEBPVP8 ",
+    "AVIF": b"\x00\x00\x00\x20ftypavif",
+    "nothing": b"",
+}
+ODD = [
+    "..",
+    "...",
+    "%2e%2e",
+    "%252e",
+    "%00",
+    "etc",
+    "passwd",
+    "model.safetensors",
+    "onepeak.json",
+    "~",
+    "\\",
+    "C:",
+    "é",
+    "v1",
+]
+
+
+def malformed_pictures(rng, pictures):
+    """Heads of every format with noise behind, files cut off, and forms that are broken."""
+    kinds = ["image/png", "application/octet-stream", "image/svg+xml", "image/../../x"]
+    for _ in range(900):
+        match rng.randrange(4):
+            case 0:
+                body = rng.choice(list(MAGIC.values())) + rng.randbytes(rng.randrange(1, 400))
+            case 1:
+                whole = rng.choice(pictures)
+                body = whole[: rng.randrange(1, len(whole) * 3 // 5)]
+            case 2:  # the sizes and kinds that a header states, and not the pixels
+                whole = bytearray(pictures[0])
+                for place in rng.sample(range(33), 3):
+                    whole[place] ^= rng.randrange(1, 256)
+                body = bytes(whole)
+            case _:
+                body = bytes(rng.choice([0, 10, 13, 45, 255]) for _ in range(rng.randrange(1, 300)))
+        yield {"content": body, "headers": {"Content-Type": rng.choice(kinds)}}
+    for _ in range(500):
+        boundary = rng.choice(["x", "", "x" * 100, '"', "x;y", "\x7f"])
+        parts = [b"--x", b"\r\n", b"Content-Disposition: form-data", b"; name=", b'"a"', b'; filename="', b"\r\n\r\n"]
+        body = b"".join(rng.choice([*parts, rng.randbytes(5)]) for _ in range(rng.randrange(1, 30)))
+        yield {"content": body, "headers": {"Content-Type": f"multipart/form-data; boundary={boundary}"}}
+
+
+def malformed_rows(rng):
+    """JSON that is none, or says something else."""
+    whole = json.dumps({"rows": [{"size": 1.5, "tone": "dark"}]})
+    for _ in range(500):
+        match rng.randrange(4):
+            case 0:
+                body = whole[: rng.randrange(1, len(whole))].encode()
+            case 1:
+                body = rng.randbytes(rng.randrange(1, 200))
+            case 2:
+                value = rng.choice([[], {}, [1], "a", 10**40, float("nan"), float("inf"), [[[]]]])
+                body = json.dumps({"rows": [{"size": value, "tone": "dark"}]}).encode()
+            case _:
+                content = rng.choice(
+                    [None, [], {}, {"rows": None}, {"rows": [[]]}, {"row": []}, {"rows": [{"size": 1}]}]
+                )
+                body = json.dumps(content).encode()
+        kind = rng.choice(["application/json", "application/json; charset=utf-7", "text/json", "application/x-pickle"])
+        yield {"content": body, "headers": {"Content-Type": kind}}
+
+
+def odd_addresses(rng):
+    """Paths that lead out of everything, methods and options that nobody offers."""
+    for _ in range(600):
+        path = "/" + "/".join(rng.choice(ODD) for _ in range(rng.randrange(1, 8)))
+        yield rng.choice(["GET", "POST", "PUT", "DELETE", "PATCH"]), path
+    for path in ("/v1/predict", "/v1/model", "/healthz", "/docs", "/openapi.json"):
+        yield from ((method, path) for method in ("PUT", "DELETE", "PATCH", "TRACE"))
+    for option in ("alpha=-1", "alpha=1e999", "decide=__import__", "path=/etc/passwd", "raw=2", "project[]=1", "%ff=1"):
+        yield "POST", f"/v1/predict?{option}"
+
+
+@pytest.mark.bad_input
+def test_thousands_of_malformed_requests_get_a_reason_and_leave_a_living_server(model, table, arrays):
+    rng = random.Random(0)
+    files = [encoded(arrays[0], kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")]
+    asked = {
+        "pictures": [("POST", "/v1/predict", request) for request in malformed_pictures(rng, files)],
+        "rows": [("POST", "/v1/predict", request) for request in malformed_rows(rng)],
+    }
+    asked["pictures"] += [(method, path, {"content": b"x"}) for method, path in odd_addresses(rng)]
+    limits = Limits(max_pixels=10**6)
+    apps = {"pictures": create_app(model, limits=limits), "rows": create_app(table, limits=limits)}
+
+    async def ask(app, requests):
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1") as client:
+            answers = [await client.request(method, path, **request) for method, path, request in requests]
+            good = {"content": files[0], "headers": {"Content-Type": "image/png"}}
+            if app is apps["rows"]:
+                good = {"json": {"rows": [{"size": 1, "tone": "1"}]}}
+            assert (await client.post("/v1/predict", **good)).status_code == 200, "the server lives"
+            return answers
+
+    statuses = Counter()
+    for name, requests in asked.items():
+        for (method, path, request), answer in zip(requests, asyncio.run(ask(apps[name], requests)), strict=True):
+            statuses[answer.status_code] += 1
+            assert 400 <= answer.status_code < 500, f"{answer.status_code}: {method} {path} {request}"
+            assert "Traceback" not in answer.text
+            if path.startswith("/v1/predict"):
+                assert set(answer.json()) == {"error"}
+    assert statuses.total() > 2_500
+    assert {400, 404, 405, 413, 415, 422} <= set(statuses)
