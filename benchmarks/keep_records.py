@@ -1,0 +1,47 @@
+"""Copies the small files of a comparison, to be kept beside the code that made it.
+
+Run: python benchmarks/keep_records.py FOLDER TARGET [--every 10] [--predictions 0]
+Keeps every `result.json`, one epoch of the history in `--every` (and the best and the last one), the predictions of the
+splits named, and the configuration. `onepeak report TARGET` reads what is kept, and `onepeak compare` into a folder
+that `runs` was copied to takes these runs as done.
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+
+
+def keep_run(run: Path, target: Path, *, every: int, predictions: list[int]) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(run / "result.json", target)
+    result = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    history = pd.read_csv(run / "history.csv", dtype=str)  # as text: nothing is rounded on the way
+    epochs = history["epoch"].astype(int)
+    kept = (epochs % every == 0) | (epochs == result["best_epoch"]) | (epochs == epochs.max())
+    history[kept].to_csv(target / "history.csv", index=False, lineterminator="\n")
+    if result["split"] in predictions and (run / "predictions.parquet").exists():
+        shutil.copy(run / "predictions.parquet", target)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("target", type=Path)
+    parser.add_argument("--every", type=int, default=10)
+    parser.add_argument("--predictions", type=int, nargs="*", default=[0])
+    options = parser.parse_args()
+    runs = sorted(path.parent for path in options.folder.glob("runs/*/*/result.json"))
+    for run in runs:
+        target = options.target / run.relative_to(options.folder)
+        keep_run(run, target, every=options.every, predictions=options.predictions)
+    lines = (options.folder / "config.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith(("root = ", "weights = "))]  # places on that machine
+    (options.target / "config.toml").write_text("".join(kept), encoding="utf-8")
+    print(f"{len(runs)} runs in {options.target}")
+
+
+if __name__ == "__main__":
+    main()
