@@ -24,7 +24,7 @@ def serve(
     max_rows: Annotated[int, typer.Option(min=1, help="Rows of a table in one request.")] = 10_000,
     max_megapixels: Annotated[int, typer.Option(min=1, help="Millions of pixels of one picture.")] = 50,
     max_requests: Annotated[int, typer.Option(min=1, help="Requests that wait at once; more are told to wait.")] = 512,
-    upload_seconds: Annotated[float, typer.Option(help="Seconds that a request may take to arrive.")] = 30.0,
+    upload_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take to arrive.")] = 30.0,
     open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
 
 from onepeak.serving.http.access import Access
 from onepeak.serving.http.docs import docs_router
@@ -63,6 +64,11 @@ def create_app(
 
     for router in extra_routers:
         app.include_router(router)
+
+    @app.get("/", include_in_schema=False)
+    async def first_page() -> RedirectResponse:  # where no router before has one
+        return RedirectResponse("/docs")
+
     if predictor is not None:
         from onepeak.serving.http.predict import predict_router
 

@@ -1,0 +1,85 @@
+import pytest
+import typer
+import uvicorn
+from typer.testing import CliRunner
+
+from http_server import asking
+from onepeak.cli import serve as command
+from onepeak.errors import InputError
+from onepeak.serving.http import run as running
+from trained_models import picture_run, table_run
+
+
+@pytest.fixture
+def run():
+    """Runs the command as `onepeak serve` does; an error of onepeak comes out as it is."""
+    app = typer.Typer()
+    app.command()(command.serve)
+
+    def call(*arguments, **environment):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return call
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What would be served, instead of serving it for ever; tests/serving/http/test_server.py does that."""
+    configs = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: (configs.append(self.config), sockets[0].close()))
+    return configs
+
+
+def test_the_address_is_told_and_the_model_behind_it_answers(run, served):
+    result = run(picture_run().folder, "--port", 0, "--device", "cpu")
+    summary, address = result.stdout.splitlines()
+    assert summary == "Serving 'elb', 8 classes, for pictures. Ctrl-C stops."
+    assert address.startswith("http://127.0.0.1:")
+    client = asking(served[0].app)
+    assert client.get("/v1/model").json()["method"] == "elb"
+    assert client.get("/").status_code == 200
+    assert served[0].timeout_graceful_shutdown == running.DRAIN_SECONDS
+
+
+def test_quiet_leaves_the_address(run, served):
+    assert run(table_run().folder, "--port", 0, "--device", "cpu", "--quiet").stdout.startswith("http://127.0.0.1:")
+    assert asking(served[0].app).get("/v1/model").json()["input"] == "rows"
+
+
+def test_a_token_opens_the_server_to_others_and_is_not_told(run, served):
+    flags = (picture_run().folder, "--port", 0, "--device", "cpu", "--host", "0.0.0.0")
+    for result in (run(*flags, "--token", "s3cret"), run(*flags, ONEPEAK_TOKEN="s3cret")):
+        assert "requests need the token" in result.stdout
+        assert "s3cret" not in result.stdout
+    for config in served:
+        assert asking(config.app).get("/v1/model").status_code == 401
+        answer = asking(config.app).get("/v1/model", headers={"Authorization": "Bearer s3cret"})
+        assert answer.status_code == 200
+
+
+def test_limits_are_flags(run, served):
+    flags = ("--max-items", 3, "--max-megapixels", 2, "--max-mb", 1, "--max-rows", 5)
+    run(picture_run().folder, "--port", 0, "--device", "cpu", *flags)
+    card = asking(served[0].app).get("/v1/model").json()["pictures"]
+    assert (card["max_items"], card["max_pixels"]) == (3, 2_000_000)
+    run(table_run().folder, "--port", 0, "--device", "cpu", *flags)
+    assert asking(served[1].app).get("/v1/model").json()["max_rows"] == 5
+
+
+@pytest.mark.bad_input
+def test_what_cannot_be_served_is_told_in_a_sentence(run, tmp_path):
+    with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
+        run(tmp_path, "--port", 0)
+    with pytest.raises(InputError, match="which other machines can reach: set a token"):
+        run(tmp_path, "--host", "0.0.0.0")
+    with running.listen("127.0.0.1", 0) as taken, pytest.raises(InputError, match="is in use"):
+        run(picture_run().folder, "--port", taken.getsockname()[1], "--device", "cpu")
+
+
+@pytest.mark.bad_input
+def test_wrong_usage_ends_with_exit_status_two(run, tmp_path):
+    for flags in (("--port", 70_000), ("--max-items", 0), ("--upload-seconds", 0), ("--prot", 1)):
+        assert run(tmp_path, *flags).exit_code == 2
