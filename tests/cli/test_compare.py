@@ -8,61 +8,16 @@ import sys
 import time
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from PIL import Image
 
-from onepeak.cli import comparing, main
-from onepeak.experiment.task import train_task
-from onepeak.training.devices import make_fabric
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """Eighty rows whose grade, 0 to 3, can be told from both columns."""
-    rng = np.random.default_rng(0)
-    grades = np.arange(80) % 4
-    columns = {"size": grades + 0.3 * rng.standard_normal(80), "tone": 0.5 * rng.standard_normal(80) - grades}
-    path = tmp_path_factory.mktemp("data") / "grades.csv"
-    pd.DataFrame({**columns, "grade": grades}).to_csv(path, index=False)
-    return path
+from onepeak.cli import comparing
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs `onepeak` in this process; gives the exit status and what was printed."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["onepeak", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return (stopped.value.code or 0, *capsys.readouterr())
-
-    return call
-
-
-class Here:
-    """Trains one run after another in this process."""
-
-    workers, devices = 1, ("this process",)
-
-    def run(self, runs, opened, folder, *, report):
-        for each in runs:
-            report(train_task(each, opened, folder, fabric=make_fabric(device="cpu"), report=report))
-
-
-@pytest.fixture
-def here(monkeypatch):
-    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
+def run(onepeak_command):
+    return onepeak_command
 
 
 def flags_of(table, out, *more):
@@ -216,7 +171,7 @@ def damaged(tmp_path):
     return tmp_path / "scans"
 
 
-def test_pictures_left_out_and_settings_of_the_network_are_told(run, damaged, tmp_path, here):
+def test_pictures_left_out_and_settings_of_the_network_are_told(run, damaged, tmp_path, here, no_pages):
     more = ("--methods", "ce", "--protocol", "holdout", "--epochs", 1, "--network", "kmax=0.5", "--skip-bad")
     flags = ("compare", damaged, *more, "--device", "cpu", "--out", tmp_path / "out", "--cache", tmp_path / "cache")
     status, _, errors = run(*flags)

@@ -1,13 +1,12 @@
 """`onepeak demo` on a smaller plan than its own, which takes minutes; the rest is real."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from onepeak.cli import demo, main
+from onepeak.cli import demo
 from onepeak.experiment.entries import entries_from_text
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
@@ -26,7 +25,7 @@ def test_the_plan_in_the_package_is_the_one_among_the_experiments():
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
+def run(onepeak_command, monkeypatch, tmp_path):
     """Runs `onepeak demo` on a table with two methods; gives the exit status and what was printed."""
     grades = np.arange(60) % 3
     table = tmp_path / "grades.csv"
@@ -44,10 +43,7 @@ def run(monkeypatch, capsys, tmp_path):
 
     def call(*arguments):
         shared = ["--out", tmp_path / "demo", "--workers", 1, "--device", "cpu"]
-        monkeypatch.setattr(sys, "argv", ["onepeak", "demo", *map(str, (*shared, *arguments))])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return (stopped.value.code or 0, *capsys.readouterr())
+        return onepeak_command("demo", *shared, *arguments)
 
     return call
 
@@ -68,8 +64,7 @@ def test_the_demo_trains_reports_says_what_to_open_and_goes_on_when_called_again
     assert {path: path.stat().st_mtime_ns for path in results} == results
 
 
-def test_without_the_packages_for_a_report_no_page_is_named(run, monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "jinja2", None)  # as if it were not installed
+def test_without_the_packages_for_a_report_no_page_is_named(run, here, no_pages, tmp_path):
     status, output, errors = run()
     assert status == 0, errors
     assert output.startswith("method\tmae\tsoi_predicted\tunimodal\nce\t")

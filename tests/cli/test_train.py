@@ -17,7 +17,6 @@ import torch
 from PIL import Image
 
 import onepeak
-from onepeak.cli import main
 
 CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
 """What every reader of `result.json` may rely on."""
@@ -26,26 +25,6 @@ FILES = {"result.json", "history.csv", "predictions.parquet", "model.safetensors
 
 LONG = 60
 """Epochs that take about a second: time enough to be killed among them."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    """As in the processes, so that the same run has the same bits here and there."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """Eighty rows whose grade, 0 to 3, can be told from both columns."""
-    rng = np.random.default_rng(0)
-    grades = np.arange(80) % 4
-    columns = {"size": grades + 0.3 * rng.standard_normal(80), "tone": 0.5 * rng.standard_normal(80) - grades}
-    path = tmp_path_factory.mktemp("data") / "grades.csv"
-    pd.DataFrame({**columns, "grade": grades}).to_csv(path, index=False)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +60,8 @@ def flags_of_pictures(folder, tmp_path, *more, data="single.csv"):
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs `onepeak` in this process; gives the exit status and what was printed."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["onepeak", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return (stopped.value.code or 0, *capsys.readouterr())
-
-    return call
+def run(onepeak_command):
+    return onepeak_command
 
 
 @pytest.fixture
@@ -133,9 +104,8 @@ def history_of(folder):
 
 def test_a_table_is_trained_to_a_model_and_its_records(table, tmp_path, run):
     out = tmp_path / "model"
-    process = start(*flags_of(table, out, "--logger", "csv"))
-    output, errors = process.communicate(timeout=120)
-    assert (process.returncode, errors) == (0, "")
+    status, output, errors = run(*flags_of(table, out, "--logger", "csv"))
+    assert (status, errors) == (0, "")
 
     result = json.loads((out / "result.json").read_text())
     assert result.keys() >= CONTRACT

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _LABEL_STEP = 0.32
 """Inches between two names on the same side."""
 _BAR_STEP = 0.14
+_MOST_NUMBERED = 20
+"""Ranks that have room for a number each; of more every fifth has one."""
 
 
 def critical_difference_diagram(comparison: RankComparison, *, title: str = "") -> "Figure":
@@ -36,9 +38,11 @@ def critical_difference_diagram(comparison: RankComparison, *, title: str = "") 
     axes.axis("off")
 
     axes.plot([1, num_methods], [0, 0], color="black", linewidth=1)
+    step = 1 if num_methods <= _MOST_NUMBERED else 5
     for whole in range(1, num_methods + 1):
         axes.plot([whole, whole], [-0.07, 0], color="black", linewidth=1)
-        axes.text(whole, -0.1, str(whole), ha="center", va="bottom", fontsize=9)
+        if whole == 1 or whole % step == 0:
+            axes.text(whole, -0.1, str(whole), ha="center", va="bottom", fontsize=9)
     for place, (name, rank) in enumerate(zip(comparison.methods, comparison.mean_ranks, strict=True)):
         left = place < num_left
         depth = bars + _LABEL_STEP * (place if left else num_methods - 1 - place) + 0.1

@@ -119,7 +119,11 @@ def save(figure: Printed, stem: Path) -> tuple[Path, Path]:
 
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.pdf")
+    # Places are found once for both files; matplotlib would draw all of it twice for each.
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     write_in_one_step(paths[0], lambda part: figure.savefig(part, format="png", dpi=200))
-    figure.set_layout_engine("none")  # the places found for the first file are those of the second
     write_in_one_step(paths[1], lambda part: figure.savefig(part, format="pdf", metadata={"CreationDate": None}))
     return paths
