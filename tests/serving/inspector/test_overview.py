@@ -4,7 +4,7 @@ import pytest
 
 from onepeak.metrics.functional.order import side_order_chance
 from onepeak.report.palette import styles
-from onepeak.serving.inspector.overview import overview
+from onepeak.serving.inspector.overview import curves, overview
 from onepeak.serving.inspector.runs import find_runs
 from report.whole_runs import write_whole_comparison
 from run_folders import write_run
@@ -41,11 +41,12 @@ def test_what_is_not_defined_is_none(tmp_path):
 
 
 def test_curves_follow_the_histories_and_do_without_damaged_ones(tmp_path):
-    write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0, "mv": 0.0}, splits=1, epochs=4)
+    write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0, "mv": 0.0, "po": 0.0}, splits=1, epochs=4)
     (tmp_path / "runs" / "mv" / "split0-fold0" / "history.csv").write_text("epoch,valid_mae\n0,none\n")
-    found = look_at(tmp_path)
-    assert list(found.curves["mae"]) == ["ce", "elb"]
-    course = found.curves["mae"]["elb"]
-    mae = found.rows[1].figures["mae"].mean
+    (tmp_path / "runs" / "po" / "split0-fold0" / "history.csv").write_text("")
+    found = curves(find_runs(tmp_path).runs)
+    assert list(found["mae"]) == ["ce", "elb"]
+    course = found["mae"]["elb"]
+    mae = {row.row: row for row in look_at(tmp_path).rows}["elb"].figures["mae"].mean
     assert course.epochs == [1, 2, 3, 4]
     assert course.mean == pytest.approx([mae + 1, mae + 2 / 3, mae + 1 / 3, mae], abs=1e-4)

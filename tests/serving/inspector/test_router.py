@@ -20,7 +20,7 @@ def client(app):
 def test_every_page_and_its_figures_answer(client):
     for path in ("/", "/samples", "/sample/0-0/20", "/labels", "/try"):
         assert client.get(path).status_code == 200
-    for path in ("about", "overview", "findings", "samples", "sample/0-0/20", "labels?label=2"):
+    for path in ("about", "overview", "curves", "findings", "samples", "sample/0-0/20", "labels?label=2"):
         answer = client.get(f"/v1/inspect/{path}")
         assert answer.status_code == 200
         assert answer.json()

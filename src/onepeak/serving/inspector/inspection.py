@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from onepeak.errors import OnepeakError
 from onepeak.report.palette import Style, styles
-from onepeak.serving.inspector.overview import Overview, overview
+from onepeak.serving.inspector.overview import Course, Overview, curves, overview
 from onepeak.serving.inspector.runs import Run
 
 if TYPE_CHECKING:
@@ -77,6 +77,11 @@ class Inspection:
     def overview(self) -> Overview:
         """What the first page shows."""
         return overview(self.runs, self.looks, num_classes=len(self.classes))
+
+    @cached_property
+    def curves(self) -> dict[str, dict[str, Course]]:
+        """The learning curves, by metric and row."""
+        return curves(self.runs)
 
     @property
     def posteriors(self) -> "Posteriors":

@@ -58,13 +58,11 @@ class Course:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """All that the page shows."""
+    """The table, and what is drawn from it."""
 
     rows: tuple[Row, ...]
     chance: float
     """The side order index that guessing reaches."""
-    curves: Mapping[str, Mapping[str, Course]]
-    """By metric and row; rows without a history are left out."""
 
 
 def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
@@ -93,10 +91,20 @@ def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: in
         )
         for row, own in of_row.items()
     )
-    histories = {row: [_history(run.folder) for run in own] for row, own in of_row.items()}
-    curves = {name: _courses(histories, f"valid_{name}") for name in CURVES}
     # Half of the pairs by luck, and those at the highest score always: `onepeak.metrics.functional.side_order_chance`.
-    return Overview(rows=rows, chance=0.5 + 1 / num_classes, curves=curves)
+    return Overview(rows=rows, chance=0.5 + 1 / num_classes)
+
+
+def curves(runs: Sequence[Run]) -> dict[str, dict[str, Course]]:
+    """The learning curves by metric and row; rows without a history are left out.
+
+    Args:
+        runs: All of them; their histories are read, which takes longer than all else on the page.
+    """
+    histories: dict[str, list[dict[str, npt.NDArray[np.float64]]]] = {}
+    for run in runs:
+        histories.setdefault(run.row, []).append(_history(run.folder))
+    return {name: _courses(histories, name) for name in CURVES}
 
 
 def _mean(runs: Iterable[Run], name: str) -> float:
@@ -128,23 +136,20 @@ def _points(runs: Iterable[Run]) -> Iterable[tuple[float, float]]:
 
 
 def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
-    """The metrics of one run, a value an epoch; nothing where there is no history that can be read."""
+    """The validation metrics of one run, a value an epoch; nothing where there is no history that can be read."""
     try:
         with (folder / HISTORY).open(newline="", encoding="utf-8") as file:
-            lines = list(csv.DictReader(file))
-        return {
-            f"valid_{name}": np.array([float(line[f"valid_{name}"] or "nan") for line in lines])
-            for name in CURVES
-            if lines and f"valid_{name}" in lines[0]
-        }
-    except (OSError, ValueError, TypeError):
+            header, *lines = csv.reader(file)
+        places = {name: header.index(f"valid_{name}") for name in CURVES if f"valid_{name}" in header}
+        return {name: np.array([float(line[place] or "nan") for line in lines]) for name, place in places.items()}
+    except (OSError, ValueError, IndexError):
         return {}  # the page goes without its curve; results do not depend on it
 
 
 def _courses(histories: Mapping[str, list[dict[str, npt.NDArray[np.float64]]]], name: str) -> dict[str, Course]:
     found = {}
     for row, own in histories.items():
-        known = [history[name] for history in own if name in history]
+        known = [history[name] for history in own if len(history.get(name, ()))]
         if known:
             drawn = curve(known)
             found[row] = Course(

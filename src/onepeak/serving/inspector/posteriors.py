@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, final
 
 import numpy as np
@@ -25,6 +26,8 @@ from onepeak.training.calibration import Calibration
 from onepeak.training.model_files import WEIGHTS
 
 PAGE_SIZE = 60
+FEW_FEATURES = 4
+"""Columns of a table that fit into the grid."""
 _MOST_BYTES = 256 * 2**20
 
 Kind = Literal["pictures", "rows", "nothing"]
@@ -46,7 +49,7 @@ class Entry:
     out_of_order: list[int]
     """Classes that are not less probable than their neighbour on the way to the prediction."""
     features: dict[str, str]
-    """For tables."""
+    """The first few columns, for tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +268,7 @@ class Posteriors:
             paradoxical=bool(samples.paradoxical[index]),
             probs=rounded(np.exp(said.log_probs[place])),
             out_of_order=[pair.outer for pair in violations(said.log_probs[place], int(said.predicted[place]))],
-            features={} if where is None else self.source.features(where),
+            features={} if where is None else dict(islice(self.source.features(where).items(), FEW_FEATURES)),
         )
 
     def _neighbours(

@@ -104,6 +104,11 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
     def overview() -> JsonResponse:
         return JsonResponse(asdict(inspection.overview))
 
+    @router.get(f"{DATA}/curves")
+    def curves() -> JsonResponse:
+        rows = inspection.curves.items()
+        return JsonResponse({name: {row: asdict(course) for row, course in found.items()} for name, found in rows})
+
     @router.get(f"{DATA}/findings")
     def findings() -> JsonResponse:
         return JsonResponse(inspection.findings)

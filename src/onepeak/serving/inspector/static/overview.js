@@ -5,7 +5,7 @@ import {element, fillTable, getJson, number, percent, problem, swatch} from "./p
 const SHARES = new Set(["soi_predicted", "unimodal", "accuracy"]), HIGHER = SHARES, METRICS = ["mae", "soi_predicted", "unimodal", "accuracy"];
 const table = document.getElementById("methods");
 const samplesOf = row => `/samples?method=${encodeURIComponent(row)}`;
-let found;
+let found, courses;
 
 function figure(name, {mean, std, best}) {
   const text = SHARES.has(name) ? percent(mean) : number(mean);
@@ -52,7 +52,7 @@ function tradeoff() {
 
 function curves(name) {
   const looks = Object.fromEntries(found.rows.map(row => [row.row, row.look]));
-  const data = Object.entries(found.curves[name]).flatMap(([row, course]) => [
+  const data = Object.entries(courses[name]).flatMap(([row, course]) => [
     {type: "scatter", mode: "lines", x: [...course.epochs, ...course.epochs.toReversed()], y: [...course.high, ...course.low.toReversed()], fill: "toself",
       fillcolor: faint(looks[row].colour, 0.12), line: {width: 0}, hoverinfo: "skip", showlegend: false, legendgroup: row},
     {type: "scatter", mode: course.epochs.length > 1 ? "lines" : "markers", x: course.epochs, y: course.mean, name: row, legendgroup: row,
@@ -66,7 +66,7 @@ function showCurves(name) {
   for (const button of document.querySelectorAll("[data-curve]")) button.setAttribute("aria-pressed", String(button.dataset.curve === name));
   const text = each => SHARES.has(name) ? percent(each) : number(each);
   fillTable(document.getElementById("curves-table"), ["Method", "First epoch", "Best", "Last epoch"],
-    Object.entries(found.curves[name]).map(([row, {mean}]) => {
+    Object.entries(courses[name]).map(([row, {mean}]) => {
       const known = mean.filter(each => each !== null);
       return [row, text(mean[0]), known.length ? text(HIGHER.has(name) ? Math.max(...known) : Math.min(...known)) : "–", text(mean.at(-1))];
     }));
@@ -84,7 +84,7 @@ table.tHead.addEventListener("click", event => {
   showTable();
 });
 addEventListener("popstate", () => found && showTable());
-for (const button of document.querySelectorAll("[data-curve]")) button.addEventListener("click", () => showCurves(button.dataset.curve));
+for (const button of document.querySelectorAll("[data-curve]")) button.addEventListener("click", () => courses && showCurves(button.dataset.curve));
 
 try {
   found = await getJson("/v1/inspect/overview");
@@ -92,7 +92,8 @@ try {
   showTable();
   const open = event => { const row = event.points[0]?.data.meta; if (row) location.href = samplesOf(row); };
   const chart = draw(document.getElementById("tradeoff"), tradeoff, {onClick: open});
-  if (Object.keys(found.curves.mae).length) showCurves("mae");
+  courses = await getJson("/v1/inspect/curves");
+  if (Object.keys(courses.mae).length) showCurves("mae");
   else document.getElementById("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
   // Only now: the sentences need statistics, whose packages take longer to load than this page.
   await Promise.race([chart, new Promise(done => setTimeout(done, 3000))]);

@@ -39,7 +39,7 @@ export function element(name, attributes = {}, ...children) {
 
 export const percent = (share, digits = 1) => share === null ? "–" : `${(100 * share).toFixed(digits)} %`;
 export const number = value => value === null ? "–" : value.toFixed(value >= 10 ? 2 : 3);
-export const probability = value => value >= 0.0995 ? value.toFixed(2) : value >= 0.0005 ? value.toFixed(3) : value ? "<0.001" : "0";
+export const probability = value => value >= 0.0995 ? value.toFixed(2) : value >= 0.0005 ? value.toFixed(3) : "<0.001";
 export const counted = (count, noun) => `${count.toLocaleString("en")} ${count === 1 ? noun : noun + "s"}`;
 
 const DASHES = {solid: null, dash: "5 3", dot: "2 2", dashdot: "6 2 2 2"};

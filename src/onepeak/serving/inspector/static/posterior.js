@@ -43,7 +43,7 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
     {color: ink("warn"), pattern: {shape: classes.length > 30 ? "" : "/", fillmode: "overlay", fgcolor: ink("raised"), fgopacity: 0.75, size: 7, solidity: 0.22}}));
   if (extra && trueProbs) data.push({type: "scatter", mode: "lines", name: "true posterior", x: places, y: trueProbs,
     line: {color: ink("soft"), width: 1.5, dash: "dot"}, customdata: names, hovertemplate: hover});
-  if (extra && said.projected && !said.unimodal) data.push({type: "scatter", mode: "lines+markers", name: "nearest with one peak", x: places,
+  if (extra && said.projected && !said.unimodal) data.push({type: "scatter", mode: "lines+markers", name: "nearest one-peaked", x: places,
     y: said.projected, customdata: names, hovertemplate: hover, line: {color: ink("projected"), width: 2}, marker: {size: classes.length > 30 ? 3 : 5}});
   const low = -0.07 * top, mark = (name, place, symbol, colour, y) => ({type: "scatter", mode: "markers", name: `${name} ${classes[place]}`, x: [place],
     y: [y], marker: {symbol, size: 11, color: colour, line: {color: ink("ground"), width: 1}}, hovertemplate: `${name} ${classes[place]}<extra></extra>`, showlegend: extra});
@@ -56,7 +56,7 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
   if (truth !== null) data.push(mark("truth", truth, "triangle-up", ink("truth"), 2 * low));
   return {data, layout: {
     height: extra ? (narrow ? 470 : 400) : 150, barmode: "overlay", showlegend: extra,
-    ...(narrow ? {legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 11}, entrywidth: 0.46, entrywidthmode: "fraction"}} : {}),
+    ...(narrow ? {legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 11}, entrywidth: 0.49, entrywidthmode: "fraction"}} : {}),
     margin: {l: extra ? 48 : 34, r: 8, t: extra ? 8 : 4, b: 28},
     xaxis: classAxis(classes, extra ? {} : {tickfont: {size: 10}}),
     yaxis: {range: [2.9 * low, (extra ? 1.22 : 1.08) * top], title: extra ? {text: "probability", standoff: 6} : undefined,

@@ -35,7 +35,7 @@ function card(entry, classes, kind, filters) {
   const right = entry.truth === entry.predicted, off = Math.abs(entry.truth - entry.predicted);
   const seen = kind === "pictures"
     ? element("img", {src: `/thumbnail/${entry.part}/${entry.item}`, alt: "", loading: "lazy", width: 160, height: 120})
-    : kind === "rows" ? element("dl", {class: "row"}, Object.entries(entry.features).slice(0, 4).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])) : "";
+    : kind === "rows" ? element("dl", {class: "row"}, Object.entries(entry.features).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])) : "";
   return element("li", {}, element("a", {class: "card", href: sampleAddress(entry, filters)},
     seen, spark(entry),
     element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "right") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),

@@ -1,0 +1,89 @@
+"""Makes inspector-samples.png and inspector-sample.png: two pages of the inspector, photographed in a browser.
+
+First `onepeak demo`, then, from anywhere: `python docs/pictures/inspector.py out/biopsies-demo`. Needs chromium.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+HERE = Path(__file__).parent
+LIST = "method=ce&paradoxical=true&sort=disorder"
+"""The predictions of cross-entropy that contradict themselves, the worst first."""
+ACTIONS = (
+    "watch",
+    "watch closely",
+    "excise",
+    "excise widely",
+    "operate",
+    "operate, radiate",
+    "chemotherapy",
+    "ease pain",
+)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which the folder is shown."""
+    with tempfile.TemporaryDirectory() as place:
+        actions = Path(place, "actions.csv")
+        lines = [f'g{grade},"{action}"' for grade, action in enumerate(ACTIONS, start=1)]
+        actions.write_text("\n".join(["label,action", *lines]))
+        command = [sys.executable, "-m", "onepeak", "inspect", str(folder), "--actions", str(actions), "--port", "0"]
+        with subprocess.Popen([*command, "--quiet"], stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            yield server.stdout.readline().strip()
+            server.terminate()
+
+
+def worst(address: str) -> dict[str, Any]:
+    """The sample of the list whose posterior climbs most on its way out from the prediction."""
+    with urllib.request.urlopen(f"{address}v1/inspect/samples?{LIST}") as answer:
+        entries: list[dict[str, Any]] = json.load(answer)["entries"]
+
+    def climb(entry: dict[str, Any]) -> float:
+        probs, predicted = entry["probs"], entry["predicted"]
+        return sum(probs[place] - probs[place + (1 if place < predicted else -1)] for place in entry["out_of_order"])
+
+    return max(entries, key=climb)
+
+
+def photograph(page: Page, name: str) -> None:
+    """Writes what is seen, in 256 colours so that the file is small."""
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(500)
+    path = HERE / f"inspector-{name}.png"
+    page.screenshot(path=path)
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+
+
+def main(folder: Path) -> None:
+    """Photographs both pages of a folder that `onepeak demo` wrote."""
+    with served(folder) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
+        page.goto(f"{address}samples?{LIST}")
+        page.wait_for_selector("#grid img")
+        photograph(page, "samples")
+        sample = worst(address)
+        page.set_viewport_size({"width": 1280, "height": 1130})
+        page.goto(f"{address}sample/{sample['part']}/{sample['item']}?{LIST}")
+        page.wait_for_selector("#methods .chart[data-drawn]")
+        photograph(page, "sample")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
