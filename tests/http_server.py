@@ -9,6 +9,7 @@ import uvicorn
 from PIL import Image
 from starlette.testclient import TestClient
 
+from onepeak.serving.http.idle import IdleConnections
 from onepeak.serving.http.run import address_of, listen
 
 
@@ -18,10 +19,12 @@ def asking(app):
 
 
 @contextlib.contextmanager
-def running(app):
+def running(app, *, idle_seconds=15):
     """Runs an app in a thread; gives its address."""
     listening = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none", lifespan="on"))
+    config = uvicorn.Config(app, log_config=None, ws="none", lifespan="on", timeout_notify=idle_seconds)
+    server = uvicorn.Server(config)
+    config.callback_notify = IdleConnections(server)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30

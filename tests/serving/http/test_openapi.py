@@ -36,11 +36,11 @@ def check(app, examples):
 
 @pytest.mark.parametrize("kind", ["model", "table"])
 def test_answers_are_as_described_and_none_is_a_failure_of_the_server(kind, request):
-    seen = check(create_app(request.getfixturevalue(kind)), 15)
+    seen = check(create_app(request.getfixturevalue(kind)), 10)
     assert {("/healthz", 200), ("/v1/model", 200), ("/v1/predict", 200), ("/v1/predict", 422)} <= seen
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["model", "table"])
-def test_thousands_of_requests_find_no_failure_of_the_server(kind, request):
-    assert ("/v1/predict", 200) in check(create_app(request.getfixturevalue(kind)), 1500)
+def test_a_thousand_requests_find_no_failure_of_the_server(kind, request):
+    assert ("/v1/predict", 200) in check(create_app(request.getfixturevalue(kind)), 500)

@@ -16,9 +16,12 @@ from fastapi import FastAPI
 
 from onepeak._values import check_integer
 from onepeak.errors import InputError
+from onepeak.serving.http.idle import IdleConnections
 
 DRAIN_SECONDS = 30
 """For requests under way to be finished when the server is told to stop."""
+IDLE_SECONDS = 15
+"""That a connection may be open without a request, at least, and twice that at most."""
 
 
 def serve_app(
@@ -56,12 +59,15 @@ def serve_app(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_notify=IDLE_SECONDS,
     )
+    server = uvicorn.Server(config)
+    config.callback_notify = IdleConnections(server)
     on_ready(address_of(listening, None))  # who has the token knows it; a log need not
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(address_of(listening, token),), daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends; uvicorn has drained before it raises this
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
 
 
 def check_address(host: str, *, token: str | None) -> None:
