@@ -13,6 +13,14 @@ def comparison():
     return compare_ranks(np.array(rows), ("ce", "mv", "pn", "elb"), higher_is_better=True)
 
 
+def test_of_many_ranks_every_fifth_is_numbered():
+    names = tuple(f"method{number}" for number in range(30))
+    values = np.stack([np.arange(30.0), np.arange(30.0)])
+    many = critical_difference_diagram(compare_ranks(values, names, higher_is_better=False))
+    numbers = [text.get_text() for text in many.axes[0].texts if text.get_text().isdecimal()]
+    assert numbers == ["1", "5", "10", "15", "20", "25", "30"]
+
+
 def test_every_method_is_named_with_its_mean_rank(comparison):
     texts = [text.get_text() for text in critical_difference_diagram(comparison, title="SOI").axes[0].texts]
     assert [text for text in texts if "1.50" in text or "3.50" in text] == [

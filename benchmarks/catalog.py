@@ -1,0 +1,214 @@
+"""What a comparison of the whole catalog on several data sets found: one line a run, a table, diagrams.
+
+Run: python benchmarks/catalog.py FOLDER... --out results/catalog   (folders that onepeak compare wrote, one a data set)
+or:  python benchmarks/catalog.py results/catalog/runs.csv --out results/catalog   (from the lines, as committed)
+Written: runs.csv, ranks-mae.png, ranks-rps_tempered.png, ranks-soi_predicted.png, accuracy-consistency.png. Tables are
+printed.
+Method: figures are means over the folds of a data set. Errors of different data sets cannot be averaged, so MAE and RPS
+are ratios to those of cross-entropy on the same folds, averaged as logarithms; ranks are over all methods of a data
+set, ties share a rank. Folds that not all methods finished are left out. Friedman's test and Nemenyi's critical
+difference are those of onepeak.experiment.ranks.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import onepeak
+from onepeak.experiment.ranks import RankComparison, compare_ranks
+from onepeak.experiment.records import read_results
+from onepeak.report.diagram import critical_difference_diagram
+
+METRICS = {
+    "mae": False,
+    "rps": False,
+    "rps_tempered": False,
+    "soi_predicted": True,
+    "unimodal": True,
+    "nll": False,
+    "accuracy": True,
+}
+"""What is kept of every run, and whether more is better."""
+RANKED = {
+    "mae": "mean absolute error",
+    "rps_tempered": "ranked probability score, calibrated",
+    "soi_predicted": "side order index",
+}
+COLOURS = {
+    "plain": "#333333",
+    "distance": "#4c78a8",
+    "soft-labels": "#f58518",
+    "levels": "#54a24b",
+    "distribution": "#b279a2",
+    "constraint": "#e45756",
+}
+
+
+def lines_of(folders: list[Path]) -> pd.DataFrame:
+    """One line a run."""
+    runs = read_results(*folders)
+    columns = {"dataset": runs["dataset"], "method": runs["label"], "split": runs["split"], "fold": runs["fold"]}
+    figures = {name: runs[f"test_{name}"].round(5) for name in METRICS if name != "rps_tempered"}
+    figures["rps_tempered"] = pd.Series([tempered(Path(folder)) for folder in runs["folder"]], index=runs.index).round(
+        5
+    )
+    others = {"best_epoch": runs["best_epoch"], "seconds": runs["seconds"].round(1)}
+    return pd.DataFrame({**columns, **figures, **others})
+
+
+def tempered(folder: Path) -> float:
+    """The RPS of a run once its posteriors are calibrated by a temperature from the validation part."""
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return float(result["calibration"]["test"]["rps"])
+
+
+def whole_folds(runs: pd.DataFrame) -> pd.DataFrame:
+    """The folds that every method has: a mean over others would compare what was trained on other samples."""
+    counts = runs.groupby(["dataset", "split", "fold"])["method"].transform("nunique")
+    kept = runs[counts == runs["method"].nunique()]
+    for dataset, part in runs.groupby("dataset"):
+        folds = len(kept[kept["dataset"] == dataset].drop_duplicates(["split", "fold"]))
+        print(f"{dataset}: {folds} folds, {len(part) - len(kept[kept['dataset'] == dataset])} runs of others left out")
+    return kept
+
+
+def ranks(means: pd.DataFrame, metric: str) -> RankComparison:
+    """The methods' mean ranks over data sets."""
+    values = means[metric].unstack("method")
+    return compare_ranks(values.to_numpy(), tuple(values.columns), higher_is_better=METRICS[metric])
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """One line a method, lowest error first."""
+    means = runs.groupby(["dataset", "method"])[list(METRICS)].mean()
+    families = {record.name: record.family for record in onepeak.methods()}
+    table = pd.DataFrame({"family": families}).loc[runs["method"].unique()]
+    for metric in ("mae", "rps", "rps_tempered"):
+        values = means[metric].unstack("method")
+        table[f"{metric} / ce"] = np.exp(np.log(values.div(values["ce"], axis=0)).mean())
+        if metric == "rps":  # the tempered one tells more
+            continue
+        found = ranks(means, metric)
+        table[f"rank {metric}"] = pd.Series(found.mean_ranks, index=list(found.methods))
+    for metric in ("soi_predicted", "unimodal"):
+        values = means[metric].unstack("method")
+        table[metric], table[f"{metric}, worst set"] = 100 * values.mean(), 100 * values.min()
+    errors = means["mae"].unstack("method")
+    table["sets better than ce"] = errors.lt(errors["ce"], axis=0).sum()
+    table["seconds"] = runs.groupby("method")["seconds"].mean()
+    return table.sort_values("rank mae")
+
+
+def by_data_set(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean MAE and SOI of each method on each data set."""
+    means = runs.groupby(["method", "dataset"])[["mae", "soi_predicted"]].mean().unstack("dataset")
+    shown = {
+        f"{dataset} {'MAE' if name == 'mae' else 'SOI %'}": means[name][dataset]
+        * (100 if name == "soi_predicted" else 1)
+        for dataset in means["mae"].columns
+        for name in ("mae", "soi_predicted")
+    }
+    return pd.DataFrame(shown)
+
+
+def by_family(table: pd.DataFrame) -> pd.DataFrame:
+    """The median method of each family, and its best by rank."""
+    grouped = table.groupby("family")
+    found = grouped[
+        ["rank mae", "mae / ce", "rank rps_tempered", "rps_tempered / ce", "soi_predicted", "unimodal"]
+    ].median()
+    found.insert(0, "methods", grouped.size())
+    found["best rank mae"] = grouped["rank mae"].idxmin()
+    return found.sort_values("rank mae")
+
+
+def in_words(column: str) -> str:
+    """The head of a column as a reader knows it."""
+    words = {"rps_tempered": "calibrated RPS", "soi_predicted": "SOI %", "unimodal": "one-peaked %"}
+    for name, word in (words | {"mae": "MAE", "rps /": "RPS /", "rank ": "rank by "}).items():
+        column = column.replace(name, word)
+    return column
+
+
+def markdown(table: pd.DataFrame, decimals: dict[str, int]) -> str:
+    """A table for a README."""
+    lines = [
+        "| | " + " | ".join(in_words(column) for column in table.columns) + " |",
+        "|" + "---|" * (len(table.columns) + 1),
+    ]
+    for name, row in table.iterrows():
+        cells = [
+            f"{value:.{decimals.get(str(column), 2)}f}" if isinstance(value, float) else str(value)
+            for column, value in row.items()
+        ]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def scatter(table: pd.DataFrame) -> Figure:
+    """Accurate to the left, consistent at the top."""
+    figure = Figure(figsize=(9, 7), layout="constrained")
+    axes = figure.subplots()
+    for family, colour in COLOURS.items():
+        part = table[table["family"] == family]
+        wrong = 100 - part["soi_predicted"]
+        axes.scatter(part["rank mae"], wrong, color=colour, label=family, s=22)
+        for name, rank, percent in zip(part.index, part["rank mae"], wrong, strict=True):
+            tilt = 60 if percent < 0.03 else 0  # many are all in order, side by side
+            axes.annotate(
+                str(name),
+                (rank, percent),
+                xytext=(2, 4),
+                textcoords="offset points",
+                fontsize=7,
+                color=colour,
+                rotation=tilt,
+            )
+    axes.set_yscale("symlog", linthresh=0.1)
+    axes.set_ylim(40, -0.045)
+    axes.set_yticks([0, 0.1, 1, 10, 30], ["0", "0.1", "1", "10", "30"])
+    axes.set_xlabel("mean rank by MAE (the fewer, the more accurate)")
+    axes.set_ylabel("adjacent pairs out of order to the prediction, %")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8, loc="upper right")
+    return figure
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sources", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    lines = given.sources[0].suffix == ".csv"
+    runs = pd.read_csv(given.sources[0]) if lines else lines_of(given.sources)
+    runs = whole_folds(runs)
+    given.out.mkdir(parents=True, exist_ok=True)
+    if not lines:
+        runs.to_csv(given.out / "runs.csv", index=False)
+    table, means = summary(runs), runs.groupby(["dataset", "method"])[list(METRICS)].mean()
+    for metric, title in RANKED.items():
+        found = ranks(means, metric)
+        figure = critical_difference_diagram(found, title=f"mean rank by {title}")
+        figure.savefig(given.out / f"ranks-{metric}.png", dpi=110, bbox_inches="tight")
+        print(f"{metric}: Friedman p = {found.p_value:.2g}, critical difference {found.critical_difference:.1f}")
+    scatter(table).savefig(given.out / "accuracy-consistency.png", dpi=110)
+    decimals = {"rank mae": 1, "rank rps_tempered": 1, "seconds": 1} | {
+        name: 1 for name in (*table.columns, *by_data_set(runs).columns) if "soi" in name.lower() or "unimodal" in name
+    }
+    by_set = {name: 3 for name in by_data_set(runs).columns if "MAE" in name}
+    text = "\n".join(
+        [
+            markdown(by_family(table), decimals),
+            markdown(table, decimals),
+            markdown(by_data_set(runs).loc[table.index], decimals | by_set),
+        ]
+    )
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
