@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from onepeak.errors import InputError
 from onepeak.estimator import OrdinalClassifier
 
-QUICK = {"epochs": 30, "lr": 0.03, "batch_size": 256, "hidden": (32,), "random_state": 0}
+QUICK = {"epochs": 15, "lr": 0.06, "batch_size": 256, "hidden": (32,), "random_state": 0}
 """Enough for the planted problems of these tests, in few steps."""
 
 NAMES = ["low", "middle", "high"]

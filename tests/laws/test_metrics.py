@@ -46,7 +46,7 @@ class Case:
 @st.composite
 def cases(draw, *, min_size=1, every_class=False):
     """Posteriors flat to sharp, predictions that need not be their mode, classes that need not occur."""
-    num_classes = draw(st.integers(2, 9))
+    num_classes = draw(st.sampled_from((2, 3, 5, 8)))  # few, so that all metrics are made few times
     size = draw(st.integers(min_size, 25))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
     occurring = torch.randperm(num_classes, generator=generator)[
@@ -81,7 +81,7 @@ def close(numbers):
     return pytest.approx(numbers, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=cases())
 def test_the_catalog_agrees_with_the_slow_reference(case):
     assert values(case) == close(reference.values(case.log_probs, case.labels, case.predicted, case.num_classes))
@@ -108,7 +108,7 @@ def test_splitting_into_batches_does_not_matter(case, data):
     assert values(case.take(slice(0, cut)), case.take(slice(cut, None))) == close(values(case))
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(case=cases())
 def test_reversing_the_scale_keeps_the_value(case):
     last = case.num_classes - 1
@@ -118,7 +118,7 @@ def test_reversing_the_scale_keeps_the_value(case):
     assert values(mirrored) == close(values(case))
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(case=cases())
 def test_a_class_that_never_occurs_changes_nothing(case):
     # one more class at the upper end, so improbable that it is below all others and weighs nothing
@@ -148,7 +148,7 @@ def test_perfect_prediction_is_the_best_value(case):
     assert perfect == close({record.name: record.best(case.num_classes) for record in METRICS})
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=cases())
 def test_the_values_lie_in_the_range_of_their_record_or_are_undefined(case):
     got = values(case)
@@ -158,7 +158,7 @@ def test_the_values_lie_in_the_range_of_their_record_or_are_undefined(case):
         assert low - 1e-12 <= got[record.name] <= high + 1e-12 or undefined, record.name
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(case=cases(), data=st.data())
 def test_a_weight_counts_a_sample_so_many_times(case, data):
     counts = torch.tensor(data.draw(st.lists(st.integers(0, 3), min_size=len(case), max_size=len(case))))
@@ -176,6 +176,7 @@ def test_the_values_are_nan_without_samples():
 @settings(max_examples=8)
 @given(case=cases(min_size=2))
 def test_the_shape_of_the_batch_does_not_matter(case):
+    case = case.take(slice(0, 4))  # each sample is an update of all metrics
     single = [case.take(i) for i in range(len(case.labels))]  # no batch axis at all
     doubled = Case(
         case.num_classes,
