@@ -126,7 +126,7 @@ def test_a_posterior_that_is_no_number_is_an_error_of_its_picture(ask, model, pi
 
     monkeypatch.setattr(model, "answers", broken)
     answer = ask.post("/v1/predict", content=pictures[0], headers=PNG)
-    assert "the model has no posterior for this picture" in answer.json()["error"]["message"]
+    assert "the model has no posterior for it" in answer.json()["error"]["message"]
 
 
 @pytest.mark.bad_input
@@ -237,8 +237,9 @@ def test_a_full_server_says_when_to_come_back_and_then_answers(model, pictures, 
         assert go.wait(30)
         return whole(model, pixels)
 
-    monkeypatch.setattr(model, "answers", slow)
     with asking(create_app(model, limits=Limits(max_requests=1))) as client:
+        assert client.post("/v1/predict", content=pictures[0], headers=PNG).status_code == 200
+        monkeypatch.setattr(model, "answers", slow)
         first = []
         thread = threading.Thread(
             target=lambda: first.append(client.post("/v1/predict", content=pictures[0], headers=PNG))
@@ -263,8 +264,9 @@ def test_requests_that_arrive_together_share_batches(model, pictures, monkeypatc
         sizes.append(len(pixels))
         return whole(model, pixels)
 
-    monkeypatch.setattr(model, "answers", counted)
     with asking(create_app(model)) as client:
+        assert client.post("/v1/predict", files=as_files(pictures)).status_code == 200
+        monkeypatch.setattr(model, "answers", counted)
         said = []
         asked = [
             threading.Thread(target=lambda: said.append(client.post("/v1/predict", files=as_files(pictures))))

@@ -1,5 +1,6 @@
 """The server's app: what answers, behind the checks that every request passes."""
 
+import asyncio
 import importlib.metadata
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -42,8 +43,10 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        warming = None if predictor is None else asyncio.create_task(predictor.warm())
         yield
-        if predictor is not None:
+        if predictor is not None and warming is not None:
+            await warming
             predictor.close()
 
     app = FastAPI(

@@ -1,7 +1,6 @@
 """`POST /v1/predict` and `GET /v1/model`."""
 
 import math
-from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -15,7 +14,7 @@ from onepeak.serving.http.failures import JsonResponse, RequestError
 from onepeak.serving.http.json_rows import rows_of_body
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.model_card import model_card
-from onepeak.serving.http.predictor import Outcome, Predictor
+from onepeak.serving.http.predictor import Outcome, Predictor, Unanswered
 from onepeak.serving.http.request_body import request_body
 from onepeak.serving.http.room import Room
 from onepeak.serving.http.uploads import FORM, Upload, uploads_of
@@ -107,7 +106,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
                     parse = partial(uploads_of, body, kind, max_items=limits.max_items)
                     uploads = await predictor.decoding.run(parse)
                     outcome = await predictor.pictures(uploads, reading, evidence=options.evidence)
-            return JsonResponse(_content(outcome, [upload.name for upload in uploads]))
+            return JsonResponse(_content(model.classes, outcome, [upload.name for upload in uploads]))
 
     return router
 
@@ -139,18 +138,16 @@ def _check_kind(kind: str, *, rows: bool) -> None:
         )
 
 
-def _content(outcome: Outcome, names: list[str | None]) -> dict[str, Any]:
-    said = outcome.prediction
-    rows: Mapping[Any, Row] = {row.source: row for row in said.rows()}
+def _content(classes: tuple[str, ...], outcome: Outcome, names: list[str | None]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
-    for item in range(len(rows) + len(outcome.unanswered)):
+    for item, said in enumerate(outcome.answers):
         entry: dict[str, Any] = {"item": item, "name": names[item] if names else None}
-        if item in rows:
-            items.append({**entry, **_answer(rows[item]), "evidence": outcome.evidence.get(item)})
-        else:
-            reason = outcome.unanswered[item]
-            items.append({**entry, "error": {"code": reason.code, "message": reason.message}})
-    return {"classes": said.classes, "alpha": said.alpha, "notes": said.notes, "predictions": items}
+        match said:
+            case Row():
+                items.append({**entry, **_answer(said), "evidence": outcome.evidence.get(item)})
+            case Unanswered():
+                items.append({**entry, "error": {"code": said.code, "message": said.message}})
+    return {"classes": classes, "alpha": outcome.alpha, "notes": outcome.notes, "predictions": items}
 
 
 def _answer(row: Row) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """From uploads or rows to what the model says of them, by way of the batches that all requests share."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, final
+from itertools import islice
+from typing import Any, final
 
 import numpy as np
 import torch
@@ -16,22 +18,20 @@ from onepeak.data.decode import TooManyPixelsError
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.head import MapHead
-from onepeak.serving.http.batcher import Batcher
+from onepeak.serving.http.batcher import Batcher, Compute
 from onepeak.serving.http.decoding import Decoding
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.uploads import Upload
 from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
 from onepeak.serving.pictures import Pixels
-from onepeak.serving.prediction import Prediction
+from onepeak.serving.prediction import Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.table_rows import TableRows, rows_of
 
 _USUAL_PIXELS = 512 * 512
 """Pictures larger than this fill more of a batch than one place."""
-
-Said: TypeAlias = tuple[Tensor, Tensor]
-"""The method's own label of one sample, and its posterior."""
+_NOTHING = np.zeros((64, 64, 3), np.uint8)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +42,20 @@ class Unanswered:
     message: str
 
 
+_LOST = Unanswered(code="no_posterior", message="the model has no posterior for it")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
     """What became of the items of one request."""
 
-    prediction: Prediction
-    """Of those that were answered; `sources` are their positions."""
+    answers: list[Row | Unanswered]
+    """In their order."""
     evidence: dict[int, list[list[float]]]
     """By position, where it was asked for."""
-    unanswered: dict[int, Unanswered]
-    """By position."""
+    alpha: float | None
+    """Of the intervals."""
+    notes: tuple[str, ...]
 
 
 @final
@@ -74,6 +78,17 @@ class Predictor:
         if evidence and not isinstance(self.model.network.head, MapHead):
             raise InputError("`evidence` needs a model of pictures with maps, got one without: leave it out.")
 
+    async def warm(self) -> None:
+        """Asks the model about nothing: the first answer takes seconds, and nobody should wait for it."""
+        table = self.model.description.table
+        with contextlib.suppress(InputError, RuntimeError):  # a network may be made for other sizes than this one
+            if table is None:
+                await self.batcher.submit(self._answers, (self.model.pixels(_NOTHING), Reading()))
+            else:
+                empty = np.full((1, len(table.columns)), np.nan, np.float32)
+                rows = FeatureRows(columns=table.columns, values=empty, categories=table.categories)
+                await self.batcher.submit(self._row_answers, (rows, Reading()))
+
     def close(self) -> None:
         """Ends all threads."""
         self.decoding.close()
@@ -86,30 +101,30 @@ class Predictor:
             uploads: The files.
             reading: What to make of the posteriors.
             evidence: Whether to give a map of evidence with each.
+
+        Raises:
+            RequestError: None of them can be answered.
         """
         # A request takes part in two batches at a time at most, so that one with many pictures leaves room for others.
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
 
-        async def answer(item: int, upload: Upload) -> Said | Unanswered:
+        async def answer(item: int, upload: Upload) -> Row | Unanswered:
             async with share:
                 try:
                     async with self.decoding.pixels(upload.data) as pixels:
-                        said: Said | Unanswered = await self._asked(self._answers, pixels, pixels)
-                        if evidence and not isinstance(said, Unanswered):
-                            label = self._read([said], (item,), reading).labels
-                            maps[item] = (await self._asked(self._evidence, pixels, (pixels, label))).tolist()
+                        said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
+                        if evidence and isinstance(said, Row):
+                            maps[item] = await self._asked(self._evidence, pixels, said.label)
                         return said
                 except (InputError, MemoryError) as error:
                     return _reason(error, self.decoding.max_pixels)
 
-        found = await asyncio.gather(*(answer(item, upload) for item, upload in enumerate(uploads)))
-        answered = {item: each for item, each in enumerate(found) if not isinstance(each, Unanswered)}
-        unanswered = {item: each for item, each in enumerate(found) if isinstance(each, Unanswered)}
-        if not answered:
-            raise _none(list(unanswered.values()))
-        read = partial(self._read, list(answered.values()), tuple(answered), reading)
-        return Outcome(prediction=await self.decoding.run(read), evidence=maps, unanswered=unanswered)
+        answers = await asyncio.gather(*(answer(item, upload) for item, upload in enumerate(uploads)))
+        failed = [each for each in answers if isinstance(each, Unanswered)]
+        if len(failed) == len(answers):
+            raise _none(failed)
+        return self._outcome(answers, reading, evidence=maps)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
         """What the model says of rows of a table: of all, or of none.
@@ -120,53 +135,75 @@ class Predictor:
         """
         table = await self.decoding.run(partial(self._table, rows))
         parts = [table.rows.take(part) for part in np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))]
-        asked = (self.batcher.submit(self._row_answers, part, size=len(part)) for part in parts)
-        labels, log_probs = map(torch.cat, zip(*await asyncio.gather(*asked), strict=True))
-        if log_probs.isnan().any():
-            place = int(log_probs.isnan().any(dim=-1).nonzero()[0])
-            raise RequestError(422, f"`rows[{place}]`: the model has no posterior for numbers as large as these.")
-        read = partial(
-            self.model.prediction, labels, log_probs, table.sources, reading, source_name="row", notes=table.notes
-        )
-        return Outcome(prediction=await self.decoding.run(read), evidence={}, unanswered={})
+        asked = (self.batcher.submit(self._row_answers, (part, reading), size=len(part)) for part in parts)
+        answers = [answer for part in await asyncio.gather(*asked) for answer in part]
+        for place, each in enumerate(answers):
+            if isinstance(each, Unanswered):
+                raise RequestError(422, f"`rows[{place}]`: {each.message}.")
+        return self._outcome(answers, reading, notes=table.notes)
 
-    async def _asked(self, compute: Any, pixels: Pixels, item: object) -> Any:
-        """What the network says of a picture, in a batch with others of its size."""
+    def _outcome(
+        self,
+        answers: list[Row | Unanswered],
+        reading: Reading,
+        *,
+        evidence: dict[int, list[list[float]]] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Outcome:
+        calibration = self.model.description.calibration
+        return Outcome(
+            answers=answers,
+            evidence=evidence or {},
+            alpha=reading.used_alpha(calibration),
+            notes=(*notes, *reading.notes(calibration)),
+        )
+
+    async def _asked(self, compute: Compute, pixels: Pixels, about: object) -> Any:
+        """What is computed of a picture, in a batch with others of its size."""
         height, width = pixels.shape[:2]
         try:
             size = min(-(-height * width // _USUAL_PIXELS), PICTURES_A_BATCH)
-            return await self.batcher.submit(compute, item, kind=(height, width), size=size)
+            return await self.batcher.submit(compute, (pixels, about), kind=(height, width), size=size)
         except RuntimeError as error:  # a size the network cannot take, or no memory for it: torch says so
             logging.getLogger(__name__).warning("%d x %d pixels: %s", height, width, error)
-            message = f"the network cannot take {height} x {width} pixels"
-            raise InputError(message) from error
+            raise InputError(f"the network cannot take {height} x {width} pixels") from error
 
-    def _answers(self, pictures: Sequence[Pixels]) -> list[Said | Unanswered]:
-        labels, log_probs = self.model.answers(pictures)
-        lost = Unanswered(code="no_posterior", message="the model has no posterior for this picture")
-        broken = log_probs.isnan().any(dim=-1).tolist()
-        return [lost if each else said for each, said in zip(broken, zip(labels, log_probs, strict=True), strict=True)]
+    def _answers(self, asked: Sequence[tuple[Pixels, Reading]]) -> list[Row | Unanswered]:
+        labels, log_probs = self.model.answers([pixels for pixels, _ in asked])
+        return self._read(labels, log_probs, [reading for _, reading in asked])
 
-    def _evidence(self, asked: Sequence[tuple[Pixels, Tensor]]) -> list[Tensor]:
-        maps = self.model.evidence([pixels for pixels, _ in asked], torch.cat([label for _, label in asked]))
-        return list(maps.double().mul(1e4).round().div(1e4))
-
-    def _row_answers(self, parts: Sequence[FeatureRows]) -> list[Said]:
-        values = np.concatenate([part.values for part in parts])
-        joined = FeatureRows(columns=parts[0].columns, values=values, categories=parts[0].categories)
+    def _row_answers(self, asked: Sequence[tuple[FeatureRows, Reading]]) -> list[list[Row | Unanswered]]:
+        first = asked[0][0]
+        values = np.concatenate([rows.values for rows, _ in asked])
+        joined = FeatureRows(columns=first.columns, values=values, categories=first.categories)
         labels, log_probs = self.model.row_answers(joined)
-        lengths = [len(part) for part in parts]
-        return list(zip(labels.split(lengths), log_probs.split(lengths), strict=True))
+        answers = iter(self._read(labels, log_probs, [reading for rows, reading in asked for _ in range(len(rows))]))
+        return [list(islice(answers, len(rows))) for rows, _ in asked]
+
+    def _evidence(self, asked: Sequence[tuple[Pixels, int]]) -> list[list[list[float]]]:
+        maps = self.model.evidence([pixels for pixels, _ in asked], torch.tensor([label for _, label in asked]))
+        rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
+        return rounded
+
+    def _read(self, labels: Tensor, log_probs: Tensor, readings: Sequence[Reading]) -> list[Row | Unanswered]:
+        """All answers of a batch, those that are read in one way at once."""
+        found: list[Row | Unanswered] = [_LOST] * len(readings)
+        lost = log_probs.isnan().any(dim=-1).tolist()
+        places: dict[Reading, list[int]] = {}
+        for place, reading in enumerate(readings):
+            if not lost[place]:
+                places.setdefault(reading, []).append(place)
+        for reading, own in places.items():
+            said = self.model.prediction(labels[own], log_probs[own], tuple(own), reading)
+            for place, row in zip(own, said.rows(), strict=True):
+                found[place] = row
+        return found
 
     def _table(self, rows: Sequence[dict[str, Any]]) -> TableRows:
         pandas = require("pandas", extra="data", purpose="A table")
         assert self.model.description.table is not None
         # As objects: a name that is a number would else become another one beside a missing value.
         return rows_of(pandas.DataFrame(rows, dtype=object), self.model.description.table)
-
-    def _read(self, said: Sequence[Said], items: tuple[int, ...], reading: Reading) -> Prediction:
-        labels, log_probs = (torch.stack(parts) for parts in zip(*said, strict=True))
-        return self.model.prediction(labels, log_probs, items, reading)
 
 
 def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:
