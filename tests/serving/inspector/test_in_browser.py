@@ -12,6 +12,7 @@ if CHROMIUM is None:
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'onepeak[dev]'")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
 expect = sync_api.expect
+expect.set_options(timeout=30_000)  # a machine may be busy with other tests
 
 LAPTOP, PHONE = (1280, 860), (390, 844)
 SAMPLE = "/sample/0-0/20?method=ce"
@@ -177,6 +178,7 @@ def test_the_keyboard_moves_over_the_grid_and_through_the_samples(opened):
         expect(page.locator("#position")).to_have_text("2 of 50 samples")
         page.keyboard.press("Escape")
         expect(page).to_have_url(re.compile(r"/samples\?method=ce&sort=error$"))
+        expect(cards.nth(1)).to_be_focused()  # where one was
 
 
 def test_pictures_are_shown(opened):
@@ -225,6 +227,7 @@ def test_the_labels_play_by_themselves_and_stop(opened):
 def test_a_picture_can_be_tried(opened, compared):
     with opened("/try") as page:
         picture = next((compared.parent / "data").rglob("*.png"))
+        expect(page.locator("#asked")).to_have_text("Asked is the model elb.")
         page.locator("#file").set_input_files(picture)
         expect(page.locator("#result-title")).to_contain_text("g")
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()

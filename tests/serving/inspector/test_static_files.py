@@ -3,6 +3,7 @@ from importlib.resources import files
 
 import pytest
 
+from onepeak.serving.inspector.posteriors import PAGE_SIZE
 from onepeak.serving.inspector.static_files import plotly_file, static_files
 
 SCRIPTS = sorted(name for name in static_files() if name.endswith(".js"))
@@ -24,6 +25,10 @@ def test_scripts_import_only_what_is_there_and_ask_nobody_else(name):
     assert set(re.findall(r'from "\./([\w.]+)"', text)) <= set(SCRIPTS)
     assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}  # the name of SVG, which is no address
     assert not re.search(r"\beval\(|new Function|innerHTML|insertAdjacentHTML|document\.write", text)
+
+
+def test_a_page_of_samples_is_as_long_for_the_browser_as_for_the_server():
+    assert f"PAGE_SIZE = {PAGE_SIZE};" in static_files()["address.js"][0].decode()
 
 
 def test_styles_ask_nobody_else():

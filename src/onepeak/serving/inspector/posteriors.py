@@ -26,6 +26,7 @@ from onepeak.training.calibration import Calibration
 from onepeak.training.model_files import WEIGHTS
 
 PAGE_SIZE = 60
+"""As in `static/address.js`."""
 FEW_FEATURES = 4
 """Columns of a table that fit into the grid."""
 _MOST_BYTES = 256 * 2**20

@@ -13,3 +13,18 @@ export function sampleAddress({part, item}, filters) {
   const query = filters.toString();
   return `/sample/${part}/${item}${query ? `?${query}` : ""}`;
 }
+
+export const PAGE_SIZE = 60;
+const SEEN = "onepeak-sample";
+
+/** Keeps which sample was looked at last, so that the list can show where one was. */
+export function remember(part, item) {
+  try { sessionStorage.setItem(SEEN, `/sample/${part}/${item}`); } catch { /* storage is forbidden: the list starts at its top */ }
+}
+
+/** The path of the sample that the user comes back from; null for who comes from elsewhere. */
+export function cameFrom() {
+  const back = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+  const linked = document.referrer.startsWith(`${location.origin}/sample/`);
+  try { return back || linked ? sessionStorage.getItem(SEEN) : null; } catch { return null; }
+}

@@ -1,5 +1,5 @@
 // One sample: the picture, one method large, all methods side by side.
-import {filtersOf, sampleAddress} from "./address.js";
+import {PAGE_SIZE, filtersOf, remember, sampleAddress} from "./address.js";
 import {draw} from "./chart.js";
 import {showPicture} from "./overlay.js";
 import {about, counted, element, fillTable, getJson, percent, probability, problem, swatch, typing} from "./page.js";
@@ -12,7 +12,9 @@ let known, found;
 const chosenRow = () => found.answers.find(each => each.row === filtersOf(location.search).get("method")) ?? found.answers[0];
 
 function showTrail(filters) {
-  byId("back").href = `/samples${filters.size ? `?${filters}` : ""}`;
+  const list = new URLSearchParams(filters), page = Math.ceil((found.position ?? 1) / PAGE_SIZE);
+  if (page > 1) list.set("page", page);
+  byId("back").href = `/samples${list.size ? `?${list}` : ""}`;
   byId("position").textContent = found.position ? `${found.position.toLocaleString("en")} of ${counted(found.total, "sample")}` : "";
   for (const name of ["previous", "next"]) {
     byId(name).hidden = !found[name];
@@ -91,6 +93,7 @@ async function ask() {
   try {
     found = await getJson(`/v1/inspect/sample/${part}/${item}?${filtersOf(location.search)}`);
     problem(null);
+    remember(part, item);
     show();
   } catch (error) {
     problem(error);

@@ -1,5 +1,5 @@
 // The grid of samples: the address says what is shown, the server finds it, sixty a page.
-import {filtersOf, sampleAddress} from "./address.js";
+import {PAGE_SIZE, cameFrom, filtersOf, sampleAddress} from "./address.js";
 import {about, counted, element, getJson, percent, problem, typing} from "./page.js";
 import {spark} from "./posterior.js";
 
@@ -66,7 +66,7 @@ async function show() {
     const [{classes}, page] = await Promise.all([about(), getJson(`/v1/inspect/samples?${address}`, {signal: own.signal})]);
     latest = page;
     problem(null);
-    const first = (page.page - 1) * 60 + 1, last = first + page.entries.length - 1;
+    const first = (page.page - 1) * PAGE_SIZE + 1, last = first + page.entries.length - 1;
     found.textContent = page.total ? `${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${counted(page.total, "sample")}` : "No sample is like this: take back a filter.";
     document.getElementById("reason").hidden = !page.reason;
     document.getElementById("reason").textContent = page.reason ? `${page.reason} Posteriors are shown without pictures.` : "";
@@ -149,4 +149,6 @@ grid.addEventListener("error", event => event.target.classList.add("gone"), true
 
 if (matchMedia("(max-width: 62rem)").matches) document.getElementById("filter-box").open = false;
 readAddress();
-show();
+await show();
+const before = cameFrom();
+if (before) [...grid.querySelectorAll("a")].find(each => new URL(each.href).pathname === before)?.focus();

@@ -6,7 +6,7 @@ import {badges, posteriorChart, verdict, violations} from "./posterior.js";
 
 const waiting = document.getElementById("waiting"), result = document.getElementById("result");
 const drop = document.getElementById("drop"), file = document.getElementById("file"), row = document.getElementById("row");
-const withEvidence = getJson("/v1/model").then(card => card.evidence).catch(() => false);
+const card = getJson("/v1/model").catch(() => ({evidence: false}));
 let seen;
 
 /** The answer under the names that the pages share. */
@@ -18,6 +18,7 @@ function answerOf(item) {
 
 async function ask(options, query) {
   waiting.textContent = "The model is asked …";
+  waiting.className = "";
   problem(null);
   try {
     const content = await getJson(`/v1/predict?${query}`, {method: "POST", ...options});
@@ -27,7 +28,8 @@ async function ask(options, query) {
     document.getElementById("verdict").textContent = [verdict(said, classes), ...content.notes].join(" ");
     draw(document.getElementById("chosen"), width => posteriorChart(said, classes, {width}));
     fillTable(document.getElementById("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
-    waiting.textContent = `Predicted ${classes[said.predicted]}.`;
+    waiting.textContent = `Predicted ${classes[said.predicted]}.`; // heard, not seen: the title says it
+    waiting.className = "unseen";
     document.getElementById("result-title").focus();
     return item;
   } catch (error) {
@@ -41,10 +43,11 @@ async function ask(options, query) {
 async function askPicture(picture) {
   if (seen) URL.revokeObjectURL(seen);
   seen = URL.createObjectURL(picture);
-  const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: picture}, new URLSearchParams(await withEvidence ? {evidence: true} : {}));
+  const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: picture}, new URLSearchParams((await card).evidence ? {evidence: true} : {}));
   if (item) showPicture(seen, item.evidence ? evidenceCanvas(item.evidence) : null, picture.name ?? "dropped");
 }
 
+card.then(({method, data}) => { if (method) document.getElementById("asked").textContent = `Asked is the model ${method}${data ? `, trained on ${data}` : ""}.`; });
 file?.addEventListener("change", () => { if (file.files[0]) askPicture(file.files[0]); });
 for (const name of ["dragenter", "dragover"]) drop?.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
 drop?.addEventListener("dragleave", () => drop.classList.remove("over"));
