@@ -8,6 +8,7 @@ import ast
 import importlib.util
 import re
 import shlex
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -28,6 +29,9 @@ TINY = {"train": ["--epochs", "1"], "compare": ["--epochs", "1", "--splits", "1"
 OF_PICTURES = ["--backbone", "small"]
 DROPPED = ("--epochs", "--backbone", "--weights", "--workers", "--device", "--splits", "--folds", "--recipe", "--port")
 """Flags with a value that are not for a test."""
+
+TRAINED = {}
+"""Where the models of earlier pages are, by the command that trained them: the same is not trained twice."""
 
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "bash") for block in blocks(page))]
 ELSEWHERE = [block for page in PAGES for block in blocks(page) if block.language == "sh"]
@@ -77,6 +81,9 @@ def run_command(line, place, monkeypatch, capsys):
     words = shlex.split(line)
     assert words[0] == "onepeak", f"{place}: `bash` blocks are for onepeak alone, got {line!r}"
     words, target = (words[: words.index(">")], words[-1]) if ">" in words else (words, None)
+    if words[1] == "train" and line in TRAINED:
+        shutil.copytree(TRAINED[line], words[words.index("--out") + 1])
+        return
     monkeypatch.setattr(sys, "argv", tiny(words))
     with pytest.raises(SystemExit) as stopped:
         main()
@@ -84,6 +91,8 @@ def run_command(line, place, monkeypatch, capsys):
     assert not stopped.value.code, f"{place}: {line}\n{printed.err}"
     if target:
         Path(target).write_text(printed.out)
+    if words[1] == "train":
+        TRAINED[line] = Path(words[words.index("--out") + 1]).absolute()
 
 
 def tiny(words):
@@ -92,9 +101,7 @@ def tiny(words):
     if command not in TINY:
         return words
     kept = [
-        word
-        for word, before in zip(words, ["", *words], strict=False)
-        if word not in DROPPED and before not in DROPPED
+        word for word, before in zip(words, ["", *words], strict=False) if word not in DROPPED and before not in DROPPED
     ]
     of_a_table = any(word.endswith("patients.csv") for word in words)
     return [*kept, *TINY[command], *([] if of_a_table else OF_PICTURES), "--quiet"]

@@ -1,0 +1,46 @@
+"""Links between files lead somewhere, links to the world to hosts we know; what is said to be made by a script, is."""
+
+import re
+from urllib.parse import urlparse
+
+import pytest
+
+from docs.pages import PAGES, ROOT
+
+TEXTS = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "results").rglob("*.md")]
+HOSTS = {"github.com", "doi.org", "arxiv.org", "127.0.0.1"}
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for link in _LINK.findall(text):
+        if link.startswith("http"):
+            assert urlparse(link).hostname in HOSTS, link
+            continue
+        target, _, _ = link.partition("#")
+        made = "_generated" in target  # by the build, which checks it
+        assert made or not target or (path.parent / target).exists(), f"{path.name}: {link}"
+
+
+def test_every_committed_picture_is_made_by_a_script_beside_it():
+    pictures = {picture.stem for picture in (ROOT / "docs" / "pictures").glob("*.png")}
+    scripts = {script.stem: script.read_text(encoding="utf-8") for script in (ROOT / "docs" / "pictures").glob("*.py")}
+    for picture in pictures:
+        assert picture in scripts or any(f"{picture}.png" in text for text in scripts.values()), picture
+
+
+def test_the_reference_has_a_page_for_every_public_package():
+    listed = (ROOT / "docs" / "generate" / "api.py").read_text(encoding="utf-8")
+    private = {
+        "onepeak",
+        "onepeak.serving.http",
+        "onepeak.serving.inspector",
+        "onepeak.data.store",
+        "onepeak.data.datasets",
+    }
+    for init in (ROOT / "src" / "onepeak").rglob("__init__.py"):
+        package = ".".join(("onepeak", *init.parent.relative_to(ROOT / "src" / "onepeak").parts))
+        if "__all__" in init.read_text(encoding="utf-8") and package not in private:
+            assert f'"{package}"' in listed, package
