@@ -1,5 +1,6 @@
 import threading
 
+import pytest
 from fastapi import APIRouter
 
 from http_server import asking
@@ -31,6 +32,25 @@ def test_the_description_holds_the_limits_and_columns_of_the_model(ask, ask_tabl
     assert row["required"] == ["size", "tone"]
     assert "string" not in row["properties"]["size"]["type"]
     assert "string" in row["properties"]["tone"]["type"]
+
+
+@pytest.mark.parametrize(("kind", "method"), [("model", "answers"), ("table", "row_answers")])
+def test_the_model_is_warm_before_anybody_asks(kind, method, request, monkeypatch):
+    served, asked = request.getfixturevalue(kind), []
+    whole = getattr(served, method)
+    monkeypatch.setattr(served, method, lambda items: (asked.append(len(items)), whole(items))[1])
+    with asking(create_app(served)):
+        pass
+    assert asked == [1]
+
+
+def test_a_model_that_cannot_take_the_first_picture_is_served_all_the_same(model, monkeypatch):
+    def fail(_):
+        raise RuntimeError("too small")
+
+    monkeypatch.setattr(model, "answers", fail)
+    with asking(create_app(model)) as client:
+        assert client.get("/healthz").status_code == 200
 
 
 def test_the_threads_end_with_the_server(model, pictures):

@@ -61,7 +61,7 @@ def create_app(
     answer_failures(app)
     app.include_router(docs_router(app))
 
-    @app.get("/healthz", summary="Whether the server lives", tags=["server"])
+    @app.get("/healthz", summary="Whether the server lives", response_description="It does.", tags=["server"])
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 

@@ -71,7 +71,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
     model, table = predictor.model, predictor.model.description.table
     card = model_card(model, limits)
 
-    @router.get("/model", summary="What the model is", responses=_some(401, 421))
+    @router.get("/model", summary="What the model is", response_description="The model.", responses=_some(401, 421))
     async def show_model() -> ModelCard:
         return card
 
@@ -80,6 +80,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
         summary="Labels, posteriors and intervals of pictures or rows",
         description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
         response_model=Predictions,
+        response_description="One entry a picture or row, in the order in which they were sent.",
         responses=_FAILURES,
         openapi_extra={"requestBody": request_body(model, limits)},
     )
