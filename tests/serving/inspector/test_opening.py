@@ -27,7 +27,7 @@ def test_a_models_answers_to_data_are_those_of_the_run_that_made_it(compared):
     kept = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="elb"))
     place = data.items.paths.index(kept.name)
     now = shown.posteriors.sample("0-0", place, Filter(method="elb"))
-    assert (now.name, now.truth, now.kind, now.total) == (kept.name, kept.truth, "pictures", 60)
+    assert (now.name, now.truth, now.kind, now.surroundings.total) == (kept.name, kept.truth, "pictures", 60)
     said, before = now.answers[0].answer, kept.answers[1].answer
     assert said.probs == pytest.approx(before.probs, abs=1e-4)
     assert (said.predicted, said.interval, said.soi) == (before.predicted, before.interval, before.soi)

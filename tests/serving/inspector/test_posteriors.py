@@ -59,16 +59,16 @@ def test_neighbours_are_those_of_the_list_the_user_came_from(posteriors):
     wanted = Filter(method="elb", sort="sure")
     order = [(entry.part, entry.item) for entry in posteriors.page(wanted, 1).entries]
     for place, (part, item) in enumerate(order):
-        sample = posteriors.sample(part, item, wanted)
-        assert (sample.position, sample.total) == (place + 1, 50)
-        before, after = (None if each is None else (each.part, each.item) for each in (sample.previous, sample.next))
+        around = posteriors.sample(part, item, wanted).surroundings
+        assert (around.position, around.total) == (place + 1, 50)
+        before, after = (None if each is None else (each.part, each.item) for each in (around.previous, around.next))
         assert before == (order[place - 1] if place else None)
         assert after == (order[place + 1] if place + 1 < len(order) else None)
 
 
 def test_a_sample_outside_of_the_list_has_no_neighbours(posteriors):
-    sample = posteriors.sample("0-0", 20, Filter(method="ce", search="nothing"))
-    assert (sample.position, sample.total, sample.previous, sample.next) == (None, 0, None, None)
+    around = posteriors.sample("0-0", 20, Filter(method="ce", search="nothing")).surroundings
+    assert (around.position, around.total, around.previous, around.next) == (None, 0, None, None)
 
 
 @pytest.mark.bad_input

@@ -48,7 +48,7 @@ def test_the_list_of_a_sample_may_be_of_all_parts(client):
     """The address names the sample's own part, and that is no filter."""
     both = client.get("/v1/inspect/sample/0-0/20?method=ce").json()
     one = client.get("/v1/inspect/sample/0-0/20?method=ce&part=0-0").json()
-    assert (both["total"], one["total"]) == (50, 25)
+    assert (both["surroundings"]["total"], one["surroundings"]["total"]) == (50, 25)
 
 
 def test_pictures_come_as_pictures(client):

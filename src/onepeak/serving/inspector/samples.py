@@ -39,6 +39,10 @@ class Samples:
     def __len__(self) -> int:
         return len(self.item)
 
+    def part_of(self, index: int) -> str:
+        """The split and fold of an entry."""
+        return self.parts[int(self.part[index])]
+
 
 def samples_of(said: Mapping[str, Said]) -> Samples:
     """Puts the runs of one row together.

@@ -12,13 +12,13 @@ let known, found;
 const chosenRow = () => found.answers.find(each => each.row === filtersOf(location.search).get("method")) ?? found.answers[0];
 
 function showTrail(filters) {
-  const list = new URLSearchParams(filters), page = Math.ceil((found.position ?? 1) / PAGE_SIZE);
+  const {position, total, ...neighbours} = found.surroundings, list = new URLSearchParams(filters), page = Math.ceil((position ?? 1) / PAGE_SIZE);
   if (page > 1) list.set("page", page);
   byId("back").href = `/samples${list.size ? `?${list}` : ""}`;
-  byId("position").textContent = found.position ? `${found.position.toLocaleString("en")} of ${counted(found.total, "sample")}` : "";
-  for (const name of ["previous", "next"]) {
-    byId(name).hidden = !found[name];
-    if (found[name]) byId(name).href = sampleAddress(found[name], filters);
+  byId("position").textContent = position ? `${position.toLocaleString("en")} of ${counted(total, "sample")}` : "";
+  for (const [name, neighbour] of Object.entries(neighbours)) {
+    byId(name).hidden = !neighbour;
+    if (neighbour) byId(name).href = sampleAddress(neighbour, filters);
   }
 }
 

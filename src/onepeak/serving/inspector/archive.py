@@ -1,0 +1,95 @@
+"""All that runs said, read from disk when it is asked for and kept as long as there is room."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import final
+
+from onepeak.errors import InputError
+from onepeak.report.source import Source
+from onepeak.serving.inspector.bounded_cache import BoundedCache
+from onepeak.serving.inspector.calibrations import read_calibration
+from onepeak.serving.inspector.runs import Run
+from onepeak.serving.inspector.said import Said, read_said
+from onepeak.serving.inspector.sample_names import sample_names
+from onepeak.serving.inspector.samples import Samples, samples_of
+from onepeak.training.calibration import Calibration
+
+MOST_BYTES = 256 * 2**20
+"""Of posteriors in memory; those of fifty runs on ten thousand samples and seventy classes take 200 MB."""
+_MOST_CALIBRATIONS = 1000
+
+
+@final
+class Archive:
+    """Threads may share it.
+
+    Args:
+        runs: All runs.
+        num_classes: That their posteriors are over.
+        given: What runs said, where it lies on no disk: by row and part.
+    """
+
+    def __init__(self, runs: Sequence[Run], num_classes: int, given: Mapping[tuple[str, str], Said]) -> None:
+        self.runs = {(run.row, run.part): run for run in runs}
+        self.num_classes = num_classes
+        self._given = given
+        self._said: BoundedCache[Said] = BoundedCache(most=MOST_BYTES, size=lambda said: said.num_bytes)
+        self._calibrations: BoundedCache[Calibration | None] = BoundedCache(most=_MOST_CALIBRATIONS, size=lambda _: 1)
+        self._samples: dict[str, Samples] = {}
+        self._names: dict[str, list[str]] = {}
+        self._lock = threading.Lock()
+
+    def said(self, run: Run) -> Said | None:
+        """What a run said; None where it cannot be read: the other runs are shown without it."""
+        key = run.row, run.part
+        if key in self._given:
+            return self._given[key]
+        try:
+            return self._said.get(key, lambda: read_said(run, self.num_classes))
+        except InputError:
+            return None
+
+    def of_part(self, part: str, item: int) -> list[tuple[Run, Said, int]]:
+        """The runs that tested on a sample in one part, what they said, and where the sample stands there."""
+        found = []
+        for (_, own), run in self.runs.items():
+            said = self.said(run) if own == part else None
+            place = None if said is None else said.place(item)
+            if said is not None and place is not None:
+                found.append((run, said, place))
+        return found
+
+    def of_row(self, row: str, part: str | None = None) -> dict[str, Said]:
+        """What the runs of a row said, by part; of one part or of all."""
+        runs = [run for (own, each), run in self.runs.items() if own == row and part in (None, each)]
+        return {run.part: said for run in runs if (said := self.said(run)) is not None}
+
+    def samples(self, row: str) -> Samples:
+        """All samples of a row, to be filtered.
+
+        Raises:
+            InputError: None of its runs can be read.
+        """
+        with self._lock:
+            if row not in self._samples:
+                said = self.of_row(row)
+                if not said:
+                    raise InputError(f"`{row}` must have runs whose predictions can be read, got none.")
+                self._samples[row] = samples_of(said)
+            return self._samples[row]
+
+    def names(self, row: str, source: Source) -> dict[str, list[str]]:
+        """What the samples of each part of a row are called; a part's are the same for every row."""
+        for part, said in self.of_row(row).items():
+            if part not in self._names:  # made twice at worst, and the same
+                self._names[part] = sample_names(said, source)
+        return self._names
+
+    def parts_with(self, item: int) -> tuple[str, ...]:
+        """The parts in which a sample was tested on."""
+        parts = dict.fromkeys(part for _, part in self.runs)
+        return tuple(part for part in parts if self.of_part(part, item))
+
+    def calibration(self, run: Run) -> Calibration | None:
+        """Of a run's model."""
+        return self._calibrations.get((run.row, run.part), lambda: read_calibration(run))

@@ -1,0 +1,90 @@
+"""What the pages of samples are given, as records that become JSON. Classes are counted from 0."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from onepeak.serving.inspector.one_sample import Answer
+
+Kind: TypeAlias = Literal["pictures", "rows", "nothing"]
+"""What can be shown of a sample besides its posterior."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One sample in the grid."""
+
+    part: str
+    item: int
+    name: str
+    truth: int
+    predicted: int
+    soi: float
+    paradoxical: bool
+    probs: list[float]
+    out_of_order: list[int]
+    """Classes that are not less probable than their neighbour on the way to the prediction."""
+    features: dict[str, str]
+    """The first few columns, for tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some of the samples that a filter leaves."""
+
+    kind: Kind
+    reason: str
+    """Why there are no pictures."""
+    total: int
+    page: int
+    """From 1."""
+    num_pages: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodAnswer:
+    """What one row says of the sample."""
+
+    row: str
+    answer: Answer
+    evidence: bool
+    """Whether its model can show where the class comes from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """The sample before or after in the list that the user came from."""
+
+    part: str
+    item: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """Where a sample stands in the list that the user came from."""
+
+    position: int | None
+    """From 1; None where the sample is not in the list."""
+    total: int
+    previous: Neighbour | None
+    next: Neighbour | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSample:
+    """All that the runs say of one sample."""
+
+    part: str
+    item: int
+    name: str
+    truth: int
+    kind: Kind
+    reason: str
+    """Why there is no picture."""
+    features: dict[str, str]
+    true_probs: list[float] | None
+    """The true posterior, known only for generated data."""
+    parts: tuple[str, ...]
+    """All splits and folds in whose test part the sample is."""
+    answers: tuple[MethodAnswer, ...]
+    surroundings: Surroundings
