@@ -231,7 +231,8 @@ def test_what_is_no_folder_of_runs_is_refused(folder, tmp_path):
 @pytest.mark.slow
 def test_a_thousand_runs_take_less_than_half_a_minute_and_a_page_that_can_be_sent(tmp_path):
     disorders = {name: 0.1 * place for place, name in enumerate(("ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"))}
-    write_whole_comparison(tmp_path, disorders, splits=125, num_classes=70, num_test=100, epochs=100)
+    sizes = {"splits": 125, "num_classes": 70, "num_test": 100, "epochs": 100}
+    write_whole_comparison(tmp_path, disorders, **sizes, calibration={"temperature": 2.0})
     start = time.process_time()
     report = write_report(tmp_path)
     assert time.process_time() - start < 30

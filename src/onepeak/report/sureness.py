@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import torch
 
+from onepeak.metrics.functional.probabilistic import negative_log_likelihood, ranked_probability_score
 from onepeak.posterior import Reliability, reliability, temper
 from onepeak.report.tally import TestPart
-from onepeak.training.calibration import figures_of
 
 FIGURES = ("ece", "rps", "nll")
 """What is measured of posteriors, by the names in the catalog of metrics."""
@@ -25,7 +25,13 @@ class Posteriors:
         """Measures the test part of one more run."""
         found = reliability(log_probs, labels)
         self.reliability = found if self.reliability is None else self.reliability + found
-        self.figures.append(figures_of(log_probs, labels, None, None))
+        self.figures.append(
+            {
+                "ece": found.confidence_error,
+                "rps": float(ranked_probability_score(log_probs, labels).mean()),
+                "nll": float(negative_log_likelihood(log_probs, labels).mean()),
+            }
+        )
 
     def mean(self, name: str) -> float:
         """The mean over runs of one of `FIGURES`."""
