@@ -5,7 +5,9 @@ Method: makes a model with random weights and JPEG files of its own in a tempora
 process of its own. Directly, a third process reads the same files and asks the model in batches of 32
 (`Model.predict`), before and after the clients; the mean of both is 1. The clients run in one process of their own,
 each sending its next request when it has the answer to the last one; all share the machine's cores with the server.
-A request is lost if it has no answer 200. An answer counts if its request was sent and answered within the time.
+A request is lost if it has no answer 200. An answer counts if its request was sent and answered within the time. CPU a
+picture is the time that all cores spend on it in the server, and in the process that asks directly: it tells what
+serving adds also on a machine that is busy with other things.
 """
 
 import argparse
@@ -86,6 +88,12 @@ def memory_mib(pid: int, line: str = "VmRSS") -> float:
     return next(int(each.split()[1]) / 1024 for each in text.splitlines() if each.startswith(line))
 
 
+def spent_seconds(pid: int) -> float:
+    """Of all cores, by a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def ask(address: str, bodies: list[bytes], *, clients: int, per_request: int, seconds: float) -> Tally:
     """Many clients at once, until the time is over and all have their answers."""
     tally = Tally()
@@ -126,15 +134,15 @@ def clients_main(arguments: list[str]) -> None:
 
 
 def direct_main(arguments: list[str]) -> None:
-    """The process that asks the model directly: prints pictures a second."""
+    """The process that asks the model directly: prints pictures a second, and seconds of all cores a picture."""
     model_folder, folder, seconds = arguments
     model = onepeak.load(model_folder)
     paths = sorted(Path(folder).iterdir())
     model.predict(paths[:32])
-    begun, count = time.perf_counter(), 0
+    begun, spent, count = time.perf_counter(), time.process_time(), 0
     while time.perf_counter() - begun < float(seconds):
         count += len(model.predict(paths))
-    print(count / (time.perf_counter() - begun))
+    print(count / (time.perf_counter() - begun), (time.process_time() - spent) / count)
 
 
 def part(name: str, *arguments: object) -> str:
@@ -145,24 +153,26 @@ def part(name: str, *arguments: object) -> str:
 
 def measure(model: Path, pictures: Path, *, clients: int, per_request: int, seconds: float) -> str:
     """One row of the table."""
-    before = float(part("direct", model, pictures, seconds / 4))
+    before, cost_before = map(float, part("direct", model, pictures, seconds / 4).split())
     server, address = start_server(model)
     try:
         part("clients", address, pictures, 4, 8, 3)  # warm
-        idle = memory_mib(server.pid)
+        idle, spent = memory_mib(server.pid), spent_seconds(server.pid)
         tally = Tally(**json.loads(part("clients", address, pictures, clients, per_request, seconds)))
         busy, peak = memory_mib(server.pid), memory_mib(server.pid, "VmHWM")
+        cost = (spent_seconds(server.pid) - spent) / (tally.requests * per_request)
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
-    after = float(part("direct", model, pictures, seconds / 4))
+    after, cost_after = map(float, part("direct", model, pictures, seconds / 4).split())
     direct, served = (before + after) / 2, tally.answered / seconds
     for reason in tally.lost[:3]:
         print(f"lost: {reason}")
     median, worst = statistics.median(tally.latencies or [0]), max(tally.latencies, default=0)
     return (
         f"| {clients} | {per_request} | {seconds:g} | {tally.requests:,} | {len(tally.lost)} | {served:.1f} "
-        f"| {before:.1f}, {after:.1f} | {served / direct:.2f} | {median:.2f}, {worst:.2f} "
+        f"| {before:.1f}, {after:.1f} | {served / direct:.2f} "
+        f"| {1e3 * cost:.0f}, {1e3 * (cost_before + cost_after) / 2:.0f} | {median:.2f}, {worst:.2f} "
         f"| {idle:.0f}, {busy:.0f}, {peak:.0f} |"
     )
 
@@ -176,6 +186,7 @@ COLUMNS = (
     "pictures/s served",
     "directly, before and after",
     "ratio",
+    "CPU a picture, served and directly, ms",
     "latency, median and worst, s",
     "memory of the server, before, after, peak, MiB",
 )
