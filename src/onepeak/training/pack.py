@@ -15,8 +15,8 @@ from torch import nn
 
 from onepeak.training.devices import same_bits
 
-MOST_LANES = 10
-"""More runs at once fill even a large GPU no further."""
+MOST_LANES = 8
+"""More runs at once fill even a large GPU no further; on an H200 four do, see results/speed."""
 
 SHARE_OF_MEMORY = 0.8
 """Of what is free, for further runs; the rest is for what they need while they are recorded."""
