@@ -27,18 +27,18 @@ def actions(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def app(compared, actions):
-    """All pages, with a model to try."""
+def make_app(compared, actions):
+    """Makes an app with all pages and a model to try; who runs it closes it, so each has its own."""
     model = load(compared / "runs" / "elb" / "split0-fold0")
     inspection = open_inspection(compared, actions=actions)
-    return create_app(model, extra_routers=[inspector_router(inspection, columns=model_columns(model))])
+    return lambda: create_app(model, extra_routers=[inspector_router(inspection, columns=model_columns(model))])
 
 
 @pytest.fixture(scope="session")
-def address(app):
-    """Where the app is served; without a slash at the end."""
+def address(make_app):
+    """Where the pages are served; without a slash at the end."""
     listening = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(make_app(), log_config=None, lifespan="on", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     yield address_of(listening, None).rstrip("/")

@@ -12,8 +12,8 @@ from onepeak.serving.inspector import inspector_router, open_inspection
 
 
 @pytest.fixture(scope="module")
-def client(app):
-    with TestClient(app, base_url="http://localhost") as opened:
+def client(make_app):
+    with TestClient(make_app(), base_url="http://localhost") as opened:
         yield opened
 
 
