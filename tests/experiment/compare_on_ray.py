@@ -31,7 +31,9 @@ from onepeak.experiment.ray_connection import QUIET
 from onepeak.experiment.run_folder import claim
 
 LONG = 120
-"""Epochs of runs that are to be caught at work, also on a quick machine."""
+"""Epochs of a run that is to be caught at work, also on a quick machine, and is then given up."""
+LONGISH = 35
+"""Epochs of runs that are caught at work and done again: there are four of them, so that one always is at work."""
 
 
 def ignore(event):
@@ -163,7 +165,7 @@ def the_command(place, *flags):
 
 def facts_of(place, scratch):
     cache = place / "cache"
-    opened, long = tiny(cache), tiny(cache, "ce", epochs=LONG)
+    opened, long = tiny(cache), tiny(cache, epochs=LONGISH)
     rows = "".join(f"{number % 3 + 0.1 * (number % 7)},{number % 3}\n" for number in range(60))
     (place / "table.csv").write_text(f"size,label\n{rows}")
     for name, each in (("local", opened), ("long-local", long)):
