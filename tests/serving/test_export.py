@@ -157,6 +157,7 @@ def test_a_network_with_windows_is_exported_for_one_size(tmp_path):
         check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
 
 
+@pytest.mark.slow
 def test_a_fixed_size_can_be_had_of_any_network(tmp_path):
     model = load(picture_run().folder)
     written = export_onnx(model, tmp_path / "fixed.onnx", size=(48, 60))
