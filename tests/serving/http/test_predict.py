@@ -106,6 +106,16 @@ def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays
             np.testing.assert_allclose(item["evidence"], wanted.numpy(), atol=1e-4)
 
 
+def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, model, pictures, monkeypatch):
+    maps = torch.tensor([[[-1.5, -torch.inf], [2.0, torch.nan]]])
+    monkeypatch.setattr(model, "evidence", lambda pictures, _: maps.expand(len(pictures), 2, 2))
+    [item] = answered(ask.post("/v1/predict?evidence=1", content=pictures[0], headers=PNG))["predictions"]
+    assert item["evidence"] == [[-1.5, -1.5], [2.0, -1.5]]
+    maps = torch.full((1, 2, 2), -torch.inf)
+    [item] = answered(ask.post("/v1/predict?evidence=1", content=pictures[0], headers=PNG))["predictions"]
+    assert item["evidence"] == [[0.0, 0.0], [0.0, 0.0]]
+
+
 def test_what_is_too_small_for_the_network_is_its_own_error(ask, model, arrays, pictures, monkeypatch):
     def fail(pixels):
         raise RuntimeError("a secret of the network\nand more")

@@ -107,7 +107,9 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
                     parse = partial(uploads_of, body, kind, max_items=limits.max_items)
                     uploads = await predictor.decoding.run(parse)
                     outcome = await predictor.pictures(uploads, reading, evidence=options.evidence)
-            return JsonResponse(_content(model.classes, outcome, [upload.name for upload in uploads]))
+            names = [upload.name for upload in uploads]
+            # In a thread, as thousands of rows are megabytes of text.
+            return await predictor.decoding.run(lambda: JsonResponse(_content(model.classes, outcome, names)))
 
     return router
 
