@@ -5,6 +5,11 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
+from starlette.testclient import TestClient
+
+from onepeak.serving.http import create_app
+from onepeak.serving.inspector.try_page import try_router
+from table_models import CALIBRATION, table_model
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None:
@@ -247,4 +252,27 @@ def test_what_is_not_there_is_answered_with_a_sentence(browser, address):
     page = browser.new_page()
     page.goto(f"{address}/sample/0-0/0")
     expect(page.get_by_role("alert")).to_contain_text("which no run tested on")
+    page.close()
+
+
+def test_a_row_of_a_table_can_be_tried(context):
+    """Without a second server: the browser is handed the answers here."""
+    model = table_model("elb", calibration=CALIBRATION)
+    client = TestClient(create_app(model, extra_routers=[try_router(model)]), base_url="http://localhost")
+
+    def answer(route):
+        request = route.request
+        path = request.url.removeprefix("http://localhost")
+        said = client.request(request.method, path, content=request.post_data_buffer, headers=request.headers)
+        route.fulfill(status=said.status_code, headers=dict(said.headers), body=said.content)
+
+    page = context(LAPTOP).new_page()
+    page.route("http://localhost/**", answer)
+    page.goto("http://localhost/")
+    page.get_by_label("age", exact=True).fill("44.5")
+    page.get_by_label("tone").select_option("dark")
+    page.get_by_role("button", name="Ask the model").click()
+    expected = model.predict([{"age": 44.5, "tone": "dark", "dose": None}])
+    expect(page.locator("#result-title")).to_contain_text(expected.names[0])
+    expect(page.locator("#seen dd")).to_have_text(["44.5", "dark", "missing"])
     page.close()

@@ -62,7 +62,8 @@ drop?.addEventListener("drop", event => {
 
 row?.addEventListener("submit", async event => {
   event.preventDefault();
-  const values = Object.fromEntries([...new FormData(row)].map(([name, value]) => [name, value === "" ? null : row.elements[name].type === "number" ? Number(value) : value]));
+  const fields = [...row.elements].filter(field => field.name); // not by name: a column may be called `length`
+  const values = Object.fromEntries(fields.map(({name, value, type}) => [name, value === "" ? null : type === "number" ? Number(value) : value]));
   const item = await ask({headers: {"Content-Type": "application/json"}, body: JSON.stringify({rows: [values]})}, "");
   if (item) document.getElementById("seen").replaceChildren(element("dl", {class: "row large"}, Object.entries(values).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value === null ? "missing" : String(value))])));
 });
