@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -88,12 +89,20 @@ def _page(record: MethodRecord, folder: Path, *, first: bool) -> str:
 
 
 def _drawn(record: MethodRecord, folder: Path) -> str:
-    """Draws the picture; where it is there already, only says again what was found."""
+    """Draws the picture; where there is one that is newer than the code, only says again what was found."""
     picture, found = folder / f"{record.name}.png", folder / f"{record.name}.json"
-    if not (picture.exists() and found.exists()):
+    if not (picture.exists() and found.exists() and found.stat().st_mtime > _last_change()):
         found.write_text(json.dumps(posteriors.draw(record, picture)))
     said: str = json.loads(found.read_text())
     return said
+
+
+@cache
+def _last_change() -> float:
+    """When the code behind the pictures was last written."""
+    package = Path(onepeak.__file__).parent
+    files = [*(package / "methods").glob("*.py"), *(package / "constraints").glob("*.py"), Path(posteriors.__file__)]
+    return max(file.stat().st_mtime for file in files)
 
 
 def _path(record: MethodRecord) -> str:
