@@ -1,55 +1,24 @@
 """Comparisons on a real cluster of two nodes; `compare_on_ray.py` makes them, once."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from experiment.made_once import made_once
 from experiment.tiny import files_of
-from onepeak.data.file_lock import locked
 from onepeak.errors import InputError
 from onepeak.experiment.ray_cluster import RayExecutor
 
 pytest.importorskip("ray", reason="the executor ray needs ray: pip install 'onepeak[ray]'")
 
-HERE = Path(__file__).parent
 RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
 
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory, worker_id):
-    """The folder of all comparisons, and what was seen while they were made; once for all processes that test."""
-    base = tmp_path_factory.getbasetemp()
-    place = (base if worker_id == "master" else base.parent) / "on-ray"
-    place.mkdir(exist_ok=True)
-    facts = place / "facts.json"
-    with locked(place / "lock"):
-        if not facts.exists():
-            facts.write_text(_compare_on_ray(place))
-    return place, json.loads(facts.read_text())
-
-
-def _compare_on_ray(place):
-    paths = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
-    script = subprocess.Popen(
-        [sys.executable, str(HERE / "compare_on_ray.py"), str(place)],
-        env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        printed, errors = script.communicate(timeout=400)
-    except subprocess.TimeoutExpired:
-        script.send_signal(signal.SIGTERM)  # so that it takes the cluster down
-        _, errors = script.communicate()
-    assert script.returncode == 0, errors
-    return printed
+    """The folder of all comparisons on a cluster, and what was seen while they were made."""
+    return made_once("compare_on_ray.py", tmp_path_factory, worker_id)
 
 
 def assert_same_runs(found, expected):

@@ -1,0 +1,42 @@
+"""What a script makes once for all processes that test."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from onepeak.data.file_lock import locked
+
+HERE = Path(__file__).parent
+
+
+def made_once(script, tmp_path_factory, worker_id, *, timeout=570):
+    """The folder that a script of this folder filled, and the facts that it printed."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base if worker_id == "master" else base.parent) / Path(script).stem
+    place.mkdir(exist_ok=True)
+    facts = place / "facts.json"
+    with locked(place / "lock"):
+        if not facts.exists():
+            facts.write_text(_printed(script, place, timeout))
+    return place, json.loads(facts.read_text())
+
+
+def _printed(script, place, timeout):
+    paths = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, str(HERE / script), str(place)],
+        env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        printed, errors = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGTERM)  # so that it takes down what it has started
+        _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return printed
