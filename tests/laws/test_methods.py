@@ -76,7 +76,8 @@ def close(got, expected, **tolerance):
 @pytest.mark.parametrize("num_classes", SEVERAL)
 @pytest.mark.parametrize("kind", identified(kind for kind in [*CATALOG, *PUBLISHED] if kind.name not in BATCHWISE))
 def test_loss_posterior_and_prediction_agree_with_the_slow_reference(kind, num_classes):
-    batch = seeded(num_classes, 12, scale=3.0, seed=num_classes)
+    rows = 12 if num_classes < 20 else 5  # the reference is slow
+    batch = seeded(num_classes, rows, scale=3.0, seed=num_classes)
     method = kind.build(num_classes).double()
     parameters = own_parameters(method)
     outputs = batch.outputs(method)
