@@ -7,7 +7,7 @@ import uvicorn
 
 @final
 class IdleConnections:
-    """Closes those on which no request was begun between two calls; uvicorn calls it from time to time.
+    """Closes those on which the head of a request is awaited since the last call; uvicorn calls it from time to time.
 
     Args:
         server: Whose connections they are.
@@ -24,6 +24,8 @@ class IdleConnections:
             last = getattr(connection, "cycle", None)  # the request under way, or the last one
             if last is not None and not last.response_complete:
                 continue
+            if getattr(connection, "timeout_keep_alive_task", None) is not None:
+                continue  # answered and silent since: uvicorn itself closes it in time
             if connection in self._idle and self._idle[connection] is last:
                 connection.transport.close()
             else:

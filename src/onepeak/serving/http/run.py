@@ -20,8 +20,11 @@ from onepeak.serving.http.idle import IdleConnections
 
 DRAIN_SECONDS = 30
 """For requests under way to be finished when the server is told to stop."""
-IDLE_SECONDS = 15
-"""That a connection may be open without a request, at least, and twice that at most."""
+KEEP_ALIVE_SECONDS = 65
+"""That a connection stays open after an answer: longer than clients keep theirs, so that none is closed while it is
+being used again."""
+IDLE_SECONDS = 30
+"""That the head of a request may take, at least, and twice that at most."""
 
 
 def serve_app(
@@ -59,6 +62,7 @@ def serve_app(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_notify=IDLE_SECONDS,
     )
     server = uvicorn.Server(config)
