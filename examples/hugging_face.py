@@ -1,11 +1,11 @@
 """ELB on a Hugging Face image classifier, built from a configuration: nothing is downloaded.
 
 python hugging_face.py [--epochs 5] [--pictures 400]
-For a pretrained one: transformers.AutoModelForImageClassification.from_pretrained("folder", num_labels=8). With the
-Trainer in place of the loop: Trainer(..., compute_loss_func=ordinal_loss(loss), callbacks=[Tighten(loss)]).
+For a pretrained one: transformers.AutoModelForImageClassification.from_pretrained("folder", num_labels=8).
 """
 
 import argparse
+import tempfile
 from collections.abc import Callable
 
 import torch
@@ -60,19 +60,32 @@ if __name__ == "__main__":
     )
 
     loss = onepeak.ELBLoss(num_classes=NUM_CLASSES)
-    compute, callback = ordinal_loss(loss), Tighten(loss)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    for _ in range(given.epochs):
-        model.train()
-        for rows in train[torch.randperm(len(train))].split(32):
-            optimizer.zero_grad()
-            compute(model(pixel_values=pictures[rows]), labels[rows]).backward()
-            optimizer.step()
-        callback.on_epoch_end()
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = transformers.TrainingArguments(
+            output_dir=folder,
+            num_train_epochs=given.epochs,
+            per_device_train_batch_size=32,
+            learning_rate=3e-3,
+            lr_scheduler_type="constant",
+            save_strategy="no",
+            report_to="none",
+            disable_tqdm=True,
+            dataloader_pin_memory=torch.cuda.is_available(),
+            use_cpu=not torch.cuda.is_available(),
+        )
+        trainer = transformers.Trainer(
+            model,
+            arguments,
+            train_dataset=[{"pixel_values": pictures[row], "labels": labels[row]} for row in train],
+            compute_loss_func=ordinal_loss(loss),
+            callbacks=[Tighten(loss)],
+        )
+        trainer.train()
+    assert loss.constraint.t > 1  # the barrier was hardened
 
     model.eval()
     with torch.no_grad():
-        scores = model(pixel_values=pictures[test]).logits
+        scores = model(pixel_values=pictures[test].to(model.device)).logits.cpu()
     predicted = scores.argmax(-1)
     order = side_order_index(scores, predicted).mean()
     print(f"MAE {mean_absolute_error(predicted, labels[test]):.2f}, {order:.0%} of adjacent pairs in order")
