@@ -191,9 +191,14 @@ class Model:
         Args:
             pictures: Of one size, from `pixels`.
             labels: The class asked about, one a picture.
+
+        Returns:
+            Finite maps: where a class has no probability at all, there is as little evidence as anywhere else.
         """
         with same_bits():
-            return self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()
+            maps = self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()
+        lowest = torch.where(maps.isfinite(), maps, torch.inf).amin(dim=(1, 2), keepdim=True).nan_to_num(posinf=0.0)
+        return torch.where(maps.isfinite(), maps, lowest)
 
     def predict_rows(
         self,

@@ -108,7 +108,7 @@ def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays
 
 def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, model, pictures, monkeypatch):
     maps = torch.tensor([[[-1.5, -torch.inf], [2.0, torch.nan]]])
-    monkeypatch.setattr(model, "evidence", lambda pictures, _: maps.expand(len(pictures), 2, 2))
+    monkeypatch.setattr(model.network, "class_evidence", lambda images, _: maps.expand(len(images), 2, 2))
     [item] = answered(ask.post("/v1/predict?evidence=1", content=pictures[0], headers=PNG))["predictions"]
     assert item["evidence"] == [[-1.5, -1.5], [2.0, -1.5]]
     maps = torch.full((1, 2, 2), -torch.inf)

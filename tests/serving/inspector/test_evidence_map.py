@@ -36,7 +36,18 @@ def test_the_map_is_the_networks_evidence_for_the_class(compared):
     batch = torch.tensor(np.asarray(picture)).permute(2, 0, 1)[None]
     with torch.inference_mode():
         evidence = model.network.class_evidence(normalise(batch), torch.tensor([3]))[0].numpy()
-    assert EvidenceMaps().png(run, picture, 3) == overlay(evidence, picture.size)
+    found, wanted = (pixels(png)[..., 3] for png in (EvidenceMaps().png(run, picture, 3), overlay(evidence, (32, 32))))
+    np.testing.assert_allclose(found.astype(int), wanted.astype(int), atol=1)  # the last bits may differ
+
+
+def test_a_class_without_any_probability_in_a_place_has_least_evidence_there(compared, monkeypatch):
+    run = find_runs(compared).runs[0]
+    maps = EvidenceMaps()
+    model = maps._model(run)
+    found = torch.tensor([[[-torch.inf, -2.0], [1.0, 1.0]]])
+    monkeypatch.setattr(model.network, "class_evidence", lambda *_: found)
+    finite = overlay(np.array([[-2.0, -2.0], [1.0, 1.0]], dtype=np.float32), (32, 32))
+    assert maps.png(run, Image.new("RGB", (32, 32)), 0) == finite
 
 
 def test_few_models_stay_loaded(compared):

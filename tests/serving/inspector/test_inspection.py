@@ -1,8 +1,16 @@
 import subprocess
 import sys
+import threading
 
-from onepeak.serving.inspector import open_inspection
+import pytest
+from starlette.testclient import TestClient
+
+from onepeak.errors import InputError
+from onepeak.serving.http import create_app
+from onepeak.serving.inspector import Inspection, inspector_router, open_inspection, router
+from onepeak.serving.inspector.filters import Filter
 from report.whole_runs import write_whole_comparison
+from run_folders import write_comparison
 
 
 def test_the_first_page_is_ready_without_torch_or_pandas(tmp_path):
@@ -19,6 +27,25 @@ def test_the_first_page_is_ready_without_torch_or_pandas(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_pages_after_the_first_are_prepared_while_nobody_waits(tmp_path, monkeypatch):
+    write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0})
+    shown = open_inspection(tmp_path)
+    prepared = threading.Event()
+    monkeypatch.setattr(router, "PREPARE_AFTER", 0.0)
+    monkeypatch.setattr(shown, "prepare", lambda: (Inspection.prepare(shown), prepared.set()))
+    with TestClient(create_app(None, extra_routers=[inspector_router(shown)])):
+        assert prepared.wait(timeout=60)
+    assert list(shown.posteriors.archive._samples) == ["ce"]
+
+
+def test_what_cannot_be_prepared_is_told_to_who_asks(tmp_path):
+    write_comparison(tmp_path, {"ce": [1.0]})  # without predictions
+    shown = open_inspection(tmp_path)
+    shown.prepare()
+    with pytest.raises(InputError, match="`ce` must have runs whose predictions can be read, got none"):
+        shown.posteriors.page(Filter(method="ce"), 1)
 
 
 def test_findings_are_those_of_the_report(tmp_path):

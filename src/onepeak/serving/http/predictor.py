@@ -182,10 +182,7 @@ class Predictor:
 
     def _evidence(self, asked: Sequence[tuple[Pixels, int]]) -> list[list[list[float]]]:
         maps = self.model.evidence([pixels for pixels, _ in asked], torch.tensor([label for _, label in asked]))
-        # A class without any probability somewhere has no less there than elsewhere: JSON has no infinity.
-        lowest = torch.where(maps.isfinite(), maps, torch.inf).amin(dim=(1, 2), keepdim=True).nan_to_num(posinf=0.0)
-        finite = torch.where(maps.isfinite(), maps, lowest)
-        rounded: list[list[list[float]]] = finite.double().mul(1e4).round().div(1e4).tolist()
+        rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
         return rounded
 
     def _read(self, labels: Tensor, log_probs: Tensor, readings: Sequence[Reading]) -> list[Row | Unanswered]:

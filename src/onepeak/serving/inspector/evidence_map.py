@@ -10,8 +10,6 @@ import torch
 from PIL import Image
 
 from onepeak._extras import require
-from onepeak.data.batches import normalise
-from onepeak.errors import InputError
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.model import Model, load
 
@@ -41,12 +39,8 @@ class EvidenceMaps:
         """
         with self._lock:
             model = self._model(run)
-            if model.reads_tables:
-                raise InputError(f"`{run.folder}` must hold a model of pictures, got one of a table.")
-            batch = torch.from_numpy(model.pixels(picture).copy()).permute(2, 0, 1)[None]
-            with torch.inference_mode():
-                found = model.network.class_evidence(normalise(batch.to(model.device)), torch.tensor([label]))
-        return overlay(found[0].float().cpu().numpy(), picture.size)
+            found = model.evidence([model.pixels(picture)], torch.tensor([label]))
+        return overlay(found[0].numpy(), picture.size)
 
     def _model(self, run: Run) -> Model:
         key = str(run.folder)

@@ -1,5 +1,6 @@
 """Everything that is inspected, as light as can be: what needs torch is opened when it is first asked for."""
 
+import contextlib
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from onepeak.errors import OnepeakError
 from onepeak.report.palette import Style, styles
+from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.overview import Course, Overview, curves, overview
 from onepeak.serving.inspector.runs import Run
 
@@ -57,6 +59,7 @@ class Inspection:
         self._given = given or {}
         self._posteriors: Posteriors | None = None
         self._lock = threading.Lock()
+        self._loading = threading.Lock()  # one thread loads torch, and the others wait for it
 
     @property
     def dataset(self) -> str:
@@ -88,21 +91,28 @@ class Inspection:
         """What the other pages ask; the first to ask waits while torch is loaded and the data are opened."""
         with self._lock:
             if self._posteriors is None:
-                from onepeak.report.source import open_source
-                from onepeak.serving.inspector.posteriors import Posteriors
+                with self._loading:
+                    from onepeak.report.source import open_source
+                    from onepeak.serving.inspector.posteriors import Posteriors
 
                 source = open_source(self.config, self.dataset) if self._source is None else self._source
                 self._posteriors = Posteriors(self.runs, self.classes, source, self._given)
             return self._posteriors
+
+    def prepare(self) -> None:
+        """Opens what the other pages need before somebody waits for it; what is wrong with it is told to who asks."""
+        with contextlib.suppress(OnepeakError):
+            self.posteriors.page(Filter(method=next(iter(self.looks))), 1)
 
     @cached_property
     def findings(self) -> tuple[str, ...]:
         """What the runs say together, in sentences; none where they cannot be read as a report reads them."""
         if self._given:
             return ()
-        from onepeak.experiment.records import read_results
-        from onepeak.report.findings import findings
-        from onepeak.report.summary import summary
+        with self._loading:
+            from onepeak.experiment.records import read_results
+            from onepeak.report.findings import findings
+            from onepeak.report.summary import summary
 
         try:
             runs = read_results(self.folder)

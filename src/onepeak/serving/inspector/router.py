@@ -1,6 +1,8 @@
 """The addresses of the inspector. Samples are named by numbers and runs by names that are known: no path is taken."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -26,6 +28,8 @@ from onepeak.serving.inspector.static_files import A_WHILE, static_router
 DATA = "/v1/inspect"
 """Where the pages get their figures: below /v1, so that errors come as JSON too."""
 _MOST_ITEM = 2**31
+PREPARE_AFTER = 2.0
+"""Seconds from the start until the pages after the first are prepared: the first has the machine to itself."""
 
 # Called `tested` in addresses: the filter of the same request may name a `part` too.
 PartName = Annotated[str, Path(pattern=r"^\d{1,6}-\d{1,6}$")]
@@ -40,7 +44,16 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
         columns: The columns that the model behind /v1/predict reads, none for pictures; left out where there is no
             model, and then there is no page to try it.
     """
-    router = APIRouter(include_in_schema=False)
+
+    @asynccontextmanager
+    async def lifespan(_: object) -> AsyncIterator[None]:
+        ahead = threading.Timer(PREPARE_AFTER, inspection.prepare)
+        ahead.daemon = True  # who stops the server does not wait for it
+        ahead.start()
+        yield
+        ahead.cancel()
+
+    router = APIRouter(include_in_schema=False, lifespan=lifespan)
     around = shell(inspection, can_try=columns is not None)
     parts = part_names(inspection.parts)
 

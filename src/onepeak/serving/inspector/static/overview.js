@@ -52,6 +52,7 @@ function tradeoff() {
 
 function curves(name) {
   const looks = Object.fromEntries(found.rows.map(row => [row.row, row.look]));
+  const last = Math.max(...Object.values(courses[name]).map(course => course.epochs.at(-1))); // of few epochs, none is a fraction
   const data = Object.entries(courses[name]).flatMap(([row, course]) => [
     {type: "scatter", mode: "lines", x: [...course.epochs, ...course.epochs.toReversed()], y: [...course.high, ...course.low.toReversed()], fill: "toself",
       fillcolor: faint(looks[row].colour, 0.12), line: {width: 0}, hoverinfo: "skip", showlegend: false, legendgroup: row},
@@ -59,7 +60,7 @@ function curves(name) {
       line: {color: looks[row].colour, dash: looks[row].dash, width: 2}, hovertemplate: `${row}, epoch %{x}: %{y:${SHARES.has(name) ? ".1%" : ".3f"}}<extra></extra>`},
   ]);
   return {data, layout: {height: 380, showlegend: true, margin: {l: 56, r: 12, t: 8, b: 44},
-    xaxis: {title: {text: "epoch", standoff: 8}}, yaxis: {title: {text: `validation ${name === "mae" ? "MAE" : "SOI"}`, standoff: 8}, tickformat: SHARES.has(name) ? ".0%" : ""}}};
+    xaxis: {title: {text: "epoch", standoff: 8}, ...(last <= 10 ? {dtick: 1} : {})}, yaxis: {title: {text: `validation ${name === "mae" ? "MAE" : "SOI"}`, standoff: 8}, tickformat: SHARES.has(name) ? ".0%" : ""}}};
 }
 
 function showCurves(name) {
