@@ -21,7 +21,7 @@ def test_runs_that_cannot_be_read_are_left_out(archive):
     assert archive.samples("ce").parts == ("0-0", "2-0")
     assert archive.parts_with(3) == ("0-0", "2-0")
     assert [(run.row, place) for run, _, place in archive.of_part("2-0", 3)] == [("ce", 3)]
-    assert archive.of_part("2-0", 10) == []
+    assert list(archive.of_part("2-0", 10)) == []
 
 
 @pytest.mark.bad_input
@@ -35,6 +35,15 @@ def test_what_was_read_once_is_not_read_again(archive):
     first = archive.said(run)
     (run.folder / "predictions.parquet").unlink()
     assert archive.said(run) is first
+
+
+def test_to_find_a_sample_no_more_is_read_than_one_run_of_each_part(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0}, splits=2, num_test=10)
+    archive = Archive(find_runs(tmp_path).runs, 5, {})
+    assert next(archive.of_part("1-0", 3))[0].row == "ce"
+    assert list(archive._said._values) == [("ce", "1-0")]
+    assert archive.parts_with(3) == ("0-0", "1-0")
+    assert sorted(archive._said._values) == [("ce", "0-0"), ("ce", "1-0")]
 
 
 def test_what_is_given_needs_no_disk(archive):

@@ -10,6 +10,7 @@ from onepeak.serving import load
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.opening import inspect_model
+from onepeak.serving.inspector.pages import overview_page, shell
 from report.whole_runs import write_whole_run
 from table_models import CALIBRATION, table_model
 
@@ -32,6 +33,7 @@ def test_a_models_answers_to_data_are_those_of_the_run_that_made_it(compared):
     assert said.probs == pytest.approx(before.probs, abs=1e-4)
     assert (said.predicted, said.interval, said.soi) == (before.predicted, before.interval, before.soi)
     assert now.answers[0].evidence
+    assert overview_page(shown, shell(shown, can_try=True)).measured.startswith("On all of the data")
 
 
 def test_pictures_that_cannot_be_read_are_left_out_and_told(compared, moved):
@@ -40,7 +42,7 @@ def test_pictures_that_cannot_be_read_are_left_out_and_told(compared, moved):
     run = compared / "runs" / "elb" / "split0-fold0"
     data = open_data(moved / "data", order=GRADES)
     shown = inspect_model(load(run), run, data)
-    assert "1 pictures cannot be read and are left out." in shown.notes
+    assert "Left out, as not readable: 1 picture." in shown.notes
     page = shown.posteriors.page(Filter(method="elb"), 1)
     assert page.total == 59
     assert bad.name not in "".join(entry.name for entry in page.entries)

@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 
+from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.pages import (
     LabelsPage,
     OverviewPage,
@@ -13,13 +14,15 @@ from onepeak.serving.inspector.pages import (
     SamplesPage,
     Shell,
     TryPage,
+    overview_page,
     part_names,
     render,
 )
+from run_folders import write_comparison
 
 SHELL = Shell(title="<mine>", subtitle="8 classes", version="1.2", places={"Overview": "/", "Try it": "/try"})
 PAGES = [
-    OverviewPage(shell=SHELL, failed=("mv, split0: <b>hot</b>",), notes=("A note.",)),
+    OverviewPage(shell=SHELL, measured="On the test part.", failed=("mv, split0: <b>hot</b>",), notes=("A note.",)),
     SamplesPage(
         shell=SHELL, rows=("ce", "<i>"), parts={"0-0": "split 0", "1-0": "split 1"}, classes=("a", "b"),
         sorts={"item": "Order"},
@@ -61,6 +64,20 @@ def test_text_is_never_read_as_html_and_nothing_is_inline(page):
 def test_a_page_marks_its_place():
     assert '<a href="/try" aria-current="page">Try it</a>' in render(PAGES[4])
     assert '<a href="/" aria-current="page">Overview</a>' in render(PAGES[0])
+
+
+@pytest.mark.parametrize(
+    ("splits", "sentence"),
+    [(1, "On the test part of one run each."), (2, "Mean ± standard deviation over runs, on the test parts.")],
+)
+def test_the_first_page_says_what_its_figures_are(tmp_path, splits, sentence):
+    shown = open_inspection(write_comparison(tmp_path, {"ce": [1.0] * splits, "elb": [0.5] * splits}))
+    assert overview_page(shown, SHELL).measured == sentence
+
+
+def test_notes_begin_as_sentences_do():
+    page = OverviewPage(shell=SHELL, measured="", failed=(), notes=("generated from seed 0", ""))
+    assert '<p class="note">Generated from seed 0</p>' in render(page)
 
 
 def test_folds_are_named_only_where_there_are_some():

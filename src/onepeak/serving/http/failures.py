@@ -54,6 +54,19 @@ class JsonResponse(Response):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<h1>{title}</h1>
+<p>{text}</p>
+<p><a href="/">To the first page</a></p>
+</html>
+"""
+
+
 def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
     """The answer to a request that failed.
 
@@ -71,9 +84,9 @@ def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] 
         error = {"code": CODES[status], "message": message}
         return JsonResponse({"error": error}, status_code=status, headers=dict(headers or {}))
     title = CODES[status].replace("_", " ").capitalize()
-    page = f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><h1>{title}</h1>"
     text = html.escape(message).encode("utf-8", "replace").decode()
-    return HTMLResponse(f"{page}<p>{text}</p></html>\n", status_code=status, headers=dict(headers or {}))
+    page = _PAGE.format(title=title, text=text)
+    return HTMLResponse(page, status_code=status, headers=dict(headers or {}))
 
 
 def answer_failures(app: FastAPI) -> None:

@@ -1,7 +1,7 @@
 """All that runs said, read from disk when it is asked for and kept as long as there is room."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import final
 
 from onepeak.errors import InputError
@@ -49,15 +49,13 @@ class Archive:
         except InputError:
             return None
 
-    def of_part(self, part: str, item: int) -> list[tuple[Run, Said, int]]:
+    def of_part(self, part: str, item: int) -> Iterator[tuple[Run, Said, int]]:
         """The runs that tested on a sample in one part, what they said, and where the sample stands there."""
-        found = []
         for (_, own), run in self.runs.items():
             said = self.said(run) if own == part else None
             place = None if said is None else said.place(item)
             if said is not None and place is not None:
-                found.append((run, said, place))
-        return found
+                yield run, said, place
 
     def of_row(self, row: str, part: str | None = None) -> dict[str, Said]:
         """What the runs of a row said, by part; of one part or of all."""
@@ -86,9 +84,13 @@ class Archive:
         return self._names
 
     def parts_with(self, item: int) -> tuple[str, ...]:
-        """The parts in which a sample was tested on."""
-        parts = dict.fromkeys(part for _, part in self.runs)
-        return tuple(part for part in parts if self.of_part(part, item))
+        """The parts in which a sample was tested on; every row has the same, so one run of each part is read."""
+        tested: dict[str, bool] = {}
+        for (_, part), run in self.runs.items():
+            said = None if part in tested else self.said(run)
+            if said is not None:
+                tested[part] = said.place(item) is not None
+        return tuple(part for part, here in tested.items() if here)
 
     def calibration(self, run: Run) -> Calibration | None:
         """Of a run's model."""

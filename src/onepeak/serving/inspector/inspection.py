@@ -66,6 +66,11 @@ class Inspection:
         """The name of the data."""
         return self.runs[0].dataset
 
+    @property
+    def asked_now(self) -> bool:
+        """Whether a model was asked, rather than runs read from disk."""
+        return bool(self._given)
+
     @cached_property
     def looks(self) -> dict[str, Style]:
         """The look of each row, in the order of the table."""
@@ -107,7 +112,7 @@ class Inspection:
     @cached_property
     def findings(self) -> tuple[str, ...]:
         """What the runs say together, in sentences; none where they cannot be read as a report reads them."""
-        if self._given:
+        if self.asked_now:
             return ()
         with self._loading:
             from onepeak.experiment.records import read_results

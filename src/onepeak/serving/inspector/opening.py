@@ -45,6 +45,7 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
     """
     import numpy as np
 
+    from onepeak.data.listing import counted
     from onepeak.data.manifest import ImageFiles
     from onepeak.posterior import temper
     from onepeak.report.source import Source
@@ -85,7 +86,7 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
     if measured.num_trained_on:
         notes.append(f"The model was trained on {measured.num_trained_on:,} of these {len(items):,} samples.")
     if measured.failed:
-        notes.append(f"{len(measured.failed):,} pictures cannot be read and are left out.")
+        notes.append(f"Left out, as not readable: {counted(len(measured.failed), 'picture')}.")
     return Inspection(
         folder,
         [run],

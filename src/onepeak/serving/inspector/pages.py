@@ -32,6 +32,8 @@ class OverviewPage:
 
     template: ClassVar[str] = "overview.html"
     shell: Shell
+    measured: str
+    """What the figures are, in a sentence."""
     failed: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -117,6 +119,17 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
         version=importlib.metadata.version("onepeak"),
         places=PLACES | (TRY_PLACE if can_try else {}),
     )
+
+
+def overview_page(inspection: Inspection, around: Shell) -> OverviewPage:
+    """The first page of an inspection."""
+    if inspection.asked_now:
+        measured = "On all of the data that the model was asked about."
+    elif len(inspection.runs) > len(inspection.looks):
+        measured = "Mean ± standard deviation over runs, on the test parts."
+    else:
+        measured = "On the test part of one run each."
+    return OverviewPage(shell=around, measured=measured, failed=inspection.failed, notes=inspection.notes)
 
 
 def samples_page(inspection: Inspection, around: Shell) -> SamplesPage:

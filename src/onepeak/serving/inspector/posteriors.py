@@ -81,7 +81,7 @@ class Posteriors:
         Raises:
             InputError: No run tested on it.
         """
-        found = self.archive.of_part(part, item)
+        found = list(self.archive.of_part(part, item))
         if not found:
             raise InputError(f"`item` must be in the test part of split {part}, got {item}, which no run tested on.")
         _, said, place = found[0]
@@ -115,8 +115,9 @@ class Posteriors:
 
     def where(self, part: str, item: int) -> int | None:
         """Where a tested sample lies in the data; None where it is not there."""
-        found = self.archive.of_part(part, item)
-        return self._where(found[0][1], found[0][2]) if found else None
+        for _, said, place in self.archive.of_part(part, item):
+            return self._where(said, place)
+        return None
 
     def evidence(self, row: str, part: str, item: int, label: int) -> bytes | None:
         """The evidence map of one class; None where there is no such sample, picture or model."""

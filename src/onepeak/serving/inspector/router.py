@@ -15,9 +15,9 @@ from onepeak.serving.inspector.inspection import Inspection
 from onepeak.serving.inspector.pages import (
     About,
     LabelsPage,
-    OverviewPage,
     SamplePage,
     TryPage,
+    overview_page,
     part_names,
     render,
     samples_page,
@@ -83,8 +83,8 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
     asked = Annotated[Filter, Depends(wanted)]
 
     @router.get("/")
-    def overview_page() -> HTMLResponse:
-        return _html(OverviewPage(shell=around, failed=inspection.failed, notes=inspection.notes))
+    def first() -> HTMLResponse:
+        return _html(overview_page(inspection, around))
 
     @router.get("/samples")
     def samples() -> HTMLResponse:

@@ -47,7 +47,7 @@ function tradeoff() {
   const chance = {type: "line", x0: 0, x1: 1, xref: "paper", y0: found.chance, y1: found.chance, line: {dash: "dash", width: 1, color: ink("soft")}};
   return {data, layout: {height: 380, margin: {l: 56, r: 16, t: 24, b: 44}, shapes: [chance],
     annotations: [{x: 1, xref: "paper", xanchor: "right", y: found.chance, yanchor: "bottom", text: "chance", showarrow: false, font: {color: ink("soft")}}],
-    xaxis: {title: {text: "mean absolute error", standoff: 8}}, yaxis: {title: {text: "side order index", standoff: 8}, tickformat: ".0%"}}};
+    xaxis: {title: {text: "mean absolute error", standoff: 8}, rangemode: "nonnegative"}, yaxis: {title: {text: "side order index", standoff: 8}, tickformat: ".0%"}}};
 }
 
 function curves(name) {

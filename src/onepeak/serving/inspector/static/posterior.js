@@ -93,9 +93,11 @@ const MOST_PAIRS = 8;
 /** The pairs out of order, in words, the worst first. */
 export function violationText(said, classes) {
   if (!said.violations.length) return [element("p", {class: "good-text"}, "Falls away from its prediction on both sides: no pair is out of order.")];
-  const line = pair => element("li", {}, pair.tie
-    ? `${classes[pair.outer]} is as probable as ${classes[pair.inner]} (${probability(said.probs[pair.outer])}), though farther from ${classes[said.predicted]}`
-    : `${classes[pair.outer]} (${probability(said.probs[pair.outer])}) is above ${classes[pair.inner]} (${probability(said.probs[pair.inner])}), though farther from ${classes[said.predicted]}`);
+  const line = ({inner, outer, tie}) => {
+    const [near, far] = [inner, outer].map(place => probability(said.probs[place]));
+    const above = near === far ? `is above ${classes[inner]} (both ${near})` : `(${far}) is above ${classes[inner]} (${near})`;
+    return element("li", {}, `${classes[outer]} ${tie ? `is as probable as ${classes[inner]} (${far})` : above}, though farther from ${classes[said.predicted]}`);
+  };
   const rise = pair => said.probs[pair.outer] - said.probs[pair.inner];
   const lines = said.violations.toSorted((one, other) => rise(other) - rise(one)).map(line), rest = lines.slice(MOST_PAIRS);
   return [
