@@ -25,7 +25,7 @@ from experiment.tiny import tiny
 from onepeak.experiment import task
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.events import EpochDone, Started
+from onepeak.experiment.events import EpochDone, Finished, Started
 from onepeak.experiment.grid import grid
 from onepeak.experiment.local import LocalExecutor
 from onepeak.experiment.run_folder import claim
@@ -35,6 +35,17 @@ KILLED = -signal.SIGKILL
 
 def ignore(event):
     pass
+
+
+class AtOnce:
+    """The most runs that were at work at the same time."""
+
+    def __init__(self):
+        self.now = self.most = 0
+
+    def tell(self, event):
+        self.now += isinstance(event, Started) - isinstance(event, Finished)
+        self.most = max(self.most, self.now)
 
 
 class Began(list):
@@ -167,6 +178,26 @@ def an_error_that_was_not_foreseen(opened, folder, **settings):
     }
 
 
+def a_folder_that_cannot_be_used(opened, folder, **settings):
+    """Not even an error can be written down beside the first run; what came of all runs."""
+    original = task.claim
+
+    def refused(place):
+        if "ce" in place.parts:
+            raise PermissionError("not yours")
+        return original(place)
+
+    task.claim = refused
+    try:
+        outcome = train(opened, folder, **settings)
+    finally:
+        task.claim = original
+    return {
+        "finished": [run.name for run in outcome.finished],
+        "failed": {event.run.name: event.message for event in outcome.failed},
+    }
+
+
 def interrupted(opened, folder, number):
     """A signal for the leader of the group, after the first epoch; who of the workers is there afterwards."""
     workers = folder.parent / f"workers-{folder.name}"
@@ -202,7 +233,9 @@ def main(place):
     facts = {"kills": killed_at_random(opened, place)}
     train(opened, place / "one-worker", workers=1)
     facts["two"] = two_at_once(opened, place / "shared")
-    train(opened, place / "packed", workers=3, pack=3)
+    at_once = AtOnce()
+    train(opened, place / "packed", workers=3, pack=2, report=at_once.tell)
+    facts["at once"] = at_once.most
     failing = tiny(cache, wild, "elb", num_splits=1)
     facts["failing"] = a_run_that_fails(failing, place / "failing")
     facts["packed failing"] = a_run_that_fails(failing, place / "packed-failing", workers=2, pack=2)
@@ -212,6 +245,8 @@ def main(place):
     short = tiny(cache, "ce", "elb", "ld", num_splits=1, epochs=1)
     facts["unforeseen"] = an_error_that_was_not_foreseen(short, place / "unforeseen", workers=1)
     facts["packed unforeseen"] = an_error_that_was_not_foreseen(short, place / "packed-unforeseen", workers=2, pack=2)
+    facts["forbidden"] = a_folder_that_cannot_be_used(short, place / "forbidden", workers=1)
+    facts["packed forbidden"] = a_folder_that_cannot_be_used(short, place / "packed-forbidden", workers=2, pack=2)
     long = tiny(cache, epochs=500)
     facts["interrupt"] = interrupted(long, place / "interrupted", signal.SIGINT)
     facts["orphans"] = interrupted(long, place / "orphaned", signal.SIGKILL)

@@ -14,6 +14,7 @@ from onepeak.experiment.compare import compare
 from onepeak.experiment.local import LocalExecutor, can_pack, devices_of
 from onepeak.networks.build import NetworkSettings
 from onepeak.report.tables import write_tables
+from onepeak.training.pack import MOST_LANES
 
 RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
 
@@ -46,9 +47,14 @@ def test_killed_at_random_moments_it_ends_in_the_same_table_and_bits(compared):
 
 
 @pytest.mark.parametrize("way", ["one-worker", "packed"])
-def test_one_worker_two_and_three_lanes_of_one_give_the_same_bits(compared, way):
+def test_one_worker_two_and_lanes_of_two_give_the_same_bits(compared, way):
     place, _ = compared
     assert_same_results(place / way, place / "whole")
+
+
+def test_no_more_runs_are_at_work_than_were_asked_for_though_lanes_are_free(compared):
+    _, facts = compared
+    assert facts["at once"] == 3  # of four runs, in two processes of two lanes
 
 
 def test_two_comparisons_of_one_folder_share_the_work_and_do_no_run_twice(compared):
@@ -108,6 +114,15 @@ def test_after_an_error_that_was_not_foreseen_a_fresh_worker_does_the_other_runs
     }
 
 
+@pytest.mark.parametrize("way", ["forbidden", "packed forbidden"])
+def test_a_run_whose_folder_cannot_be_used_fails_and_the_others_are_done(compared, way):
+    _, facts = compared
+    assert facts[way] == {
+        "finished": ["elb/split0-fold0", "ld/split0-fold0"],
+        "failed": {"ce/split0-fold0": "PermissionError: not yours"},
+    }
+
+
 def test_control_c_ends_all_workers_and_leaves_no_halves_of_files(compared):
     place, facts = compared
     interrupt = facts["interrupt"]
@@ -138,6 +153,13 @@ def test_runs_share_as_many_processes_as_are_needed_for_them():
     assert (packed.processes, packed.lanes, packed.workers) == (3, 2, 5)
     alone = LocalExecutor(device="cpu", workers=5)
     assert (alone.processes, alone.lanes) == (5, 1)
+
+
+def test_on_gpus_runs_that_may_not_share_a_process_have_a_gpu_each_unless_more_are_asked_for(monkeypatch):
+    monkeypatch.setattr("onepeak.experiment.local.devices_of", lambda _: ("cuda:0", "cuda:1"))
+    free, asked = LocalExecutor(), LocalExecutor(workers=6)
+    assert (free.processes, free.lanes, free.alone) == (2, MOST_LANES, 2)
+    assert (asked.processes, asked.lanes, asked.alone) == (2, 3, 6)
 
 
 def test_networks_that_draw_random_numbers_are_not_packed(tmp_path):

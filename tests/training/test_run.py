@@ -1,6 +1,8 @@
 """One run from start to end: long because every file it writes, and every way it can end, is looked at."""
 
+import gc
 import json
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -134,6 +136,29 @@ def test_a_run_leaves_the_global_generators_and_switches_as_they_were(trained):
     trained(dropout=0.2)
     assert torch.equal(torch.rand(3), expected)
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_a_method_with_layers_of_its_own_draws_nothing_that_another_thread_would_miss():
+    shape, before = NetworkSettings(backbone="mlp", num_features=6), torch.get_rng_state()
+    make_network(settings_of("po"), shape, len(CLASSES))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_run_that_is_over_frees_its_network_without_the_garbage_collector(trained, monkeypatch):
+    networks = []
+
+    def making(*args):
+        network = make_network(*args)
+        networks.append(weakref.ref(network))
+        return network
+
+    monkeypatch.setattr("onepeak.training.run.make_network", making)
+    gc.disable()
+    try:
+        trained("freed")
+        assert [each() for each in networks] == [None]
+    finally:
+        gc.enable()
 
 
 def test_methods_start_from_the_same_weights(table):

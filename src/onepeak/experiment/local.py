@@ -70,6 +70,8 @@ class LocalExecutor:
         self.workers = most if workers is None else check_integer("workers", workers, minimum=1)
         self.processes = min(self.workers, places) if self.finds_room else math.ceil(self.workers / lanes)
         self.lanes = math.ceil(self.workers / self.processes)
+        self.alone = places if workers is None else self.workers
+        """How many processes there are where runs may not share one; a GPU that nobody was asked to share is not."""
         share = max(1, num_cores() // self.processes) if on_gpu else 1
         self.threads = share if threads is None else check_integer("threads", threads, minimum=1)
         self.start = start
@@ -109,7 +111,7 @@ class _Team:
         self.logs: list[Path] = []
         self.lanes = executor.lanes if can_pack else 1
         self.finds_room = executor.finds_room and self.lanes > 1
-        self.most = executor.processes if can_pack else executor.workers
+        self.most = executor.processes if can_pack else executor.alone
 
     def train(self, runs: Sequence[Run], report: Report) -> None:
         """Gives out runs until all have ended."""
@@ -117,7 +119,7 @@ class _Team:
         while waiting or self.busy():
             while len(self.workers) < min(self.most, len(waiting) + self.busy()):
                 self.hire()
-            while waiting and waiting[0][0] <= time.monotonic() and (worker := self.least_busy()) is not None:
+            while waiting and waiting[0][0] <= time.monotonic() and (worker := self.free_worker()) is not None:
                 worker.give(waiting.popleft()[1])
             for connection in wait(list(self.workers), timeout=_ASK_AGAIN):
                 worker = self.workers[connection]  # type: ignore[index]
@@ -140,8 +142,10 @@ class _Team:
         """How many runs are being trained."""
         return sum(len(worker.runs) for worker in self.workers.values())
 
-    def least_busy(self) -> "_Worker | None":
-        """The worker to give a run to, if there is one."""
+    def free_worker(self) -> "_Worker | None":
+        """The worker to give a run to, the least busy; None where there is none or enough runs are being trained."""
+        if self.busy() >= self.executor.workers:  # which need not be a multiple of the lanes
+            return None
         free = [each for each in self.workers.values() if len(each.runs) < each.lanes and not each.is_spent]
         return min(free, key=lambda each: len(each.runs), default=None)
 

@@ -51,12 +51,18 @@ def train_task(
         try:
             result = _train(run, opened, place, fabric, report, alone=alone)
         except Exception as error:
-            foreseen = isinstance(error, OnepeakError)
-            message = str(error) if foreseen else f"{type(error).__name__}: {error}"
-            write_failure(place, run, message, error=error)
-            return Failed(run=run, message=message, unforeseen=not foreseen)
+            failed = failed_by(run, error)
+            write_failure(place, run, failed.message, error=error)
+            return failed
         forget_failure(place)
         return Finished(run=run, result=result)
+
+
+def failed_by(run: Run, error: Exception) -> Failed:
+    """What there is to tell of a run that an error has ended."""
+    foreseen = isinstance(error, OnepeakError)
+    message = str(error) if foreseen else f"{type(error).__name__}: {error}"
+    return Failed(run=run, message=message, unforeseen=not foreseen)
 
 
 def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | Failed | Elsewhere | None:

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -14,7 +15,7 @@ from typing import Any
 from onepeak.experiment.events import EpochDone, Event
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
-from onepeak.experiment.task import train_task
+from onepeak.experiment.task import failed_by, train_task
 
 LOGS = "logs"
 
@@ -57,13 +58,16 @@ def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
     voice = _Voice(connection, place)
 
     def train(run: Run) -> None:
-        fabric = make_fabric(device=place.device, precision=place.opened.experiment.precision)
         alone = place.lanes == 1
-        voice.tell(
-            train_task(
+        try:
+            fabric = make_fabric(device=place.device, precision=place.opened.experiment.precision)
+            end: Event = train_task(
                 run, place.opened, place.folder, fabric=fabric, report=voice.tell, since=place.since, alone=alone
             )
-        )
+        except Exception as error:  # its folder cannot be used; a lane would keep that to itself for ever
+            traceback.print_exc()
+            end = failed_by(run, error)
+        voice.tell(end)
 
     if place.lanes == 1:
         while (run := connection.recv()) is not None:

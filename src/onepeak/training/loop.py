@@ -95,9 +95,7 @@ class Loop:
         )
         self.is_warm = False
         """Whether an epoch was run in this process, so that all that is made on first use exists."""
-        self.recorded_steps = RecordedSteps(
-            feed, self.device_labels, lambda inputs, labels: self.descend(inputs, labels, None)
-        )
+        self.recorded_steps = RecordedSteps(feed, self.device_labels)
         self.recorded_answers: RecordedAnswers | None = None
         self.epoch = 0
         self.history: list[Row] = []
@@ -169,7 +167,7 @@ class Loop:
         losses = torch.zeros(len(batches), device=self.fabric.device)
         plan = None
         if self.records and self.is_warm:
-            plan = self.recorded_steps.plan(batches, seed=self.seed, epoch=self.epoch)
+            plan = self.recorded_steps.plan(batches, self.descend, seed=self.seed, epoch=self.epoch)
         for step, batch in enumerate(batches):
             if plan is None or not self.recorded_steps.fits(batch):
                 losses[step] = self.train_step(batch)
@@ -205,7 +203,7 @@ class Loop:
             self.average.update_parameters(self.network)
         return loss
 
-    def descend(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
+    def descend(self, inputs: Tensor, labels: Tensor, total_weight: float | None = None) -> Tensor:
         """Loss, gradient and the optimiser's step."""
         loss: Tensor = self.loss(inputs, labels, total_weight)
         self.fabric.backward(loss)

@@ -26,18 +26,27 @@ class RecordedSteps:
     Args:
         feed: Where inputs come from.
         labels: The labels of all samples, on the device.
-        descend: Takes inputs and labels, makes a step, and gives the loss.
     """
 
-    def __init__(self, feed: Feed, labels: Tensor, descend: Callable[[Tensor, Tensor], Tensor]) -> None:
-        self.feed, self.labels, self.descend = feed, labels, descend
+    def __init__(self, feed: Feed, labels: Tensor) -> None:
+        self.feed, self.labels = feed, labels
         self.columns = labels  # of one step; a buffer of the graph's from the first step on
         self.graph: Graph[Tensor] | None = None
         self.is_too_large = False
         """Whether the device has no memory for a recording."""
 
-    def plan(self, batches: list[Indices], *, seed: int, epoch: int) -> Tensor | None:
-        """The inputs and labels of an epoch, one column a sample; None where that or the recording cannot be had."""
+    def plan(
+        self, batches: list[Indices], descend: Callable[[Tensor, Tensor], Tensor], *, seed: int, epoch: int
+    ) -> Tensor | None:
+        """The inputs and labels of an epoch, one column a sample; None where that or the recording cannot be had.
+
+        Args:
+            batches: The samples of every step.
+            descend: Takes inputs and labels, makes a step, and gives the loss. It is recorded at the first call and not
+                kept: the loop it belongs to would never be freed but by the garbage collector, with all its graphs.
+            seed: The seed of the run.
+            epoch: The epoch.
+        """
         order = np.concatenate(batches)
         inputs = None if self.is_too_large else self.feed.train_plan(order, seed=seed, epoch=epoch)
         if inputs is None:
@@ -46,7 +55,7 @@ class RecordedSteps:
         if self.graph is None:
             self.columns = plan[:, : len(batches[0])].clone()
             self.graph = recorded_if_it_fits(
-                lambda: self.descend(self.feed.planned_inputs(self.columns[:-1]), self.columns[-1])
+                lambda: descend(self.feed.planned_inputs(self.columns[:-1]), self.columns[-1])
             )
             self.is_too_large = self.graph is None
         return None if self.is_too_large else plan

@@ -16,6 +16,7 @@ from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
+from onepeak.networks.seeds import seeded
 from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import HASH, clear_unfinished, write_in_one_step
 from onepeak.training.devices import same_bits
@@ -186,13 +187,14 @@ def train_run(
 def make_network(settings: RunSettings, shape: NetworkSettings, num_classes: int) -> Network:
     """The network of a run before its first step; methods share the first weights of all they share."""
     weights = None if settings.class_weight is None else torch.tensor(settings.class_weight)
-    made = method(
-        settings.method,
-        num_classes=num_classes,
-        variant=settings.variant,
-        class_weight=weights,
-        **settings.method_settings,
-    )
+    with seeded(settings.seed, "method"):  # its own layers draw when made, which another thread must not notice
+        made = method(
+            settings.method,
+            num_classes=num_classes,
+            variant=settings.variant,
+            class_weight=weights,
+            **settings.method_settings,
+        )
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
 
 
