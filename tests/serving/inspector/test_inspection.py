@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from onepeak.errors import InputError
 from onepeak.serving.http import create_app
-from onepeak.serving.inspector import Inspection, inspector_router, open_inspection, router
+from onepeak.serving.inspector import Inspection, inspector_router, open_inspection
 from onepeak.serving.inspector.filters import Filter
 from report.whole_runs import write_whole_comparison
 from run_folders import write_comparison
@@ -29,13 +29,14 @@ def test_the_first_page_is_ready_without_torch_or_pandas(tmp_path):
     assert done.stdout.strip() == "[]"
 
 
-def test_the_pages_after_the_first_are_prepared_while_nobody_waits(tmp_path, monkeypatch):
+def test_the_samples_are_prepared_while_the_first_page_is_read(tmp_path, monkeypatch):
     write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0})
     shown = open_inspection(tmp_path)
     prepared = threading.Event()
-    monkeypatch.setattr(router, "PREPARE_AFTER", 0.0)
     monkeypatch.setattr(shown, "prepare", lambda: (Inspection.prepare(shown), prepared.set()))
-    with TestClient(create_app(None, extra_routers=[inspector_router(shown)])):
+    app = create_app(None, extra_routers=[inspector_router(shown)])
+    with TestClient(app, base_url="http://localhost") as client:
+        assert client.get("/v1/inspect/findings").json() == list(shown.findings)
         assert prepared.wait(timeout=60)
     assert list(shown.posteriors.archive._samples) == ["ce"]
 

@@ -1,8 +1,7 @@
 """The addresses of the inspector. Samples are named by numbers and runs by names that are known: no path is taken."""
 
 import threading
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -28,8 +27,6 @@ from onepeak.serving.inspector.static_files import A_WHILE, static_router
 DATA = "/v1/inspect"
 """Where the pages get their figures: below /v1, so that errors come as JSON too."""
 _MOST_ITEM = 2**31
-PREPARE_AFTER = 2.0
-"""Seconds from the start until the pages after the first are prepared: the first has the machine to itself."""
 
 # Called `tested` in addresses: the filter of the same request may name a `part` too.
 PartName = Annotated[str, Path(pattern=r"^\d{1,6}-\d{1,6}$")]
@@ -44,16 +41,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
         columns: The columns that the model behind /v1/predict reads, none for pictures; left out where there is no
             model, and then there is no page to try it.
     """
-
-    @asynccontextmanager
-    async def lifespan(_: object) -> AsyncIterator[None]:
-        ahead = threading.Timer(PREPARE_AFTER, inspection.prepare)
-        ahead.daemon = True  # who stops the server does not wait for it
-        ahead.start()
-        yield
-        ahead.cancel()
-
-    router = APIRouter(include_in_schema=False, lifespan=lifespan)
+    router = APIRouter(include_in_schema=False)
     around = shell(inspection, can_try=columns is not None)
     parts = part_names(inspection.parts)
 
@@ -124,7 +112,10 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
 
     @router.get(f"{DATA}/findings")
     def findings() -> JsonResponse:
-        return JsonResponse(inspection.findings)
+        found = inspection.findings
+        # The first page is whole now, and its reader goes on to the samples; who stops the server does not wait for it.
+        threading.Thread(target=inspection.prepare, daemon=True).start()
+        return JsonResponse(found)
 
     @router.get(f"{DATA}/samples")
     def samples_data(asked: asked, page: Annotated[int, Query(ge=1)] = 1) -> JsonResponse:
