@@ -15,6 +15,7 @@ from torch import nn
 import onepeak
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning
+from onepeak.training.diverged import DivergedError
 
 QUICK = {
     "epochs": 25,
@@ -427,6 +428,17 @@ def test_a_fit_that_fails_leaves_the_one_before(fitted):
     with pytest.raises(InputError, match="`classes` must be given in the first call"):
         new.partial_fit(ROWS, LABELS)
     assert not hasattr(new, "n_features_in_")
+
+
+def test_going_on_that_fails_leaves_the_fit_before(fitted):
+    model = clone(fitted).fit(ROWS, LABELS)
+    before, intervals = model.predict_proba(ROWS), model.predict_interval(ROWS)
+    for _ in range(2):
+        with pytest.raises(DivergedError, match="no longer a number"):
+            model.set_params(lr=1e300, batch_size=20).partial_fit(10 * ROWS, LABELS)
+        np.testing.assert_array_equal(model.predict_proba(ROWS), before)
+        np.testing.assert_array_equal(model.predict_interval(ROWS), intervals)
+    assert not model.network_.training
 
 
 def test_the_least_cost_decides(fitted):

@@ -211,7 +211,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         classes: Any = None,
         sample_weight: Any = None,
     ) -> "OrdinalClassifier":
-        """Goes on training with one pass over these rows, at the learning rate `lr`.
+        """Goes on training with one pass over these rows, at the learning rate `lr`; if it fails, all stays as it was.
 
         None of them is held out, so there is no temperature and there are no intervals; those of a fit before are
         dropped.

@@ -1,5 +1,6 @@
 """What a fitted estimator holds: standard scores and a network, how they are trained and how they are pickled."""
 
+import copy
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +12,7 @@ from onepeak._shapes import Labels, LogProbs
 from onepeak.estimator.fitting import Curves, Table, fit_network, random_numbers, train_epoch
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.samples import Samples
+from onepeak.estimator.unchanged import unchanged_by_failure
 from onepeak.estimator.weight_bytes import from_bytes, to_bytes
 from onepeak.training.devices import same_bits
 from onepeak.training.optimizer import make_optimizer
@@ -71,22 +73,27 @@ class RowModel:
     def go_on(self, train: Samples, recipe: Recipe, *, epoch: int) -> float:
         """One more pass over some samples, which also teach the scale of the columns; their mean loss.
 
+        If it fails, all is as it was before.
+
         Args:
             train: What to learn from.
             recipe: Learning rate, weight decay and batch size may differ from those before.
             epoch: How many passes there were before.
         """
-        self.recipe = recipe
-        self._learn_scale(train)
-        if self.optimizer is None:
-            self.optimizer = make_optimizer(self.network, recipe)
-        for group in self.optimizer.param_groups:
-            group |= {"lr": recipe.lr, "weight_decay": recipe.weight_decay}
-        table = self._table(train)
-        with random_numbers(self.seed + epoch, table.rows.device) as order, same_bits():
-            loss = train_epoch(self.network, table, self.optimizer, batch_size=self.recipe.batch_size, order=order)
-        self.network.method.tighten()
-        self.network.eval()
+        with unchanged_by_failure(self):
+            # Copies learn: half of a pass, or a step too large, would stay in the weights themselves.
+            self.network, self.optimizer, self.scaler = copy.deepcopy((self.network, self.optimizer, self.scaler))
+            self.recipe = recipe
+            self._learn_scale(train)
+            if self.optimizer is None:
+                self.optimizer = make_optimizer(self.network, recipe)
+            for group in self.optimizer.param_groups:
+                group |= {"lr": recipe.lr, "weight_decay": recipe.weight_decay}
+            table = self._table(train)
+            with random_numbers(self.seed + epoch, table.rows.device) as order, same_bits():
+                loss = train_epoch(self.network, table, self.optimizer, batch_size=self.recipe.batch_size, order=order)
+            self.network.method.tighten()
+            self.network.eval()
         return loss
 
     @torch.inference_mode()
