@@ -5,6 +5,7 @@ import pytest
 
 from http_server import encoded
 from onepeak.data.decode import TooManyPixelsError, UnreadablePictureError
+from onepeak.errors import InputError
 from onepeak.serving.http import decoding
 
 
@@ -29,6 +30,19 @@ def test_what_is_wrong_with_a_picture_comes_out_and_the_next_is_decoded(model, p
             return pixels.shape
 
     assert asyncio.run(run()) == (48, 48, 3)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("shape", [(1, 4000, 3), (100_000, 1, 3)])
+def test_a_line_that_resizing_would_make_huge_is_refused_before(model, shape):
+    """Files of a few hundred bytes whose short side becomes 48 pixels, and whose long side grows with it."""
+
+    async def run():
+        async with decoding.Decoding(model, max_pixels=10**6).pixels(encoded(np.zeros(shape, np.uint8))):
+            pass
+
+    with pytest.raises(InputError, match=r"too thin: resized for the model it would have \d+ x \d+ pixels"):
+        asyncio.run(run())
 
 
 def test_while_too_many_pixels_wait_no_further_picture_is_decoded(model, pictures, monkeypatch):

@@ -8,11 +8,14 @@ from contextlib import asynccontextmanager
 from typing import TypeVar, final
 
 from onepeak.data.decode import decode_picture
+from onepeak.errors import InputError
 from onepeak.serving.model import Model
 from onepeak.serving.pictures import Pixels
 
 _MOST_BYTES = 256 * 2**20
 """Of decoded pictures that wait for the network; beyond, no further one is decoded."""
+_MOST_GROWN = 32 * 512 * 512
+"""Pixels that resizing may make of fewer: a line of pixels would become a picture of gigabytes."""
 _MOST_THREADS = 8
 
 ResultT = TypeVar("ResultT")
@@ -62,7 +65,13 @@ class Decoding:
         self._threads.shutdown()
 
     def _decoded(self, data: bytes) -> Pixels:
-        return self.model.pixels(decode_picture(data, max_pixels=self.max_pixels))
+        picture = decode_picture(data, max_pixels=self.max_pixels)
+        resize = self.model.description.resize
+        if resize is not None:
+            height, width = resize.size_of(picture.height, picture.width)
+            if height * width > max(picture.height * picture.width, min(self.max_pixels, _MOST_GROWN)):
+                raise InputError(f"too thin: resized for the model it would have {height} x {width} pixels")
+        return self.model.pixels(picture)
 
     def _count(self, num_bytes: int) -> None:
         self._num_bytes += num_bytes
