@@ -10,6 +10,7 @@ from docs.pages import PAGES, ROOT
 TEXTS = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "results").rglob("*.md")]
 HOSTS = {"github.com", "doi.org", "arxiv.org", "127.0.0.1"}
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_INCLUDE = re.compile(r"^```{include} (\S+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -22,6 +23,15 @@ def test_links_lead_somewhere(path):
         target, _, _ = link.partition("#")
         made = "_generated" in target  # by the build, which checks it
         assert made or not target or (path.parent / target).exists(), f"{path.name}: {link}"
+
+
+def test_links_of_an_included_text_lead_somewhere_from_the_page_that_includes_it():
+    for page in PAGES:
+        for included in _INCLUDE.findall(page.read_text(encoding="utf-8")):
+            for link in _LINK.findall((page.parent / included).read_text(encoding="utf-8")):
+                target, _, _ = link.partition("#")
+                picture = target.endswith(".png")  # found from where the text lies, by :relative-images:
+                assert target.startswith("http") or picture or (page.parent / target).exists(), f"{page.name}: {link}"
 
 
 def test_every_committed_picture_is_made_by_a_script_beside_it():
