@@ -39,7 +39,7 @@ def used(name, owner):
     return set(re.findall(rf"\b{owner}\.(\w+)", (TEMPLATES / name).read_text()))
 
 
-@pytest.mark.parametrize("kind", {type(page) for page in PAGES}, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", dict.fromkeys(map(type, PAGES)), ids=lambda kind: kind.__name__)
 def test_a_page_uses_all_that_it_is_given_and_nothing_else(kind):
     assert used(kind.template, "page") | {"shell"} == {field.name for field in fields(kind)}
 
