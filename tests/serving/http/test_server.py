@@ -143,6 +143,16 @@ def test_what_is_no_http_is_refused_and_the_server_lives(server):
     assert httpx.get(f"{server[1]}/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.bad_input
+def test_a_head_that_does_not_end_is_cut_off(server):
+    with connected(server[1]) as connection, contextlib.suppress(ConnectionError):
+        connection.sendall(b"GET /healthz HTTP/1.1\r\n")
+        for _ in range(1000):
+            connection.sendall(b"X-More: " + b"x" * 60_000 + b"\r\n")
+        pytest.fail("60 MB were read")
+    assert httpx.get(f"{server[1]}/healthz").status_code == 200
+
+
 def test_sigterm_loses_no_request_that_is_under_way(server, pictures):
     """The last test of this server."""
     process, address = server

@@ -55,6 +55,7 @@ def serve_app(
         logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
+        http="h11",  # bounds the head of a request; the other one that uvicorn would take if it is installed does not
         log_config=None,
         access_log=False,
         ws="none",
