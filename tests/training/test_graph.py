@@ -8,7 +8,7 @@ from onepeak.data.biopsies import biopsies
 from onepeak.data.splits import make_splits
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import make_fabric
-from onepeak.training.graph import graphs_are_on
+from onepeak.training.graph import RecordingError, graphs_are_on, recorded_if_it_fits
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
 from onepeak.training.recipe_file import changed
@@ -22,6 +22,19 @@ def test_nothing_is_recorded_on_a_cpu_or_when_switched_off(monkeypatch):
     assert graphs_are_on(torch.device("cuda"))
     monkeypatch.setenv("ONEPEAK_GRAPHS", "0")
     assert not graphs_are_on(torch.device("cuda"))
+
+
+def test_work_that_cannot_be_recorded_names_the_switch_and_a_full_device_does_without(monkeypatch):
+    def refuse(error):
+        def recording(_):
+            raise error
+
+        monkeypatch.setattr("onepeak.training.graph.Graph", recording)
+        return recorded_if_it_fits(lambda: None)
+
+    assert refuse(torch.OutOfMemoryError("full")) is None
+    with pytest.raises(RecordingError, match=r"cannot be recorded .*not permitted.*`\.item\(\)`.*ONEPEAK_GRAPHS=0"):
+        refuse(RuntimeError("operation not permitted when stream is capturing"))
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,10 @@ _RECORDING = threading.Lock()
 """Threads record in turn: the stream that recordings are made on is one for all."""
 
 
+class RecordingError(RuntimeError):
+    """Work that cannot be recorded. What is left of the attempt may make the process unfit for more."""
+
+
 def graphs_are_on(device: torch.device) -> bool:
     """Whether to record: on a CUDA device, unless the environment variable ONEPEAK_GRAPHS is 0."""
     return device.type == "cuda" and os.environ.get("ONEPEAK_GRAPHS", "1") != "0"
@@ -47,8 +51,17 @@ def recorded_if_it_fits(work: Callable[[], Result]) -> Graph[Result] | None:
 
     Args:
         work: As for `Graph`.
+
+    Raises:
+        RecordingError: The work is none that can be recorded.
     """
     try:
         return Graph(work)
     except torch.OutOfMemoryError:
         return None
+    except RuntimeError as error:
+        raise RecordingError(
+            f"A step or the validation cannot be recorded as a CUDA graph ({error}). Does the method or the network "
+            "look at a number on the device, as `.item()` or an `if` does? Set the environment variable "
+            "ONEPEAK_GRAPHS=0 to train without recordings, slower."
+        ) from error
