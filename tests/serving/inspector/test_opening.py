@@ -64,6 +64,11 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
     assert not shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].evidence
 
 
+def test_a_run_of_a_comparison_is_shown_with_its_data_and_classes(compared):
+    shown = open_inspection(compared / "runs" / "ce" / "split1-fold0")
+    assert (shown.posteriors.kind, shown.parts, shown.classes) == ("pictures", ("1-0",), GRADES)
+
+
 def test_data_that_were_moved_are_found_by_their_root(tmp_path):
     write_whole_run(tmp_path, method="ce")
     (tmp_path / "config.toml").write_text('data = "fgnet"\nroot = "/nowhere"\n')

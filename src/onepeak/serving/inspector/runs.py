@@ -57,7 +57,7 @@ class Found:
     """A sentence for each run that ended with an error."""
     classes: tuple[str, ...]
     config: Mapping[str, Any] | None
-    """The settings of the experiment; None for a single run."""
+    """The settings of the experiment; None for a single run that is part of none."""
 
 
 def find_runs(folder: Path) -> Found:
@@ -74,7 +74,7 @@ def find_runs(folder: Path) -> Found:
     if not results:
         why = f"{len(failed)} failed, the first: {failed[0]}" if failed else "none is done."
         raise InputError(f"`{folder}` must hold at least one finished run, got none: {why}")
-    config = _config(folder)
+    config = _config(folder if many else _comparison(folder))
     order = {_label(entry): place for place, entry in enumerate((config or {}).get("methods", ()))}
     runs = sorted(map(_run, results), key=lambda run: (order.get(run.row, len(order)), run.row, run.split, run.fold))
     if len({run.dataset for run in runs}) > 1:
@@ -126,6 +126,12 @@ def _failure(path: Path) -> str:
 
 def _label(entry: Any) -> str:
     return str(entry.get("label", entry.get("name"))) if isinstance(entry, dict) else str(entry)
+
+
+def _comparison(folder: Path) -> Path:
+    """The comparison that a run is part of, as its place tells; the run itself where it is part of none."""
+    above = folder.resolve().parents
+    return above[2] if len(above) > 2 and above[1].name == RUNS else folder
 
 
 def _config(folder: Path) -> Mapping[str, Any] | None:
