@@ -12,6 +12,14 @@ def test_the_page_shows_every_address_and_option(ask):
     assert "Too many bytes, items or pixels." in page
 
 
+def test_the_page_tells_every_field_of_an_answer(ask):
+    page = ask.get("/docs").text
+    records = ask.get("/openapi.json").json()["components"]["schemas"]
+    for field in (field for record in records.values() for field in record["properties"]):
+        assert f"<code>{field}</code>" in page
+    assert "Side order index: the share of adjacent classes that fall away from the label." in page
+
+
 def test_the_page_needs_nothing_from_elsewhere(ask):
     page = ask.get("/docs").text
     loaded = re.findall(r'(?:src|href)="([^"]*)"', page)

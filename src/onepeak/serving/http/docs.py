@@ -40,8 +40,12 @@ def docs_router(app: FastAPI) -> APIRouter:
     @router.get("/docs")
     def docs() -> HTMLResponse:
         description = app.openapi()
-        page = environment.get_template("docs.html")
-        return HTMLResponse(page.render(info=description["info"], operations=list(operations(description))))
+        page = environment.get_template("docs.html").render(
+            info=description["info"],
+            operations=list(operations(description)),
+            records=description.get("components", {}).get("schemas", {}),
+        )
+        return HTMLResponse(page)
 
     @router.get("/docs.css")
     def style() -> FileResponse:
