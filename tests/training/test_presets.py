@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 
 from onepeak.data.augment import Augment
 from onepeak.data.manifest import ImageFiles, Manifest
@@ -78,6 +79,32 @@ def test_what_suits_depends_on_whether_there_are_rows_small_pictures_or_files(tm
     assert preset("auto", small).augment.crop is None
     assert preset("auto", large) == preset("auto", files)
     assert preset("auto", files).augment.crop == 224
+
+
+@pytest.mark.parametrize(
+    ("sizes", "crop"),
+    [
+        ([(64, 64), (64, 64)], None),
+        ([(64, 48), (64, 48)], None),
+        ([(64, 64), (48, 48)], 224),
+        ([(97, 97), (97, 97)], 224),
+    ],
+)
+def test_files_of_one_small_size_are_not_enlarged_nor_turned_upside_down(tmp_path, sizes, crop):
+    paths = [f"{i}.png" for i in range(len(sizes))]
+    for path, size in zip(paths, sizes, strict=True):
+        Image.new("RGB", size).save(tmp_path / path)
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    files = Manifest(
+        name="files",
+        items=ImageFiles(root=tmp_path, paths=("broken.png", *paths)),
+        labels=planted_pictures(3).labels,
+        classes=("low", "middle", "high"),
+    )
+    recipe = preset("auto", files)
+    assert recipe.augment.crop == crop
+    assert (recipe.resize.short_side is None) == (crop is None)
+    assert not recipe.augment.vertical_flip
 
 
 @pytest.mark.bad_input

@@ -24,8 +24,10 @@ def compare(
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")
     ] = None,
-    splits: Annotated[int | None, typer.Option("--splits", help="How many splits of the series.")] = None,
-    folds: Annotated[int | None, typer.Option("--folds", help="How many folds of each split.")] = None,
+    splits: Annotated[
+        int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
+    ] = None,
+    folds: Annotated[int | None, typer.Option("--folds", help="How many folds each split has; a run a fold.")] = None,
     recipe: Annotated[str | None, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,

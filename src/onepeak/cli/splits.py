@@ -31,8 +31,12 @@ def splits(
             help="auto, kfold, holdout; paper or code for one of the paper's data sets; or a CSV or JSON of splits."
         ),
     ] = "auto",
-    num_splits: Annotated[int | None, typer.Option("--splits", help="How many splits of the series.")] = None,
-    num_folds: Annotated[int | None, typer.Option("--folds", help="How many folds of each split.")] = None,
+    num_splits: Annotated[
+        int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
+    ] = None,
+    num_folds: Annotated[
+        int | None, typer.Option("--folds", help="How many folds each split has; a run a fold.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Another seed is another series.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Save the splits: a file that ends in .csv or .json.")] = None,
     as_json: Annotated[

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from onepeak._check import check_choice
 from onepeak.data.augment import Augment
-from onepeak.data.manifest import FeatureRows, ImageArrays, Manifest
+from onepeak.data.decode import UnreadablePictureError, decode_picture
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.data.resize import Resize
 from onepeak.training.recipe import Recipe
 
@@ -52,6 +53,9 @@ PICTURES = Recipe(
 SMALL_PICTURES = Recipe(epochs=15, batch_size=32, lr=2e-3, warmup_epochs=1, augment=Augment(vertical_flip=True))
 """Pictures of one small size that came as arrays, for the small backbone on a CPU."""
 
+SMALL_FILES = replace(SMALL_PICTURES, augment=Augment())
+"""Picture files of one small size: the same, but what they show may have an upper side."""
+
 TABLE = Recipe(epochs=100, batch_size=64, lr=3e-3, weight_decay=1e-3, warmup_epochs=1, evaluation_batch_size=4096)
 """Rows of a table, for the mlp."""
 
@@ -81,5 +85,21 @@ def preset(name: str, manifest: Manifest) -> Recipe:
             return TABLE
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
             return SMALL_PICTURES
+        case ImageFiles() as files if _one_small_size(files):
+            return SMALL_FILES
         case _:
             return PICTURES
+
+
+def _one_small_size(files: ImageFiles) -> bool:
+    """Whether all pictures that can be read are small and alike in size; the first that is not ends the search."""
+    found: tuple[int, int] | None = None
+    for path in files.paths:
+        try:
+            size = decode_picture((files.root / path).read_bytes()).size
+        except (OSError, UnreadablePictureError):  # told of when all are decoded
+            continue
+        if max(size) > LARGEST_SMALL or size != (found or size):
+            return False
+        found = size
+    return found is not None
