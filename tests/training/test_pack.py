@@ -43,8 +43,22 @@ def test_as_many_fit_as_there_is_memory_for(monkeypatch, free, reserved, shared,
         (timm.create_model("resnet18", drop_path_rate=0.1), True),
         (timm.create_model("resnet18"), False),
         (timm.create_model("resnet18", drop_block_rate=0.1), True),
+        (timm.layers.PatchDropout(0.1), True),
+        (nn.MultiheadAttention(4, 2, dropout=0.1), True),
+        (nn.MultiheadAttention(4, 2), False),
+        (nn.RReLU(), True),
     ],
-    ids=["dropout", "no dropout", "drop path", "plain", "drop block"],
+    ids=[
+        "dropout",
+        "no dropout",
+        "drop path",
+        "plain",
+        "drop block",
+        "patches",
+        "attention",
+        "plain attention",
+        "rrelu",
+    ],
 )
 def test_layers_that_draw_random_numbers_are_found(network, draws):
     assert draws_at_random(network) is draws

@@ -15,7 +15,7 @@ import torch
 
 from onepeak._check import check_integer
 from onepeak.data.store.build import num_cores
-from onepeak.errors import OnepeakError
+from onepeak.errors import InputError, OnepeakError
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
@@ -64,6 +64,7 @@ class LocalExecutor:
         self.devices = devices_of(device)
         on_gpu = self.devices[0].startswith("cuda")
         self.finds_room = on_gpu and pack == "auto"
+        self.must_pack = pack != "auto"
         lanes = (MOST_LANES if on_gpu else 1) if pack == "auto" else check_integer("pack", pack, minimum=1)
         places = num_cores() if self.devices[0] == "cpu" else len(self.devices)
         most = places * lanes if on_gpu else places
@@ -78,7 +79,13 @@ class LocalExecutor:
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs; see `Executor`."""
-        team = _Team(self, opened, folder, can_pack=self.lanes == 1 or can_pack(opened))
+        packable = self.lanes == 1 or can_pack(opened)
+        if not packable and self.must_pack:
+            raise InputError(
+                "`pack` (--pack) must be 1 for a network with dropout, as the random numbers are a process's, "
+                f"got {self.lanes}."
+            )
+        team = _Team(self, opened, folder, can_pack=packable)
         try:
             team.train(runs, report)
         except BaseException:

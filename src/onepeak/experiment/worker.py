@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections import Counter
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -85,15 +86,15 @@ class _Voice:
     def __init__(self, connection: "Connection[Any, Any]", place: Workplace) -> None:
         self.connection, self.place = connection, place
         self.speaking = threading.Lock()
-        self.epochs = 0
+        self.epochs: Counter[str] = Counter()
         self.knows_room = not place.finds_room
 
     def tell(self, event: Event) -> None:
         """Sends an event, and once the first run is well under way how many fit."""
         with self.speaking:
             self.send(event)
-            self.epochs += isinstance(event, EpochDone)
-            if not self.knows_room and self.epochs == 2:  # the second is the first that is recorded
+            self.epochs[event.run.name] += isinstance(event, EpochDone)
+            if not self.knows_room and self.epochs[event.run.name] == 2:  # the second is the first that is recorded
                 self.knows_room = True
                 self.send(self.room())
 

@@ -55,7 +55,7 @@ def lanes_that_fit(device: torch.device, *, shared: int) -> int:
 
 
 def draws_at_random(network: nn.Module) -> bool:
-    """Whether a network has layers that draw random numbers in training: dropout of any kind.
+    """Whether a network has layers of torch or timm that draw random numbers in training: dropout of any kind.
 
     Example:
         >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
@@ -63,9 +63,15 @@ def draws_at_random(network: nn.Module) -> bool:
         >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.0)))
         False
     """
-    return any(
-        getattr(layer, share, 0)
-        for layer in network.modules()
-        if "drop" in type(layer).__name__.lower()
-        for share in ("p", "drop_prob")
-    )
+    return any(_draws(layer) for layer in network.modules())
+
+
+def _draws(layer: nn.Module) -> bool:
+    match layer:
+        case nn.RReLU():
+            return True
+        case nn.MultiheadAttention() | nn.RNNBase():
+            return bool(layer.dropout)
+        case _:
+            shares = ("p", "drop_prob", "prob")  # as torch and timm call them
+            return "drop" in type(layer).__name__.lower() and any(getattr(layer, share, 0) for share in shares)
