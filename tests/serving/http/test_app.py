@@ -10,6 +10,7 @@ from onepeak.serving.http import create_app
 def test_the_server_says_that_it_lives():
     answer = asking(create_app(None)).get("/healthz")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    assert asking(create_app(None)).head("/healthz").status_code == 200
 
 
 def test_the_first_page_is_that_of_a_router_or_the_description():

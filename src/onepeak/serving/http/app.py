@@ -61,6 +61,7 @@ def create_app(
     answer_failures(app)
     app.include_router(docs_router(app))
 
+    @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", summary="Whether the server lives", response_description="It does.", tags=["server"])
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}

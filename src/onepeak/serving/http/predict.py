@@ -106,6 +106,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
                 else:
                     parse = partial(uploads_of, body, kind, max_items=limits.max_items)
                     uploads = await predictor.decoding.run(parse)
+                    del body, parse  # the uploads are copies of all of it
                     outcome = await predictor.pictures(uploads, reading, evidence=options.evidence)
             names = [upload.name for upload in uploads]
             # In a thread, as thousands of rows are megabytes of text.
