@@ -26,6 +26,8 @@ exclude_patterns = ["_build", "README.md"]
 html_theme = "furo"
 html_title = f"onepeak {release}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["narrow.css"]
 
 # Docstrings are Google style with code in single backticks; what a tensor is, is its name, so types stay short.
 default_role = "code"
