@@ -17,7 +17,7 @@ def points(*each):
     return Reliability(num_bins=5, confidence=bins, cumulative=bins[:1])
 
 
-FOUND = {"ce": points((0.3, 0.2, 400), (0.9, 0.5, 100)), "elb": points((0.5, 0.5, 9), (0.7, 0.6, 1))}
+FOUND = {"ce": points((0.3, 0.2, 400), (0.9, 0.5, 100)), "elb": points((0.5, 0.5, 90), (0.7, 0.6, 10))}
 
 
 def test_a_line_goes_through_what_was_stated_and_what_came_true():
@@ -31,7 +31,7 @@ def test_a_line_goes_through_what_was_stated_and_what_came_true():
 def test_a_dot_has_the_area_of_its_statements_but_can_always_be_seen():
     figure = interactive_reliability(FOUND, LOOKS, statement="confidence")
     assert list(figure.data[1].marker.size) == pytest.approx([14, 14 / 2])
-    many = {"ce": points((0.1, 0.1, 10_000), (0.9, 0.5, 1))}
+    many = {"ce": points((0.1, 0.1, 10_000), (0.9, 0.5, 10))}
     assert min(interactive_reliability(many, LOOKS, statement="confidence").data[1].marker.size) == 14 / 4
 
 
@@ -51,3 +51,9 @@ def test_print_shows_both_statements_before_and_after():
     assert trained.lines[1].get_xydata() == pytest.approx(np.array([[30, 20], [90, 50]]))
     assert calibrated.lines[1].get_xydata() == pytest.approx(np.array([[50, 50], [70, 60]]))
     assert len(cumulative.lines[1].get_xydata()) == 1
+
+
+def test_bins_of_a_handful_are_left_out_unless_all_are():
+    found = {"ce": points((0.3, 0.2, 400), (0.9, 1.0, 2)), "elb": points((0.5, 0.5, 3), (0.7, 0.0, 1))}
+    _, ce, elb = interactive_reliability(found, LOOKS, statement="confidence").data
+    assert (list(ce.x), list(elb.x)) == ([0.3], [0.5, 0.7])

@@ -23,6 +23,9 @@ Statement: TypeAlias = Literal["confidence", "cumulative"]
 STATEMENTS: Mapping[Statement, str] = {"confidence": "most probable label", "cumulative": "label k or below"}
 """What is stated, in words, by the field of `Reliability` that has it."""
 
+FEWEST = 10
+"""Statements that a bin must hold to be shown, unless no bin does."""
+
 _GREY = "#7a7f87"
 
 
@@ -91,12 +94,13 @@ def _draw(axes: PrintedAxes, found: Mapping[str, Reliability], looks: Looks, sta
 
 
 def bins_of(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
-    """The bins of a statement."""
+    """The bins of a statement that hold enough to be shown: a handful come true all or none, which says nothing."""
     match statement:
         case "confidence":
-            return found.confidence
+            bins = found.confidence
         case "cumulative":
-            return found.cumulative
+            bins = found.cumulative
+    return tuple(each for each in bins if each.count >= FEWEST) or bins
 
 
 def _weights(bins: Sequence[ReliabilityBin]) -> npt.NDArray[np.float64]:
