@@ -21,6 +21,9 @@ from hypothesis import settings
 settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("default")
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+# Small networks are trained faster by one thread, other tests want their share, and the processes that tests start have
+# one too: so a run has the same bits here and there.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)

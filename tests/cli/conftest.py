@@ -5,20 +5,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from onepeak.cli import main
 from onepeak.experiment.task import train_task
 from onepeak.training.devices import make_fabric
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread():
-    """As in the processes, so that the same run has the same bits here and there."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -3,27 +3,20 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from onepeak.cli import main
 from report.whole_runs import write_whole_comparison
 from serving.inspector.tiny_comparison import write_tiny_comparison
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
+def run(onepeak_command):
     """Runs `onepeak inspect`; gives the exit status and what was printed."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["onepeak", "inspect", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return (stopped.value.code or 0, *capsys.readouterr())
-
-    return call
+    return partial(onepeak_command, "inspect")
 
 
 @pytest.fixture

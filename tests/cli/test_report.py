@@ -1,24 +1,16 @@
 import json
-import sys
+from functools import partial
 
 import pytest
 
-from onepeak.cli import main
 from report.whole_runs import write_failure
 from run_folders import write_run
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
+def run(onepeak_command):
     """Runs `onepeak report`; gives the exit status and what was printed."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["onepeak", "report", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return (stopped.value.code or 0, *capsys.readouterr())
-
-    return call
+    return partial(onepeak_command, "report")
 
 
 @pytest.fixture

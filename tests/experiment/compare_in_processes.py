@@ -61,6 +61,14 @@ def train(opened, folder, *, workers=2, pack=1, report=ignore):
     return compare(opened, folder, executor=executor, report=report)
 
 
+def ends_of(outcome):
+    """How the runs ended, by name."""
+    return {
+        "finished": [run.name for run in outcome.finished],
+        "failed": {event.run.name: event.message for event in outcome.failed},
+    }
+
+
 def started(work):
     """A child that is the leader of a group of processes, as a command in a shell is."""
     child = os.fork()
@@ -130,13 +138,7 @@ def a_run_that_fails(opened, folder, **settings):
     for _ in range(2):
         began = Began()
         outcome = train(opened, folder, report=began.tell, **settings)
-        outcomes.append(
-            {
-                "finished": [run.name for run in outcome.finished],
-                "failed": {event.run.name: event.message for event in outcome.failed},
-                "began": began,
-            }
-        )
+        outcomes.append(ends_of(outcome) | {"began": began})
     return outcomes
 
 
@@ -151,11 +153,7 @@ def a_worker_that_dies(opened, folder, **settings):
             os.kill(worker.pid, signal.SIGKILL)
 
     outcome = train(opened, folder, **settings, report=report)
-    return {
-        "killed": began[1],
-        "finished": [run.name for run in outcome.finished],
-        "failed": {event.run.name: event.message for event in outcome.failed},
-    }
+    return ends_of(outcome) | {"killed": began[1]}
 
 
 def an_error_that_was_not_foreseen(opened, folder, **settings):
@@ -172,10 +170,7 @@ def an_error_that_was_not_foreseen(opened, folder, **settings):
         outcome = train(opened, folder, **settings)
     finally:
         task._train = original
-    return {
-        "finished": [run.name for run in outcome.finished],
-        "failed": {event.run.name: event.message for event in outcome.failed},
-    }
+    return ends_of(outcome)
 
 
 def a_folder_that_cannot_be_used(opened, folder, **settings):
@@ -192,10 +187,7 @@ def a_folder_that_cannot_be_used(opened, folder, **settings):
         outcome = train(opened, folder, **settings)
     finally:
         task.claim = original
-    return {
-        "finished": [run.name for run in outcome.finished],
-        "failed": {event.run.name: event.message for event in outcome.failed},
-    }
+    return ends_of(outcome)
 
 
 def interrupted(opened, folder, number):

@@ -1,19 +1,9 @@
 """The comparisons in processes, made once for all tests that look at them."""
 
 import pytest
-import torch
 
 from experiment.made_once import made_once
 from onepeak.training.devices import make_fabric
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread():
-    """As in the workers, so that the same run has the same bits here and there."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -3,21 +3,11 @@
 from dataclasses import replace
 
 import pytest
-import torch
 
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.run import train_run
 from training.planted import RECIPE, planted_table, settings_of, split_of
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread():
-    """Small networks are trained faster by one thread than by many, and other tests want their share."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -75,8 +75,7 @@ class Loop:
     ) -> None:
         self.network, self.feed, self.split, self.recipe = network, feed, split, recipe
         self.fabric, self.seed, self.select, self.watches = fabric, seed, select, watches
-        self.alone = alone
-        self.labels = labels
+        self.alone, self.labels = alone, labels
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
         self.metrics = collection(network.method.num_classes, names=measured_names(select)).to(fabric.device)
         if fabric.device.type == "cuda":
@@ -100,8 +99,7 @@ class Loop:
         self.epoch = 0
         self.history: list[Row] = []
         self.best: dict[str, Tensor] = {}
-        self.best_epoch = -1
-        self.best_value = math.nan
+        self.best_epoch, self.best_value = -1, math.nan
 
     def run(
         self,
