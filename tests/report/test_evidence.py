@@ -50,6 +50,16 @@ def test_curves_are_the_means_of_the_histories(folder):
     assert evidence.curves["mae"]["ce"].mean.tolist() == pytest.approx(expected.tolist())
 
 
+def test_a_history_of_which_some_epochs_were_kept_is_drawn_where_those_epochs_were(tmp_path):
+    place = write_whole_run(tmp_path, method="ce", epochs=31)
+    history = pd.read_csv(place / "history.csv")
+    whole = gathered(tmp_path).curves["mae"]["ce"]
+    history[history["epoch"] % 10 == 0].to_csv(place / "history.csv", index=False)
+    kept = gathered(tmp_path).curves["mae"]["ce"]
+    assert kept.epochs.tolist() == list(range(1, 32))
+    assert kept.mean.tolist() == pytest.approx(whole.mean.tolist())  # its course is a straight line
+
+
 def test_posteriors_are_measured_at_the_temperature_of_each_run(folder):
     place = write_whole_run(folder, method="elb", split=2, calibration={"temperature": 2.0})
     evidence = gathered(folder)

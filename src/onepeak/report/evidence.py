@@ -138,9 +138,12 @@ def _read_history(run: dict[Any, Any], reading: _Reading) -> None:
     except InputError:
         return  # the curve goes without it; results and predictions do not depend on it
     for metric in CURVES:
-        if f"valid_{metric}" in history and len(history):
+        if {"epoch", f"valid_{metric}"} <= set(history.columns) and len(history):
             values = history[f"valid_{metric}"].to_numpy(dtype=np.float64)
-            reading.histories[metric].setdefault(run["label"], []).append(values)
+            epochs = history["epoch"].to_numpy(dtype=np.int64)
+            # Of kept records only some epochs are left: between two of them the course is a straight line.
+            course = np.interp(np.arange(epochs[-1] + 1), epochs, values)
+            reading.histories[metric].setdefault(run["label"], []).append(course)
 
 
 def _read_predictions(run: dict[Any, Any], reading: _Reading, fresh: Tally, source: Source) -> None:
