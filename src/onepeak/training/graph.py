@@ -11,10 +11,12 @@ from typing import Generic, TypeVar
 
 import torch
 
+from onepeak.training.streams import stream_to_record_on
+
 Result = TypeVar("Result")
 
 _RECORDING = threading.Lock()
-"""Threads record in turn: the stream that recordings are made on is one for all."""
+"""Threads record in turn: a recording begins by waiting for the whole device, which spoils another's."""
 
 
 class RecordingError(RuntimeError):
@@ -37,7 +39,8 @@ class Graph(Generic[Result]):
     def __init__(self, work: Callable[[], Result]) -> None:
         self.recording = torch.cuda.CUDAGraph()
         # "thread_local": another thread's work does not disturb the recording.
-        with _RECORDING, torch.cuda.graph(self.recording, capture_error_mode="thread_local"):
+        stream = stream_to_record_on(torch.device("cuda"))
+        with _RECORDING, torch.cuda.graph(self.recording, stream=stream, capture_error_mode="thread_local"):
             self.result = work()
 
     def __call__(self) -> Result:

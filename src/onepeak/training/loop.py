@@ -1,6 +1,7 @@
 """The training loop: small named steps, and nothing in it that a kill could lose."""
 
 import math
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ from onepeak.training.watch import Row, Watch
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
+
+_BACKWARD = threading.Lock()
+"""Fabric marks that it is within a backward pass, for the whole process: one that ends must not unmark another's. On a
+GPU nothing is lost by that, since autograd has one thread for all passes there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +209,8 @@ class Loop:
     def descend(self, inputs: Tensor, labels: Tensor, total_weight: float | None = None) -> Tensor:
         """Loss, gradient and the optimiser's step."""
         loss: Tensor = self.loss(inputs, labels, total_weight)
-        self.fabric.backward(loss)
+        with _BACKWARD:
+            self.fabric.backward(loss)
         if self.recipe.clip_norm is not None:
             self.fabric.clip_gradients(self.loss, self.optimizer, max_norm=self.recipe.clip_norm)
         self.optimizer.step()

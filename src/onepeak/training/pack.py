@@ -7,6 +7,7 @@ training might use are torch's random numbers, so networks that draw some keep a
 """
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 
@@ -14,6 +15,7 @@ import torch
 from torch import nn
 
 from onepeak.training.devices import same_bits
+from onepeak.training.streams import MOST_STREAMS, lane_stream
 
 MOST_LANES = 8
 """More runs at once fill even a large GPU no further; on an H200 four do, see results/speed."""
@@ -27,19 +29,27 @@ def lanes(count: int, device: torch.device) -> Iterator[Executor]:
     """Threads for so many runs at once; left when all that was submitted is done.
 
     Args:
-        count: The most runs at once.
+        count: The most runs at once; no more than `MOST_STREAMS` on a GPU.
         device: Where they are trained.
     """
-    # Runs switch to algorithms that give the same bits and back; held here, one that ends does so for itself only.
-    with same_bits(), ThreadPoolExecutor(count, "lane", initializer=_enter_lane, initargs=(device,)) as pool:
+    count = min(count, MOST_STREAMS) if device.type == "cuda" else count
+    numbers = iter(range(count))
+    # Some things are the whole process's. Runs switch to algorithms that give the same bits and back; held here, one
+    # that ends does so for itself only. What reads a file may silence warnings meanwhile: of two that do so at once one
+    # may leave them silent, which is put right at the end and until then costs no more than a line in a log.
+    with (
+        same_bits(),
+        warnings.catch_warnings(),
+        ThreadPoolExecutor(count, "lane", initializer=_enter_lane, initargs=(device, numbers)) as pool,
+    ):
         yield pool
 
 
-def _enter_lane(device: torch.device) -> None:
+def _enter_lane(device: torch.device, numbers: Iterator[int]) -> None:
     if device.type == "cuda":
         if device.index is not None:
             torch.cuda.set_device(device)
-        torch.cuda.set_stream(torch.cuda.Stream(device))
+        torch.cuda.set_stream(lane_stream(device, next(numbers)))
 
 
 def lanes_that_fit(device: torch.device, *, shared: int) -> int:
