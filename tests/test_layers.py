@@ -31,7 +31,7 @@ LAYERS = [
     ["__main__"],
 ]
 """Lowest first. `posterior` lies under `methods`: it knows log-probabilities only, and a method's prediction is one of
-its decisions. `kernels` lies under `constraints`, its only caller."""
+its decisions. `kernels` lies under those that say a formula: `constraints` and `methods`."""
 
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
@@ -66,13 +66,13 @@ def test_imports_only_point_down(path):
             assert RANK[layer] <= RANK[own], f"{own} imports {dotted}"
 
 
-def test_only_constraints_imports_kernels():
+def test_only_constraints_and_methods_import_kernels():
     importers = {
         path.relative_to(PACKAGE).parts[0]
         for path in FILES
         if any(dotted.startswith("onepeak.kernels") for dotted in imports(path))
     }
-    assert importers <= {"constraints", "kernels"}
+    assert importers <= {"constraints", "methods", "kernels"}
 
 
 def test_no_file_is_named_for_having_no_subject():

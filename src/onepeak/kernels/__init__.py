@@ -1,1 +1,1 @@
-"""The formulas of `constraints` fused for one pass over memory; only `constraints` imports them."""
+"""The formulas of `constraints` and `methods` fused for one pass over memory; only these two import them."""

@@ -1,5 +1,6 @@
 """The paper's contribution: an order constraint put on any method that has class scores."""
 
+from dataclasses import replace
 from typing import final
 
 import torch
@@ -9,6 +10,7 @@ from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.order import OrderConstraint
 from onepeak.errors import InputError
+from onepeak.kernels.fused_rows import RowTerms
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.method import Method
 
@@ -72,7 +74,14 @@ class Constrained(Method):
         """Cross-entropy and constraint in one pass where the base is cross-entropy."""
         if isinstance(self.base, CrossEntropy):
             return ordered_cross_entropy(outputs, labels, self.constraint)
-        return self.sample_losses(outputs, labels).mean()
+        return super().mean_loss(outputs, labels)
+
+    def fused_terms(self) -> RowTerms | None:
+        """The base method's loss and one constraint, where the kernels of a GPU know both."""
+        base, order = self.base.fused_terms(), self.constraint.fused_terms()
+        if base is None or base.order is not None or order is None:
+            return None
+        return replace(base, order=order)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The base method's."""

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak.kernels.fused_rows import RowTerms
 from onepeak.methods.method import Variant
 from onepeak.methods.softmax import SoftmaxMethod
 
@@ -61,3 +62,11 @@ class LabelDistribution(SoftmaxMethod):
         """The Kullback-Leibler divergence from the target."""
         log_targets = self.log_targets(labels, outputs.dtype)
         return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
+
+    def fused_terms(self) -> RowTerms:
+        """The same for the kernels of a GPU."""
+        published = self.variant == "as_published"
+        return RowTerms(
+            loss="published_label_distribution" if published else "label_distribution",
+            settings=(0.5 / self.variance, 1 / math.sqrt(2 * math.pi * self.variance)),
+        )

@@ -7,6 +7,7 @@ import torch
 from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.kernels.fused_rows import RowTerms
 from onepeak.methods.method import Variant
 from onepeak.methods.softmax import SoftmaxMethod
 from onepeak.posterior.decide import expected_label
@@ -59,3 +60,7 @@ class MeanVariance(SoftmaxMethod):
         variance = (outputs.softmax(dim=-1) * distances.square()).sum(dim=-1)
         mean_term = 0.5 * (average - labels).square()
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
+
+    def fused_terms(self) -> RowTerms:
+        """The same for the kernels of a GPU."""
+        return RowTerms(loss="mean_variance", settings=(self.mean_weight, self.variance_weight))

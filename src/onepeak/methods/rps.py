@@ -8,6 +8,7 @@ from torch import Tensor
 from onepeak._check import check_number
 from onepeak._shapes import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.kernels.fused_rows import RowTerms
 from onepeak.methods.softmax import SoftmaxMethod
 
 
@@ -57,6 +58,10 @@ class RankedProbability(SoftmaxMethod):
         if self.cross_entropy_weight == 0:
             return score
         return score + self.cross_entropy_weight * cross_entropy(outputs, labels)
+
+    def fused_terms(self) -> RowTerms:
+        """The same for the kernels of a GPU."""
+        return RowTerms(loss="ranked_probability", settings=(self.weight, self.cross_entropy_weight))
 
 
 def ranked_probability(probs: Tensor, labels: Labels) -> PerSample:
