@@ -10,6 +10,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -25,7 +26,7 @@ from experiment.tiny import tiny
 from onepeak.experiment import task
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.events import EpochDone, Finished, Started
+from onepeak.experiment.events import EpochDone, Finished, Lost, Started
 from onepeak.experiment.grid import grid
 from onepeak.experiment.local import LocalExecutor
 from onepeak.experiment.run_folder import claim
@@ -54,6 +55,14 @@ class Began(list):
     def tell(self, event):
         if isinstance(event, Started):
             self.append(event.run.name)
+
+
+class Lives(list):
+    """Which runs began, and which were lost, in turn."""
+
+    def tell(self, event):
+        if isinstance(event, Started | Lost):
+            self.append(f"{type(event).__name__} {event.run.entry.label}")
 
 
 def train(opened, folder, *, workers=2, pack=1, report=ignore):
@@ -144,33 +153,86 @@ def a_run_that_fails(opened, folder, **settings):
 
 def a_worker_that_dies(opened, folder, **settings):
     """The worker is killed when its second run begins."""
-    began = Began()
+    began, lives = Began(), Lives()
 
     def report(event):
         began.tell(event)
+        lives.tell(event)
         if isinstance(event, Started) and len(began) == 2:
             (worker,) = multiprocessing.active_children()
             os.kill(worker.pid, signal.SIGKILL)
 
     outcome = train(opened, folder, **settings, report=report)
-    return ends_of(outcome) | {"killed": began[1]}
+    return ends_of(outcome) | {"killed": began[1], "lives": lives}
+
+
+@contextlib.contextmanager
+def training_is(broken):
+    """In workers that are started within, runs are trained by a function of the run and how it is done otherwise."""
+    original = task._train
+    task._train = lambda run, *rest, alone: broken(run, lambda: original(run, *rest, alone=alone))
+    try:
+        yield
+    finally:
+        task._train = original
 
 
 def an_error_that_was_not_foreseen(opened, folder, **settings):
     """The first run of one worker meets an error that is not onepeak's own; what came of all runs."""
-    original = task._train
 
-    def broken(run, *rest, alone):
+    def broken(run, train_it):
         if run.entry.label == "ce":
             raise RuntimeError("the device is gone")
-        return original(run, *rest, alone=alone)
+        return train_it()
 
-    task._train = broken
-    try:
-        outcome = train(opened, folder, **settings)
-    finally:
-        task._train = original
-    return ends_of(outcome)
+    with training_is(broken):
+        return ends_of(train(opened, folder, **settings))
+
+
+def an_error_that_spoils_the_process(opened, folder):
+    """One of three runs meets an error that every other run in the same process meets from then on."""
+    together, gone = threading.Barrier(2), threading.Event()
+
+    def broken(run, train_it):
+        if run.entry.label == "ce" and not (folder / "gone").exists():
+            together.wait(20)
+            (folder / "gone").touch()
+            gone.set()
+            raise RuntimeError("the device is gone")
+        if run.entry.label == "elb" and not (folder / "gone").exists():
+            together.wait(20)
+            gone.wait(20)
+        if gone.is_set():
+            raise RuntimeError("the device is gone")
+        return train_it()
+
+    lives = Lives()
+    with training_is(broken):
+        outcome = train(opened, folder, workers=2, pack=2, report=lives.tell)
+    return ends_of(outcome) | {"lives": lives}
+
+
+def too_little_memory(opened, folder, *, room):
+    """Three runs in a process that has memory for so many at once, and for `ld` never; what came of them."""
+    counting, at_work = threading.Lock(), []
+
+    def broken(run, train_it):
+        with counting:
+            at_work.append(run.name)
+            is_full = len(at_work) > room or run.entry.label == "ld"
+        try:
+            if is_full:
+                raise torch.OutOfMemoryError("out of memory")
+            time.sleep(0.2)  # so that all three are there at once
+            return train_it()
+        finally:
+            with counting:
+                at_work.remove(run.name)
+
+    lives = Lives()
+    with training_is(broken):
+        outcome = train(opened, folder, workers=3, pack=3, report=lives.tell)
+    return ends_of(outcome) | {"lives": lives}
 
 
 def a_folder_that_cannot_be_used(opened, folder, **settings):
@@ -237,6 +299,8 @@ def main(place):
     short = tiny(cache, "ce", "elb", "ld", num_splits=1, epochs=1)
     facts["unforeseen"] = an_error_that_was_not_foreseen(short, place / "unforeseen", workers=1)
     facts["packed unforeseen"] = an_error_that_was_not_foreseen(short, place / "packed-unforeseen", workers=2, pack=2)
+    facts["packed spoilt"] = an_error_that_spoils_the_process(short, place / "packed-spoilt")
+    facts["packed full"] = too_little_memory(short, place / "packed-full", room=1)
     facts["forbidden"] = a_folder_that_cannot_be_used(short, place / "forbidden", workers=1)
     facts["packed forbidden"] = a_folder_that_cannot_be_used(short, place / "packed-forbidden", workers=2, pack=2)
     long = tiny(cache, epochs=500)

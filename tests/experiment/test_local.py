@@ -98,11 +98,13 @@ def test_a_worker_that_dies_fails_its_run_and_is_replaced(compared):
     assert "memory" in error["message"]
 
 
-def test_a_packed_worker_that_dies_fails_the_runs_it_had_begun(compared):
+def test_of_runs_whose_packed_worker_dies_each_is_tried_again_alone(compared):
     _, facts = compared
     dying = facts["packed dying"]
-    assert dying["failed"].keys() == {"ce/split0-fold0", "elb/split0-fold0"}
-    assert dying["finished"] == ["ld/split0-fold0"]
+    assert (dying["finished"], dying["failed"]) == (["ce/split0-fold0", "elb/split0-fold0", "ld/split0-fold0"], {})
+    first, rest = dying["lives"][:4], dying["lives"][4:]
+    assert sorted(first) == ["Lost ce", "Lost elb", "Started ce", "Started elb"]
+    assert rest == ["Started ld", "Started ce", "Started elb"]
 
 
 @pytest.mark.parametrize("way", ["unforeseen", "packed unforeseen"])
@@ -112,6 +114,26 @@ def test_after_an_error_that_was_not_foreseen_a_fresh_worker_does_the_other_runs
         "finished": ["elb/split0-fold0", "ld/split0-fold0"],
         "failed": {"ce/split0-fold0": "RuntimeError: the device is gone"},
     }
+
+
+def test_runs_that_an_error_of_another_has_brought_down_go_on_in_a_fresh_worker(compared):
+    _, facts = compared
+    spoilt = facts["packed spoilt"]
+    assert (spoilt["finished"], spoilt["failed"]) == (["ce/split0-fold0", "elb/split0-fold0", "ld/split0-fold0"], {})
+    assert {"Lost ce", "Lost elb"} <= set(spoilt["lives"])
+    assert spoilt["lives"].count("Started ce") == spoilt["lives"].count("Started elb") == 2
+
+
+def test_a_run_without_memory_beside_others_is_tried_with_fewer_and_fails_only_alone(compared):
+    place, facts = compared
+    full = facts["packed full"]
+    assert full["finished"] == ["ce/split0-fold0", "elb/split0-fold0"]
+    assert full["failed"] == {"ld/split0-fold0": "OutOfMemoryError: out of memory"}
+    lives = full["lives"]
+    assert {"Lost elb", "Lost ld"} <= set(lives)
+    assert lives.count("Started ce") == 1  # it had memory, and was left at work
+    assert not (place / "packed-full" / "runs" / "elb" / "split0-fold0" / "error.json").exists()
+    assert (place / "packed-full" / "runs" / "ld" / "split0-fold0" / "error.json").exists()
 
 
 @pytest.mark.parametrize("way", ["forbidden", "packed forbidden"])

@@ -41,6 +41,8 @@ class Failed:
     message: str
     unforeseen: bool = False
     """Whether it is no error of onepeak's own, so that the process may not be fit for another run."""
+    out_of_memory: bool = False
+    """Whether it lacked memory, which it might have found without other runs beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, kw_only=True)
 class Lost:
-    """The process or machine that trained a run is gone; the run will begin anew."""
+    """The process or machine that trained a run is gone, or unfit; the run will go on, or begin anew."""
 
     run: Run
     message: str

@@ -2,35 +2,30 @@
 
 import contextlib
 import math
-import multiprocessing
-import signal
 import time
 from collections import deque
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import torch
 
 from onepeak._check import check_integer
 from onepeak.data.store.build import num_cores
 from onepeak.errors import InputError, OnepeakError
-from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Report
+from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
-from onepeak.experiment.run_folder import read_result, write_failure
-from onepeak.experiment.worker import LOGS, Room, Workplace, log_of, work
+from onepeak.experiment.run_folder import forget_failure, read_result, write_failure
+from onepeak.experiment.worker import LOGS, Room, Workplace, log_of
+from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
 from onepeak.training.devices import find_device
 from onepeak.training.pack import MOST_LANES, draws_at_random
 from onepeak.training.run import make_network
 
-StartMethod: TypeAlias = Literal["spawn", "fork"]
-
 _ASK_AGAIN = 1.0
 """Seconds until a run that another process has is looked at again."""
-_GOODBYE = 10.0
-"""Seconds that a worker has to end by itself."""
 
 
 class WorkerError(OnepeakError):
@@ -114,46 +109,83 @@ class _Team:
     def __init__(self, executor: LocalExecutor, opened: Opened, folder: Path, *, can_pack: bool) -> None:
         self.executor, self.opened, self.folder = executor, opened, folder
         self.since = time.time()
-        self.workers: dict[Connection[Any, Any], _Worker] = {}
+        self.workers: dict[Connection[Any, Any], WorkerProcess] = {}
         self.logs: list[Path] = []
+        self.waiting: deque[tuple[float, Run]] = deque()
+        """Runs that are to be trained, with the moment before which to leave each alone."""
+        self.suspects: set[str] = set()
+        """The names of runs that may have brought down a process with others in it: they are trained alone."""
         self.lanes = executor.lanes if can_pack else 1
         self.finds_room = executor.finds_room and self.lanes > 1
         self.most = executor.processes if can_pack else executor.alone
 
     def train(self, runs: Sequence[Run], report: Report) -> None:
         """Gives out runs until all have ended."""
-        waiting = deque((0.0, run) for run in runs)  # with the moment before which to leave it alone
-        while waiting or self.busy():
-            while len(self.workers) < min(self.most, len(waiting) + self.busy()):
+        self.waiting.extend((0.0, run) for run in runs)
+        while self.waiting or self.busy():
+            while len(self.workers) < min(self.most, len(self.waiting) + self.busy()):
                 self.hire()
-            while waiting and waiting[0][0] <= time.monotonic() and (worker := self.free_worker()) is not None:
-                worker.give(waiting.popleft()[1])
+            while (next_one := self.next_run()) is not None and (worker := self.free_worker(next_one)) is not None:
+                self.waiting.popleft()
+                worker.give(next_one)
             for connection in wait(list(self.workers), timeout=_ASK_AGAIN):
                 worker = self.workers[connection]  # type: ignore[index]
                 try:
                     event = worker.connection.recv()
                 except (EOFError, OSError):
-                    waiting.extendleft((0.0, run) for run in self.bury(worker, report))
+                    self.bury(worker, report)
                     continue
                 if isinstance(event, Room):
                     worker.lanes = event.lanes
                     continue
+                event = self.judged(worker, event)
                 worker.heard(event)
                 if isinstance(event, Elsewhere):
-                    waiting.append((time.monotonic() + _ASK_AGAIN, event.run))
+                    self.waiting.append((time.monotonic() + _ASK_AGAIN, event.run))
                 report(event)
                 if worker.is_spent and not worker.runs:
                     self.retire(worker)
+
+    def judged(self, worker: WorkerProcess, event: Event) -> Event:
+        """A failure that may be the doing of another run in the same process is none yet: the run is tried again.
+
+        Where the memory was too small for all, with one less beside it; otherwise in a fresh process, alone.
+        """
+        if not isinstance(event, Failed) or not event.unforeseen or event.run.name not in worker.accompanied:
+            return event
+        with contextlib.suppress(OSError):  # of a folder that cannot be used; then it fails once more
+            forget_failure(event.run.folder(self.folder))
+        if event.out_of_memory:
+            worker.lanes = max(1, len(worker.runs) - 1)
+            self.waiting.appendleft((0.0, event.run))
+        else:
+            worker.is_spent = True
+            self.try_alone(event.run)
+        return Lost(run=event.run, message=event.message)
+
+    def try_alone(self, run: Run) -> None:
+        """Has a run trained in a process that trains no other, after all others."""
+        self.suspects.add(run.name)
+        self.waiting.append((0.0, run))
 
     def busy(self) -> int:
         """How many runs are being trained."""
         return sum(len(worker.runs) for worker in self.workers.values())
 
-    def free_worker(self) -> "_Worker | None":
+    def next_run(self) -> Run | None:
+        """The run to be given out next; None where there is none, or it is to be left alone for a moment."""
+        return self.waiting[0][1] if self.waiting and self.waiting[0][0] <= time.monotonic() else None
+
+    def free_worker(self, run: Run) -> WorkerProcess | None:
         """The worker to give a run to, the least busy; None where there is none or enough runs are being trained."""
         if self.busy() >= self.executor.workers:  # which need not be a multiple of the lanes
             return None
-        free = [each for each in self.workers.values() if len(each.runs) < each.lanes and not each.is_spent]
+
+        def has_room(worker: WorkerProcess) -> bool:
+            alone = not self.suspects.isdisjoint({run.name, *worker.runs})
+            return not worker.is_spent and len(worker.runs) < (1 if alone else worker.lanes)
+
+        free = filter(has_room, self.workers.values())
         return min(free, key=lambda each: len(each.runs), default=None)
 
     def hire(self) -> None:
@@ -168,39 +200,39 @@ class _Team:
             finds_room=self.finds_room,
             since=self.since,
         )
-        worker = _Worker(place, self.executor.start)
+        worker = WorkerProcess(place, self.executor.start)
         self.workers[worker.connection] = worker
         self.logs.append(log_of(self.folder, worker.process.pid))
 
-    def retire(self, worker: "_Worker") -> None:
+    def retire(self, worker: WorkerProcess) -> None:
         """Ends a worker that an error may have left unfit for another run; a fresh one takes its place."""
         worker.dismiss()
         del self.workers[worker.connection]
         worker.end()
 
-    def bury(self, worker: "_Worker", report: Report) -> list[Run]:
-        """A worker is gone: its runs have failed, but for those it had not come so far as to begin.
-
-        Returns:
-            The runs to be given to another.
-        """
+    def bury(self, worker: WorkerProcess, report: Report) -> None:
+        """A worker is gone: so is its run. Of several nobody knows whose doing it was, and each is tried alone."""
         del self.workers[worker.connection]
         how = worker.end()
         if not worker.was_heard:
             self.most -= 1
             if self.most == 0:
                 raise WorkerError(f"No worker could be started: the last {how}. {self.last_words(worker)}")
-        for run in worker.begun.values():
+        for name, run in worker.runs.items():
             place = run.folder(self.folder)
-            if (result := read_result(place)) is not None:
-                report(Finished(run=run, result=result))
-                continue
             message = f"The process that trained it {how}. {self.last_words(worker)}"
-            write_failure(place, run, message)
-            report(Failed(run=run, message=message))
-        return [run for name, run in worker.runs.items() if name not in worker.begun]
+            if name not in worker.begun:
+                self.waiting.appendleft((0.0, run))
+            elif (result := read_result(place)) is not None:
+                report(Finished(run=run, result=result))
+            elif name in worker.accompanied:
+                self.try_alone(run)
+                report(Lost(run=run, message=message))
+            else:
+                write_failure(place, run, message)
+                report(Failed(run=run, message=message))
 
-    def last_words(self, worker: "_Worker") -> str:
+    def last_words(self, worker: WorkerProcess) -> str:
         """What a worker has printed last, and where the rest is."""
         log = log_of(self.folder, worker.process.pid)
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
@@ -212,7 +244,7 @@ class _Team:
         """All is done: workers end by themselves."""
         for worker in self.workers.values():
             worker.dismiss()
-        self.stop(patience=_GOODBYE)
+        self.stop(patience=GOODBYE)
 
     def stop(self, patience: float = 0.0) -> None:
         """Ends all workers; those that do not go are killed."""
@@ -227,53 +259,3 @@ class _Team:
                 log.unlink()
         with contextlib.suppress(OSError):  # somebody's workers have said something, or are at work
             (self.folder / LOGS).rmdir()
-
-
-class _Worker:
-    """One process and the pipe to it."""
-
-    def __init__(self, place: Workplace, start: StartMethod) -> None:
-        context = multiprocessing.get_context("fork") if start == "fork" else multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs, place), daemon=True)
-        self.process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
-        self.lanes = 1 if place.finds_room else place.lanes
-        self.runs: dict[str, Run] = {}
-        self.begun: dict[str, Run] = {}
-        """Those of its runs of which it has said something."""
-        self.was_heard = False
-        self.is_spent = False
-        """Whether an error that was not foreseen may have left it (its GPU, most of all) unfit for another run."""
-
-    def give(self, run: Run) -> None:
-        """Sends a run; a worker that is gone is noticed when its answer is read."""
-        with contextlib.suppress(OSError):
-            self.connection.send(run)
-        self.runs[run.name] = run
-
-    def heard(self, event: Event) -> None:
-        """Remembers what was said of a run."""
-        self.was_heard = True
-        name = event.run.name
-        if isinstance(event, Finished | Failed | Elsewhere):
-            del self.runs[name]
-            self.begun.pop(name, None)
-            self.is_spent |= isinstance(event, Failed) and event.unforeseen
-        else:
-            self.begun[name] = event.run
-
-    def dismiss(self) -> None:
-        """Tells it to end when its runs have ended."""
-        with contextlib.suppress(OSError):
-            self.connection.send(None)
-
-    def end(self) -> str:
-        """Waits for the process, killing it where it does not go; how it ended, in words."""
-        self.connection.close()
-        self.process.join(_GOODBYE)
-        if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
-        code = self.process.exitcode or 0
-        return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"

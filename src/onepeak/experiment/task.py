@@ -10,6 +10,7 @@ from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finis
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.run_folder import claim, forget_failure, read_failure, read_result, write_failure
+from onepeak.training.memory import is_out_of_memory
 from onepeak.training.run import train_run
 from onepeak.training.watch import Row
 
@@ -62,7 +63,7 @@ def failed_by(run: Run, error: Exception) -> Failed:
     """What there is to tell of a run that an error has ended."""
     foreseen = isinstance(error, OnepeakError)
     message = str(error) if foreseen else f"{type(error).__name__}: {error}"
-    return Failed(run=run, message=message, unforeseen=not foreseen)
+    return Failed(run=run, message=message, unforeseen=not foreseen, out_of_memory=is_out_of_memory(error))
 
 
 def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | Failed | Elsewhere | None:

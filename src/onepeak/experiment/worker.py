@@ -1,6 +1,7 @@
 """A worker process: takes runs from its pipe and trains them until there are no more."""
 
 import faulthandler
+import gc
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from onepeak.experiment.events import EpochDone, Event
+from onepeak.experiment.events import EpochDone, Event, Failed
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.task import failed_by, train_task
@@ -68,6 +69,8 @@ def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
         except Exception as error:  # its folder cannot be used; a lane would keep that to itself for ever
             traceback.print_exc()
             end = failed_by(run, error)
+        if isinstance(end, Failed) and end.out_of_memory:
+            gc.collect()  # what the run had may hang on the traceback, in a circle; it is there for the others
         voice.tell(end)
 
     if place.lanes == 1:

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 import torch
 
+from onepeak.training.memory import is_out_of_memory
 from onepeak.training.streams import stream_to_record_on
 
 Result = TypeVar("Result")
@@ -60,9 +61,9 @@ def recorded_if_it_fits(work: Callable[[], Result]) -> Graph[Result] | None:
     """
     try:
         return Graph(work)
-    except torch.OutOfMemoryError:
-        return None
     except RuntimeError as error:
+        if is_out_of_memory(error):
+            return None
         raise RecordingError(
             f"A step or the validation cannot be recorded as a CUDA graph ({error}). Does the method or the network "
             "look at a number on the device, as `.item()` or an `if` does? Set the environment variable "

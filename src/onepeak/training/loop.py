@@ -1,7 +1,6 @@
 """The training loop: small named steps, and nothing in it that a kill could lose."""
 
 import math
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from onepeak.training.graph import graphs_are_on
 from onepeak.training.history import write_history
 from onepeak.training.objective import Objective
 from onepeak.training.optimizer import make_optimizer, running_average, set_learning_rate
+from onepeak.training.pack import backward
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
 from onepeak.training.recorded import RecordedAnswers, RecordedSteps
@@ -32,10 +32,6 @@ from onepeak.training.watch import Row, Watch
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
-
-_BACKWARD = threading.Lock()
-"""Fabric marks that it is within a backward pass, for the whole process: one that ends must not unmark another's. On a
-GPU nothing is lost by that, since autograd has one thread for all passes there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,8 +205,7 @@ class Loop:
     def descend(self, inputs: Tensor, labels: Tensor, total_weight: float | None = None) -> Tensor:
         """Loss, gradient and the optimiser's step."""
         loss: Tensor = self.loss(inputs, labels, total_weight)
-        with _BACKWARD:
-            self.fabric.backward(loss)
+        backward(loss, fabric=self.fabric)
         if self.recipe.clip_norm is not None:
             self.fabric.clip_gradients(self.loss, self.optimizer, max_norm=self.recipe.clip_norm)
         self.optimizer.step()

@@ -7,21 +7,28 @@ training might use are torch's random numbers, so networks that draw some keep a
 """
 
 import contextlib
+import threading
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from onepeak.training.devices import same_bits
 from onepeak.training.streams import MOST_STREAMS, lane_stream
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
 
 MOST_LANES = 8
 """More runs at once fill even a large GPU no further; on an H200 four do, see results/speed."""
 
 SHARE_OF_MEMORY = 0.8
 """Of what is free, for further runs; the rest is for what they need while they are recorded."""
+
+_BACKWARD = threading.Lock()
 
 
 @contextlib.contextmanager
@@ -50,6 +57,20 @@ def _enter_lane(device: torch.device, numbers: Iterator[int]) -> None:
         if device.index is not None:
             torch.cuda.set_device(device)
         torch.cuda.set_stream(lane_stream(device, next(numbers)))
+
+
+def backward(loss: Tensor, *, fabric: "Fabric") -> None:
+    """The gradient of a loss, of one lane after another.
+
+    Fabric marks for the whole process that it is within a backward pass: one that ends must not unmark another's. On a
+    GPU nothing is lost by that, as autograd has one thread for all passes there.
+
+    Args:
+        loss: Of a network that the fabric has set up.
+        fabric: Device and precision.
+    """
+    with _BACKWARD:
+        fabric.backward(loss)
 
 
 def lanes_that_fit(device: torch.device, *, shared: int) -> int:
