@@ -17,7 +17,7 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     Example:
         >>> require("a_package_nobody_has", extra="report", purpose="This report")
         Traceback (most recent call last):
-        onepeak.errors.MissingExtraError: This report needs a_package_nobody_has: pip install 'onepeak[report]'
+        onepeak.errors.MissingExtraError: This report needs a_package_nobody_has: pip install 'onepeak[report]' (See ...
     """
     try:
         return importlib.import_module(module)
@@ -25,4 +25,4 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         top = module.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != top:
             raise  # the package is there and fails for a reason of its own: show that one
-        raise MissingExtraError(f"{purpose} needs {top}: pip install 'onepeak[{extra}]'") from None
+        raise MissingExtraError(f"{purpose} needs {top}: pip install 'onepeak[{extra}]'", page="start") from None

@@ -1,8 +1,26 @@
 """The errors onepeak raises. Every message names the argument, what is allowed, what came, and the fix."""
 
+from typing import Literal, TypeAlias
+
+Page: TypeAlias = Literal["start", "images", "table", "choose", "trust", "serve", "scale", "paper"]
+"""A page of the documentation that helps somebody who meets an error: `docs/<page>.md`."""
+
 
 class OnepeakError(Exception):
-    """Anything onepeak itself refuses or reports; the command line prints it as one line."""
+    """Anything onepeak itself refuses or reports; the command line prints it as one line.
+
+    Args:
+        message: What is wrong, and what to do about it.
+        page: The page of the documentation that says more, where one does; the message ends with it.
+
+    Example:
+        >>> raise OnepeakError("There are no pictures in scans.", page="images")
+        Traceback (most recent call last):
+        onepeak.errors.OnepeakError: There are no pictures in scans. (See docs/images.md)
+    """
+
+    def __init__(self, message: str, *, page: Page | None = None) -> None:
+        super().__init__(message if page is None else f"{message} (See docs/{page}.md)")
 
 
 class InputError(OnepeakError, ValueError):

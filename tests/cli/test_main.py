@@ -41,7 +41,11 @@ def test_what_the_user_got_wrong_is_one_line_on_stderr_and_exit_2(run):
 
 def test_what_failed_otherwise_is_one_line_on_stderr_and_exit_1(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)  # as on a machine without the extra
-    assert run("methods") == (1, "", "onepeak: The command line needs typer: pip install 'onepeak[cli]'\n")
+    assert run("methods") == (
+        1,
+        "",
+        "onepeak: The command line needs typer: pip install 'onepeak[cli]' (See docs/start.md)\n",
+    )
 
 
 def test_an_unknown_command_or_flag_is_named_and_exits_with_2(run):

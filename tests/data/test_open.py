@@ -60,7 +60,7 @@ def test_a_folder_called_like_a_known_set_is_opened_by_its_path(plant, monkeypat
     monkeypatch.chdir(root)
     assert open_data("./hci").num_classes == 2
     with pytest.raises(
-        InputError, match=r"The data set hci needs `root` .* \(A folder of your own called hci: ./hci\)"
+        InputError, match=r"The data set hci needs `root` .* A folder of your own called hci is ./hci\."
     ):
         open_data("hci")
 
@@ -82,7 +82,8 @@ def test_a_path_that_is_not_there_suggests_known_names():
         open_data("fgnt")
     known = ", ".join(record.name for record in DATASETS)
     assert str(caught.value) == (
-        f"There is no file or folder 'fgnt'. Unknown data set 'fgnt'. Did you mean 'fgnet'? Known: {known}."
+        f"There is no file or folder 'fgnt'. Unknown data set 'fgnt'. Did you mean 'fgnet'? Known: {known}. "
+        "(See docs/images.md)"
     )
 
 

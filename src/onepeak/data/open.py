@@ -10,7 +10,7 @@ from onepeak.data.folder import read_folder
 from onepeak.data.frame import GROUP, LABEL, PATH, from_frame
 from onepeak.data.manifest import Manifest
 from onepeak.data.table_file import read_table
-from onepeak.errors import InputError
+from onepeak.errors import InputError, Page
 
 
 def open_data(
@@ -47,13 +47,13 @@ def open_data(
         return DATASETS[data].open(root)
     if not path.exists():
         known = unknown_name("data set", str(data), [record.name for record in DATASETS])
-        raise InputError(f"There is no file or folder {str(data)!r}. {known}")
+        raise InputError(f"There is no file or folder {str(data)!r}. {known}", page="images")
     if path.is_dir():
         _refuse_unused(f"the folder {path}", root=root, label=label, group=group)
         try:
             return read_folder(path, order=order)
         except InputError as error:
-            raise InputError(f"{error}{_known_set(path)}") from error
+            raise InputError(f"{error}{_known_set(path)}", page="images") from error
     return _open_table(path, root=root, order=order, label=label or LABEL, group=group)
 
 
@@ -73,7 +73,8 @@ def _open_table(path: Path, *, root: str | Path | None, order: Order | None, lab
             name=path.stem,
         )
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        page: Page = "images" if PATH in table.frame.columns else "table"
+        raise InputError(f"{path}: {error}", page=page) from error
     return replace(manifest, notes=(*table.notes, *manifest.notes))
 
 

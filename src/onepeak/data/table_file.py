@@ -101,7 +101,8 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
     if all(_is_number(name) for name in header) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
         raise InputError(
             f"The first row of {path.name} must name the columns, it reads {listed(header)}. "
-            "Add a header: path,label for pictures, or the names of the features and of the label."
+            "Add a header: path,label for pictures, or the names of the features and of the label.",
+            page="table",
         )
 
 

@@ -46,7 +46,8 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
             if differences := list(_differences(before, content)):
                 raise InputError(
                     f"`--out` {folder} holds another experiment: {'; '.join(differences)}. "
-                    "Give another folder, or the same settings to go on with this one."
+                    "Give another folder, or the same settings to go on with this one.",
+                    page="scale",
                 )
             content = _grown(before, content)
             if toml_text(content) == toml_text(before):

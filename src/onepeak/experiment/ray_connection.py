@@ -55,7 +55,8 @@ def connect(address: str) -> ModuleType:
         reason = str(error).strip().partition("\n")[0]
         raise ClusterError(
             f"No Ray cluster could be joined at {place!r} ({reason}): start one with `ray start --head`, give its "
-            "--address, or use --executor local."
+            "--address, or use --executor local.",
+            page="scale",
         ) from error
     return ray
 
@@ -70,7 +71,8 @@ def _knock(address: str) -> None:
     except (OSError, OverflowError) as error:
         raise ClusterError(
             f"Nobody listens at {address!r} ({error}): is the cluster running (`ray start --head`), and the port right "
-            "(6379 for host:port, 10001 for ray://)?"
+            "(6379 for host:port, 10001 for ray://)?",
+            page="scale",
         ) from None
 
 

@@ -81,7 +81,9 @@ def method(
         record = METHODS[base_name]
     except UnknownNameError as error:
         endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
-        raise UnknownNameError(f"{error} Those with class scores also with {endings}, as in mv+elb.") from None
+        raise UnknownNameError(
+            f"{error} Those with class scores also with {endings}, as in mv+elb.", page="choose"
+        ) from None
     constraint = CONSTRAINTS[constraint_name] if plus else None
     check_choice("variant", variant, get_args(Variant))
     if variant == "as_published" and record.as_published == "none":

@@ -32,7 +32,8 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         {'fc.bias': tensor([0., 0.])}
     """
     if not path.is_file():
-        raise InputError(f"`weights` must be a file, {str(path)!r} is {'a folder' if path.is_dir() else 'not there'}.")
+        what = "a folder" if path.is_dir() else "not there"
+        raise InputError(f"`weights` must be a file, {str(path)!r} is {what}.", page="images")
     with path.open("rb") as file:
         start = file.read(9)
     content = _read_safetensors(path) if start[8:] == b"{" else _read_torch(path)

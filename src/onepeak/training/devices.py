@@ -60,11 +60,12 @@ def find_device(name: str) -> torch.device:
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if colon and (kind != "cuda" or not number.isdecimal() or int(number) >= gpus):
         found = counted(gpus, "CUDA GPU")
-        raise InputError(f"`device` must be one that is there, got {name!r} on a machine with {found}.")
+        raise InputError(f"`device` must be one that is there, got {name!r} on a machine with {found}.", page="scale")
     match kind:
         case "cuda" if not gpus:
             raise InputError(
-                f"`device` must be one that is there, got {name!r} and this machine has no CUDA GPU: use cpu."
+                f"`device` must be one that is there, got {name!r} and this machine has no CUDA GPU: use cpu.",
+                page="scale",
             )
         case "mps" if not torch.backends.mps.is_available():
             raise InputError("`device` must be one that is there, got 'mps' and this machine has none: use cpu.")

@@ -48,11 +48,12 @@ class Dataset:
         if self.read is None or root is None:
             raise InputError(
                 f"The data set {self.name} needs `root` (--root), the folder that holds {self.layout}. {self.obtain} "
-                f"(A folder of your own called {self.name}: ./{self.name})"
+                f"A folder of your own called {self.name} is ./{self.name}.",
+                page="paper",
             )
         manifest = self.read(Path(root).expanduser())
         if not len(manifest):
-            raise InputError(f"There are no images of {self.name} in {root}. Expected {self.layout}.")
+            raise InputError(f"There are no images of {self.name} in {root}. Expected {self.layout}.", page="paper")
         return replace(manifest, notes=(*self.compare(manifest), *manifest.notes))
 
     def compare(self, manifest: Manifest) -> tuple[str, ...]:

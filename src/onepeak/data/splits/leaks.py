@@ -111,7 +111,8 @@ def refuse_leaks(
         first, leaks = leaking[0]
         raise LeakError(
             f"{len(leaking)} of {len(splits)} splits leak. In {first.name}: {'; '.join(str(leak) for leak in leaks)}. "
-            f"{_advice(manifest, first.protocol, leaks)} To go on all the same, give `--allow-leak`."
+            f"{_advice(manifest, first.protocol, leaks)} To go on all the same, give `--allow-leak`.",
+            page="images",
         )
     return found
 

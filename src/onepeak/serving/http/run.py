@@ -87,7 +87,8 @@ def check_address(host: str, *, token: str | None) -> None:
     if token is None and not is_loopback(host):
         raise InputError(
             f"`host` must be 127.0.0.1 where there is no token, got {host!r}, which other machines can reach: "
-            "set a token (--token, or ONEPEAK_TOKEN)."
+            "set a token (--token, or ONEPEAK_TOKEN).",
+            page="serve",
         )
 
 

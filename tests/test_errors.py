@@ -1,0 +1,71 @@
+"""Messages that point to a page of the documentation point to one that is there, and that says what they are about."""
+
+import pickle
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from onepeak._extras import require
+from onepeak.data.open import open_data
+from onepeak.errors import InputError, MissingExtraError, OnepeakError, Page
+from onepeak.methods.catalog import method
+from onepeak.networks.weight_file import read_weights
+from onepeak.training.devices import find_device
+
+DOCS = Path(__file__).parents[1] / "docs"
+pytestmark = pytest.mark.bad_input
+
+
+@pytest.mark.parametrize("page", get_args(Page))
+def test_every_page_that_a_message_can_name_is_there(page):
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert str(OnepeakError("No.", page=page)) == f"No. (See docs/{page}.md)"
+
+
+def test_a_message_without_a_page_stays_as_it_is():
+    assert str(InputError("`lr` must be positive, got 0.")) == "`lr` must be positive, got 0."
+
+
+def test_the_page_is_named_once_in_another_process_too():
+    error = InputError("No pictures.", page="images")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error) == "No pictures. (See docs/images.md)"
+
+
+@pytest.fixture
+def flat(tmp_path):
+    """Pictures with no folder a class."""
+    (tmp_path / "1.png").touch()
+    return tmp_path
+
+
+@pytest.fixture
+def unlabelled(tmp_path):
+    """A table none of whose columns is called label."""
+    path = tmp_path / "patients.csv"
+    path.write_text("age,stage\n40,1\n50,2\n")
+    return path
+
+
+def test_a_newcomer_is_led_to_the_page_that_helps(flat, unlabelled):
+    first_contacts = {
+        "images": [
+            lambda: open_data(flat),
+            lambda: open_data("photoes"),
+            lambda: read_weights(flat / "resnet18.safetensors"),
+        ],
+        "table": [lambda: open_data(unlabelled)],
+        "choose": [lambda: method("ebl", num_classes=5)],
+        "paper": [lambda: open_data("fgnet")],
+        "scale": [lambda: find_device("cuda:99")],
+    }
+    for page, calls in first_contacts.items():
+        for call in calls:
+            with pytest.raises(InputError, match=rf"[.?] \(See docs/{page}\.md\)$"):
+                call()
+
+
+def test_a_missing_extra_leads_to_how_to_install():
+    with pytest.raises(MissingExtraError, match=r"pip install 'onepeak\[report\]' \(See docs/start\.md\)$"):
+        require("a_package_nobody_has", extra="report", purpose="This report")
