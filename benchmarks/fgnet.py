@@ -1,0 +1,86 @@
+"""Makes the pages on the paper's FG-NET experiment from the committed records: tables, sentences and pictures.
+
+Run: python benchmarks/fgnet.py            (after benchmarks/keep_records.py has added runs to results/fgnet)
+or:  python benchmarks/fgnet.py --check    (writes nothing; fails where a page is not what the records say)
+Read: results/fgnet/runs (either form of the methods, any number of splits), results/fgnet-1000/runs (the full 1000
+epochs, where there are any), results/fgnet/explanations.toml (what explains a difference from a printed figure) and the
+experiments. Written: what stands between `<!-- made: NAME -->` and `<!-- end of made -->` in results/fgnet/README.md,
+docs/reproduce.md and docs/paper.md, the pictures in results/fgnet, and docs/pictures/fgnet_posteriors.png.
+"""
+
+import argparse
+import runpy
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from reproduction.against import against_table
+from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
+from reproduction.cost import cost_table, fgnet_cost
+from reproduction.epochs import chosen_early, epochs_table, longest_table
+from reproduction.findings import claim, in_short, state
+from reproduction.order import order_table
+from reproduction.pictures import write_pictures
+from reproduction.runs import read_runs
+from reproduction.text import filled
+from reproduction.tried import tried_table
+
+PAGES = ("results/fgnet/README.md", "docs/reproduce.md", "docs/paper.md")
+
+
+def blocks_of(root: Path) -> dict[str, str]:
+    """All that is made of the records below a checkout's root, by the name that pages ask for it by."""
+    runs = read_runs(root / "results/fgnet")
+    longer = longer_runs(root)
+    explanations = read_explanations(root / "results/fgnet/explanations.toml")
+    found = differences(runs)
+    return {
+        "state": state(runs),
+        "in-short": in_short(runs, found, explanations),
+        "claim": claim(runs),
+        "paper-table": paper_table(runs),
+        "differences": differences_table(found, explanations),
+        "by-split": split_table(runs),
+        "against-elb": against_table(runs),
+        "order": order_table(runs),
+        "chosen-early": chosen_early(runs),
+        "epochs": epochs_table(runs),
+        "longest": "None of 1000 epochs yet." if longer is None else longest_table(runs, longer),
+        "tried": tried_table(runs, read_runs(root / "results/fgnet-posteriors")),
+        "fgnet-cost": fgnet_cost(runs, longer),
+        "cost": cost_table(root / "experiments"),
+    }
+
+
+def longer_runs(root: Path) -> pd.DataFrame | None:
+    """The runs of all 1000 epochs, once there are any."""
+    folder = root / "results/fgnet-1000"
+    return read_runs(folder) if folder.exists() else None
+
+
+def pages_of(root: Path) -> dict[Path, str]:
+    """The pages as the records want them."""
+    blocks = blocks_of(root)
+    return {root / name: filled((root / name).read_text(encoding="utf-8"), blocks) for name in PAGES}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, fail where a page is not up to date")
+    parser.add_argument("--root", type=Path, default=Path(__file__).parents[1], help="a checkout; by default this one")
+    options = parser.parse_args()
+    pages = pages_of(options.root)
+    old = [str(path.relative_to(options.root)) for path in pages if path.read_text(encoding="utf-8") != pages[path]]
+    if options.check:
+        sys.exit(f"Not what the records say: {', '.join(old)}. Run python benchmarks/fgnet.py" if old else 0)
+    for path, page in pages.items():
+        path.write_text(page, encoding="utf-8", newline="\n")
+    folder = options.root / "results/fgnet"
+    write_pictures(read_runs(folder), folder, longer=longer_runs(options.root))
+    runpy.run_path(str(options.root / "docs/pictures/fgnet_posteriors.py"), run_name="__main__")
+    print(f"pages changed: {', '.join(old) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()

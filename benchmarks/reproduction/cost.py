@@ -1,0 +1,123 @@
+"""What the paper's five experiments cost: steps from the experiment files, hours from measured speed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from onepeak.data.datasets.catalog import DATASETS
+from onepeak.data.listing import counted, duration
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.splits import make_splits
+from onepeak.experiment.grid import Work, grid, work_of
+from onepeak.experiment.opened import recipe_of
+from onepeak.experiment.plan_file import read_plan
+from onepeak.training.recipe_file import recipe_for
+from reproduction.epochs import LATE
+from reproduction.runs import WANTED, of_the_paper, steps
+from reproduction.text import table
+
+STEPS_PER_SECOND = {8: (468.5, 0.08), 64: (87.0, 0.11)}
+"""By batch size: training packed on one H200, and the share of its time that validation took (results/speed)."""
+CROP = 256 * 256
+FORWARD = 1 / 3
+"""What a pixel costs that is only evaluated; the shares above say .29 and .36 for pictures of FG-NET's sizes."""
+PIXELS = {
+    "iciar": 1024 * 768,  # 2048 x 1536, halved
+    "hci": 400 * 400,  # sides of 312 to 500
+    "afad-lite": 266 * 266,  # near square
+    "afad-full": 266 * 266,
+    "fgnet": 266 * 330,
+}
+"""Of a picture that is evaluated, about."""
+SUBJECTS = 82
+LONG_RUNS = 14
+"""Seven methods on two splits with all 1000 epochs, to show what the later ones change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """All runs of one experiment."""
+
+    runs: int
+    steps: int
+    hours: float
+    """On one H200."""
+    sizes: str
+    """Of the parts of the first run."""
+
+
+def cost_of(experiment: Path) -> Cost:
+    """Counts the steps of an experiment's file on the complete data set, of which only the counts are needed."""
+    plan = read_plan(experiment)
+    manifest = counted_manifest(plan.data)
+    recipe = recipe_for(manifest, plan.recipe, source=str(experiment), prefix="recipe.")
+    splits = make_splits(manifest, protocol=plan.protocol, splits=plan.splits, folds=plan.folds)
+    by_place = {(split.split, split.fold): split for split in splits}
+    runs = grid(plan.methods, splits)
+    works = [work_of(by_place[run.split, run.fold], recipe_of(run.entry, recipe)) for run in runs]
+    seconds = sum(seconds_of(work, batch_size=recipe.batch_size, pixels=PIXELS[plan.data]) for work in works)
+    sizes = " / ".join(f"{size:,}" for size in splits[0].sizes.values())
+    return Cost(runs=len(runs), steps=sum(work.steps for work in works), hours=seconds / 3600, sizes=sizes)
+
+
+def seconds_of(work: Work, *, batch_size: int, pixels: int) -> float:
+    """From the measured speed of training alone, and a third of it for every pixel that is evaluated."""
+    speed, validation = STEPS_PER_SECOND[batch_size]
+    step = (1 - validation) / speed
+    return step * (work.steps + FORWARD * work.evaluated * pixels / CROP / batch_size)
+
+
+def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
+    """What the runs that are there took, and what the missing ones will; as sentences."""
+    speed, _ = STEPS_PER_SECOND[8]
+    done = steps(runs) + (0 if longer is None else steps(longer))
+    number = len(runs) + (0 if longer is None else len(longer))
+    epoch = steps(runs.assign(epochs=1)) / len(runs)
+    own = of_the_paper(runs)
+    missing = max(0, sum(WANTED.values()) - len(own))
+    full = max(0, LONG_RUNS - (0 if longer is None else len(longer)))
+    parts = [
+        f"The {number} runs that are there are {done:,} steps, {duration(done / speed)} at {speed:g} steps a second",
+        f"the {missing} missing ones, with {LATE} epochs each, will take {duration(missing * LATE * epoch / speed)}",
+        f"all 1000 epochs on two splits ({full} runs to go) {duration(full * 1000 * epoch / speed)}",
+    ]
+    return "; ".join(parts) + "."
+
+
+def counted_manifest(name: str) -> Manifest:
+    """As many pictures as the complete data set has, evenly over classes, genders and persons; there are no files."""
+    record = DATASETS[name]
+    count = record.num_items
+    labels = np.arange(count) % len(record.classes)
+    turns = np.arange(count) // len(record.classes)
+    return Manifest(
+        name=name,
+        items=ImageFiles(root=Path(name), paths=tuple(f"{item}.jpg" for item in range(count))),
+        labels=labels.astype(np.int64),
+        classes=record.classes,
+        groups=tuple(f"{item % SUBJECTS}" for item in range(count)) if name == "fgnet" else None,
+        strata=tuple("mf"[turn % 2] for turn in turns) if name.startswith("afad") else None,
+    )
+
+
+def cost_table(experiments: Path) -> str:
+    """The five experiments of the paper."""
+    rows = []
+    for name in PIXELS:
+        cost = cost_of(experiments / f"{name}-paper.toml")
+        record = DATASETS[name]
+        rows.append(
+            (
+                f"`{name}`, {counted(len(record.classes), 'class')}",
+                f"{record.num_items:,}",
+                cost.sizes,
+                f"{cost.runs:,}",
+                f"{cost.steps / 1e6:.1f}",
+                f"{cost.hours:.0f}",
+            )
+        )
+    return table(
+        ("data", "pictures", "train / valid / test", "runs, both forms", "million steps", "hours on one H200"), rows
+    )

@@ -1,0 +1,50 @@
+"""How many posteriors have one peak, before and after projection, and how good they are as probabilities."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from onepeak.experiment.records import PREDICTIONS, read_predictions
+from onepeak.posterior import is_unimodal, project
+from reproduction.runs import FORMS, figure
+from reproduction.text import MISSING, number, spread, table
+
+
+def order_table(runs: pd.DataFrame) -> str:
+    """One row a method and form."""
+    header = (
+        "method", "form", "one-peaked %", "after projection %", "temperature", "RPS", "NLL", "labels in 90 % interval",
+    )  # fmt: skip
+    rows = []
+    for form, title in FORMS.items():
+        for _, own in runs[runs["variant"] == form].groupby("label", sort=False):
+            after = one_peaked_after_projection(own)
+            rows.append(
+                (
+                    str(own["name"].iloc[0]),
+                    title,
+                    spread(figure(own, "test_unimodal"), 1, scale=100),
+                    MISSING if math.isnan(after) else number(100 * after, 1),
+                    number(float(own["temperature"].mean()), 1),
+                    spread(figure(own, "tempered_rps"), 2),
+                    spread(figure(own, "tempered_nll"), 2),
+                    spread(figure(own, "tempered_interval_size"), 1),
+                )
+            )
+    return table(header, rows)
+
+
+def one_peaked_after_projection(runs: pd.DataFrame) -> float:
+    """The share of test posteriors with one strict peak once projected, in the runs whose predictions are kept.
+
+    Args:
+        runs: Of one row.
+
+    Returns:
+        NaN where no predictions are kept.
+    """
+    kept = [folder for folder in runs["folder"] if Path(folder, PREDICTIONS).exists()]
+    parts = [torch.tensor(read_predictions(folder, columns=["log_probs"], part="test")["log_probs"]) for folder in kept]
+    return float(is_unimodal(project(torch.cat(parts))).double().mean()) if parts else math.nan

@@ -1,0 +1,119 @@
+"""The pictures: courses of training (the paper's fig. 2), error against order, posteriors laid over each other."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from onepeak.data.listing import counted
+from onepeak.experiment.published import published_figure
+from onepeak.experiment.records import PREDICTIONS, read_history, read_predictions
+from onepeak.metrics.functional import side_order_chance
+from onepeak.report.figures.canvas import Printed
+from onepeak.report.figures.curves import Curve, printed_curves
+from onepeak.report.figures.overlay import most_common_label, printed_overlay
+from onepeak.report.figures.tradeoff import Scores, printed_tradeoff
+from onepeak.report.palette import styles
+from onepeak.report.tally import Tally, TestPart
+from reproduction.epochs import EVERY
+from reproduction.runs import DATASET, NUM_CLASSES, of_the_paper
+
+IN_FIGURE_2 = ("ce", "pn", "elb")
+SHOWN = 40
+"""Posteriors of a method that are laid over each other."""
+FARTHEST = 9.0
+"""MAE at the right end of the picture; the LD that is printed lies at 18.25."""
+
+
+def write_pictures(runs: pd.DataFrame, folder: Path, *, longer: pd.DataFrame | None = None) -> None:
+    """Writes curves.png, tradeoff.png and posteriors.png.
+
+    Args:
+        runs: As `read_runs` gives them.
+        folder: Where to.
+        longer: Runs of all 1000 epochs, whose courses are then the ones drawn.
+    """
+    _save(curves_picture(runs if longer is None else longer), folder / "curves.png")
+    _save(tradeoff_picture(runs), folder / "tradeoff.png")
+    if tallies := tallied(runs):
+        _save(overlay_picture(tallies), folder / "posteriors.png")
+
+
+def mean_course(runs: pd.DataFrame, column: str) -> Curve:
+    """Mean and deviation over the runs of a row, at every tenth epoch that all of them reached.
+
+    Epochs that were kept for being the best are left out: they would draw the curve down.
+    """
+    histories = [read_history(folder).set_index("epoch")[column] for folder in runs["folder"]]
+    every = pd.concat(histories, axis=1)
+    every = every[every.index % EVERY == 0].sort_index().dropna()
+    mean = every.mean(axis=1).to_numpy(dtype=np.float64)
+    std = every.std(axis=1).fillna(0.0).to_numpy(dtype=np.float64)
+    return Curve(epochs=every.index.to_numpy(dtype=np.int64), mean=mean, low=mean - std, high=mean + std)
+
+
+def curves_picture(runs: pd.DataFrame) -> Printed:
+    """Validation MAE and SOI over the epochs for CE, PN and ELB."""
+    own = _corrected(runs)
+    rows = {method: own[own["method"] == method] for method in IN_FIGURE_2}
+    named = {method: f"{method.upper()} ({counted(len(row), 'run')})" for method, row in rows.items() if len(row)}
+    mae, soi = (
+        {name: mean_course(rows[method], column) for method, name in named.items()}
+        for column in ("valid_mae", "valid_soi_predicted")
+    )
+    looks = styles({name: method for method, name in named.items()})
+    return printed_curves(mae, soi, looks, chance=side_order_chance(NUM_CLASSES))
+
+
+def tradeoff_picture(runs: pd.DataFrame) -> Printed:
+    """Error against order of the seven methods; hollow: as printed in the paper."""
+    own = _corrected(runs)
+    scores = {
+        str(name): Scores(mae=row["test_mae"].to_numpy(), soi=row["test_soi_predicted"].to_numpy())
+        for name, row in own.groupby("name", sort=False)
+    }
+    methods = dict(zip(own["name"], own["method"], strict=True))
+    looks = styles(methods)
+    picture = printed_tradeoff(scores, looks, chance=side_order_chance(NUM_CLASSES))
+    axes = picture.axes[0]
+    for name, method in methods.items():
+        mae, soi = (published_figure(DATASET, method, metric) for metric in ("mae", "soi_predicted"))
+        if mae is not None and soi is not None and mae.mean < FARTHEST:
+            colour = looks[name].colour
+            axes.plot(mae.mean, 100 * soi.mean, marker="o", markersize=6, color=colour, fillstyle="none", ls="none")
+    axes.set_xlim(right=FARTHEST)
+    axes.set_xlabel("MAE (hollow: as printed; LD's 18.25 lies outside)", fontsize=8)
+    return picture
+
+
+def tallied(runs: pd.DataFrame) -> dict[str, Tally]:
+    """The test predictions of each method on the first split that all have kept them of."""
+    own = _corrected(runs)
+    kept = own[[Path(folder, PREDICTIONS).exists() for folder in own["folder"]]]
+    if kept.empty:
+        return {}
+    first = kept[kept["split"] == kept["split"].min()]
+    found = {}
+    for name, folder, split, fold in zip(first["name"], first["folder"], first["split"], first["fold"], strict=True):
+        part = TestPart(**read_predictions(folder, columns=("item", "label", "predicted", "log_probs"), part="test"))
+        found[str(name)] = Tally(num_classes=NUM_CLASSES, shown_per_run=SHOWN, most_shown=SHOWN)
+        found[str(name)].add(part, split=split, fold=fold)
+    return found
+
+
+def overlay_picture(tallies: Mapping[str, Tally]) -> Printed:
+    """Posteriors of the label that is most often given."""
+    posteriors = {name: tally.posteriors for name, tally in tallies.items()}
+    label = most_common_label(posteriors, {name: tally.confusion.sum(axis=0) for name, tally in tallies.items()})
+    ages = [str(age) for age in range(NUM_CLASSES)]
+    return printed_overlay(posteriors, ages, styles({name: name.lower() for name in tallies}), label=label)
+
+
+def _corrected(runs: pd.DataFrame) -> pd.DataFrame:
+    own = of_the_paper(runs)
+    return own[own["variant"] == "corrected"]
+
+
+def _save(picture: Printed, path: Path) -> None:
+    picture.savefig(path, dpi=130, metadata={"Software": None})

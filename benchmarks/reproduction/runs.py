@@ -1,0 +1,74 @@
+"""The committed runs of the paper's FG-NET experiment, one row a run."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from onepeak.experiment.entries import PAPER_METHODS
+from onepeak.experiment.records import read_results
+
+DATASET = "fgnet"
+NUM_CLASSES = 70
+FORMS = {"as_published": "as published", "corrected": "corrected"}
+"""The variants of a method, as the pages call them."""
+SPLITS = 10
+WANTED = {"as_published": (len(PAPER_METHODS) - 1) * SPLITS, "corrected": len(PAPER_METHODS) * SPLITS}
+"""Runs of the whole experiment; the published PO cannot be run on 70 classes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One metric over the runs of a row."""
+
+    mean: float
+    std: float
+    """Of a sample; NaN for one run."""
+    n: int
+
+
+def read_runs(folder: Path) -> pd.DataFrame:
+    """The runs of a folder, with what is measured after the temperature beside the other metrics.
+
+    Args:
+        folder: What `benchmarks/keep_records.py` wrote to.
+
+    Returns:
+        What `read_results` gives, and the columns name (of the method on the pages, whatever its form), selected_by,
+        tempered_rps, tempered_nll and tempered_interval_size.
+    """
+    runs: pd.DataFrame = read_results(folder)
+    records = [json.loads(Path(place, "result.json").read_text(encoding="utf-8")) for place in runs["folder"]]
+    tempered = pd.DataFrame([record.get("calibration", {}).get("test", {}) for record in records], index=runs.index)
+    kept = tempered.reindex(columns=["rps", "nll", "interval_size"]).add_prefix("tempered_")
+    names = [_name(record) for record in records]
+    selected = [record["selected_by"] for record in records]
+    return pd.concat([runs, kept], axis=1).assign(name=names, selected_by=selected)
+
+
+def of_the_paper(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that are rows of the paper's table: its seven methods, with its settings."""
+    as_there = runs["method"].isin(PAPER_METHODS) & (runs["settings"].map(len) == 0)
+    return runs[as_there & (runs["dataset"] == DATASET)]
+
+
+def figure(runs: pd.DataFrame, column: str) -> Figure | None:
+    """Mean and deviation of a column; None where no run has it."""
+    values = runs[column].dropna()
+    if values.empty:
+        return None
+    return Figure(mean=float(values.mean()), std=float(values.std()), n=len(values))
+
+
+def steps(runs: pd.DataFrame, *, batch_size: int = 8) -> int:
+    """Steps of the optimiser over all runs; as in the loop, a last batch of one sample is left out."""
+    rest = runs["num_train"] % batch_size
+    return int((runs["epochs"] * (runs["num_train"] // batch_size + (rest > 1))).sum())
+
+
+def _name(record: dict[str, Any]) -> str:
+    """The paper's methods are called as there, others by their label."""
+    ours = record.get("method_settings") or record["method"] not in PAPER_METHODS
+    return str(record.get("label", record["method"])) if ours else str(record["method"]).upper()
