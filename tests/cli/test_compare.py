@@ -13,6 +13,8 @@ import torch
 from PIL import Image
 
 from onepeak.cli import comparing
+from onepeak.cli.comparing import counted_splits
+from onepeak.data.splits import Split
 
 
 @pytest.fixture
@@ -128,6 +130,7 @@ def test_a_dry_run_lists_every_run_with_its_cost_and_writes_nothing(table, tmp_p
     content = json.loads(output)
     assert [each["run"] for each in content["runs"]] == ["ce/split0-fold0", "elb/split0-fold0"]
     assert content["seconds"] == pytest.approx(sum(each["seconds"] for each in content["runs"]))
+    assert content["seconds_with_workers"] <= content["seconds"]
 
 
 def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
@@ -250,3 +253,14 @@ def test_a_folder_with_other_things_is_refused_before_data_are_read(run, tmp_pat
     status, _, errors = run("compare", tmp_path / "nowhere.csv", "--out", tmp_path)
     assert status == 2
     assert "has no config.toml and holds other things (notes.txt)" in errors
+
+
+def test_folds_are_not_counted_as_splits():
+    def made(*places):
+        part = np.arange(1)
+        parts = {"train": part, "valid": part + 1, "test": part + 2}
+        return [Split(**parts, protocol="kfold", split=split, fold=fold) for split, fold in places]
+
+    assert counted_splits(made((0, 0))) == "1 split"
+    assert counted_splits(made((0, 0), (1, 0))) == "2 splits"
+    assert counted_splits(made((0, 0), (0, 1), (1, 0), (1, 1))) == "2 splits (4 folds)"

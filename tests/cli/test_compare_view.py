@@ -13,9 +13,23 @@ RUNS = [Run(entry=MethodEntry(name=name), split=split, fold=0) for split in rang
 RESULT = {"seconds": 10.0, "epochs": 5, "metrics": {"test": {"mae": 0.5, "soi_predicted": 0.975}}}
 
 
+class Clock:
+    """Says the time it was told."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
 @pytest.fixture
-def tally():
-    return Tally(RUNS, {"ce": 5, "elb": 5}, workers=2)
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def tally(clock):
+    return Tally(RUNS, {"ce": 5, "elb": 5}, clock=clock)
 
 
 def printed(renderable):
@@ -24,9 +38,10 @@ def printed(renderable):
     return console.file.getvalue()
 
 
-def test_the_table_shows_what_is_done_at_work_failed_and_found(tally):
+def test_the_table_shows_what_is_done_at_work_failed_and_found(tally, clock):
     tally.note(Finished(run=RUNS[0], result=RESULT))
     tally.note(Started(run=RUNS[1]))
+    clock.now = 2.0
     tally.note(EpochDone(run=RUNS[1], row={"epoch": 2, "seconds": 2.0}))
     tally.note(Elsewhere(run=RUNS[2]))
     tally.note(Failed(run=RUNS[3], message="no luck"))
@@ -37,19 +52,19 @@ def test_the_table_shows_what_is_done_at_work_failed_and_found(tally):
         assert words in ce
     for words in ("0/2", "1", "split0-fold0 epoch 3/5"):
         assert words in elb
-    # CE has 5 epochs left and ELB 2, of 2 s each, for two workers
-    assert lines[-1].strip() == "1 of 4 runs done, 1 min 5 s so far, about 7 s left"
+    # CE has 5 epochs left and ELB 2; one took 2 s
+    assert lines[-1].strip() == "1 of 4 runs done, 1 min 5 s so far, about 14 s left"
 
 
-def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(tally):
-    said, now = [], [0.0]
-    lines = Lines(tally, said.append, clock=lambda: now[0])
+def test_without_a_terminal_ends_are_told_at_once_and_the_rest_now_and_then(tally, clock):
+    said = []
+    lines = Lines(tally, said.append, clock=clock)
     lines.tell(Started(run=RUNS[0]))
     lines.tell(EpochDone(run=RUNS[0], row={"epoch": 0, "seconds": 2.0}))
     assert said == []
-    now[0] = 11.0
+    clock.now = 11.0
     lines.tell(EpochDone(run=RUNS[0], row={"epoch": 1, "seconds": 2.0}))
-    assert said == ["ce/split0-fold0 epoch 2/5 (0 of 4 runs done; about 18 s left)"]
+    assert said == ["ce/split0-fold0 epoch 2/5 (0 of 4 runs done; about 1 min 39 s left)"]
     lines.tell(EpochDone(run=RUNS[0], row={"epoch": 2, "seconds": 2.0}))
     assert len(said) == 1
     lines.tell(Finished(run=RUNS[0], result=RESULT))

@@ -45,6 +45,7 @@ def test_every_run_has_its_work_and_a_time_and_nothing_is_written(plan, fabric, 
     assert (longer.work.epochs, longer.work.steps) == (20, 60)
     assert {each.state for each in planned} == {"open"}
     assert 0 < first.seconds < 60
+    assert not first.in_company
     assert longer.seconds > first.seconds  # twice the epochs, at half the pace at least
     assert not (tmp_path / "out").exists()
 
@@ -63,7 +64,25 @@ def test_finished_runs_tell_how_long_the_others_will_take(plan, fabric, tmp_path
         "failed",
     ]
     assert planned["ce/split0-fold0"].seconds == planned["ce/split0-fold1"].seconds == 30.0
+    assert all(each.in_company for each in planned.values())
     assert planned["elb/split0-fold0"].seconds == 60.0  # twice the epochs, as fast as what is known
+
+
+def test_what_is_timed_is_the_epoch_after_those_that_load_and_record(plan, fabric, tmp_path, monkeypatch):
+    seconds = pd.DataFrame({"seconds": [90.0, 9.0, 0.32]})
+    asked = []
+
+    def trained(settings, *_, **__):
+        asked.append(settings.recipe.epochs)
+
+    monkeypatch.setattr(estimate, "train_run", trained)
+    monkeypatch.setattr(estimate, "read_history", lambda _: seconds)
+    monkeypatch.setattr(estimate, "loss_seconds", lambda *_: 0.0)
+    planned = plan_runs(replace(plan, methods=plan.methods[:1]), tmp_path, fabric=fabric)[0]
+    assert asked == [3]
+    # 24 samples to train and 8 to validate on, for a third of the price, took 0.32 s; so do they in each of 10 epochs,
+    # and at the end 8 more are tested and as many validated.
+    assert planned.seconds == pytest.approx(0.32 / (24 + 8 / 3) * (planned.work.trained + planned.work.evaluated / 3))
 
 
 def test_a_method_with_a_longer_loss_takes_longer():

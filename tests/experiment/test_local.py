@@ -14,7 +14,7 @@ from onepeak.experiment.compare import compare
 from onepeak.experiment.local import LocalExecutor, can_pack, devices_of
 from onepeak.networks.build import NetworkSettings
 from onepeak.report.tables import write_tables
-from onepeak.training.pack import MOST_LANES
+from onepeak.training.pack import MOST_LANES, PACKING_GAIN
 
 RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
 
@@ -182,6 +182,20 @@ def test_on_gpus_runs_that_may_not_share_a_process_have_a_gpu_each_unless_more_a
     free, asked = LocalExecutor(), LocalExecutor(workers=6)
     assert (free.processes, free.lanes, free.alone) == (2, MOST_LANES, 2)
     assert (asked.processes, asked.lanes, asked.alone) == (2, 3, 6)
+
+
+def test_on_a_cpu_runs_at_once_are_as_much_faster_as_there_are_cores_for_them(monkeypatch):
+    monkeypatch.setattr("onepeak.experiment.local.num_cores", lambda: 4)
+    assert [LocalExecutor(device="cpu").speedup(runs) for runs in (0, 1, 3, 100)] == [1, 1, 3, 4]
+    assert LocalExecutor(device="cpu", workers=2).speedup(100) == 2
+    assert LocalExecutor(device="cpu", workers=9).speedup(100) == 4
+
+
+def test_packed_on_a_gpu_runs_are_faster_by_the_same_however_many_they_are(monkeypatch):
+    monkeypatch.setattr("onepeak.experiment.local.devices_of", lambda _: ("cuda:0", "cuda:1"))
+    packed = LocalExecutor()
+    assert [packed.speedup(runs) for runs in (1, 2, 3, 100)] == [1, 2, 2 * PACKING_GAIN, 2 * PACKING_GAIN]
+    assert LocalExecutor(workers=8, pack=1).speedup(100) == 2  # processes take turns
 
 
 def test_networks_that_draw_random_numbers_are_not_packed(tmp_path):

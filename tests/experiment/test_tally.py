@@ -17,9 +17,23 @@ def epoch(run, number, seconds=2.0):
     return EpochDone(run=run, row={"epoch": number, "seconds": seconds})
 
 
+class Clock:
+    """Says the time it was told."""
+
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
 @pytest.fixture
-def tally():
-    return Tally(RUNS, {"ce": 5, "elb": 5}, workers=2)
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def tally(clock):
+    return Tally(RUNS, {"ce": 5, "elb": 5}, clock=clock)
 
 
 def test_before_anything_is_known_no_time_is_told(tally):
@@ -39,23 +53,73 @@ def test_runs_are_counted_and_their_figures_averaged(tally):
     assert (elb.finished, elb.running, elb.mean("mae")) == (0, {"elb/split0-fold0": 2}, None)
 
 
-def test_the_time_left_is_that_of_the_epochs_left_shared_by_the_workers(tally):
-    tally.note(Finished(run=RUNS[0], result=result(1.0)))  # of before: 2 s an epoch
-    tally.note(Started(run=RUNS[1]))
-    tally.note(epoch(RUNS[1], 0, seconds=4.0))
-    # CE has 5 epochs of 2 s left, ELB 4 and 5 of 4 s: 46 s for two workers.
-    assert tally.seconds_left() == pytest.approx((5 * 2 + 9 * 4) / 2)
+def test_the_time_left_is_by_the_epochs_that_all_runs_together_do_in_a_second(tally, clock):
+    """Eight epochs of each of two runs at once, each of which takes 3 s beside the other, and 5 s for both to begin."""
+    runs = [Run(entry=CE, split=split, fold=0) for split in range(20)]
+    tally = Tally(runs, {"ce": 10}, clock=clock)
+    for run in runs[:2]:
+        tally.note(Started(run=run))
+    clock.now += 5
+    for number in range(8):
+        clock.now += 3
+        for run in runs[:2]:
+            tally.note(epoch(run, number, seconds=3.0))
+    # 16 of 200 epochs in 29 s
+    assert tally.seconds_left() == pytest.approx(184 * 29 / 16)
 
 
-def test_a_method_without_epochs_is_taken_to_be_as_fast_as_the_others(tally):
+def test_what_was_measured_when_fewer_runs_were_at_work_is_forgotten(clock):
+    runs = [Run(entry=CE, split=split, fold=0) for split in range(8)]
+    tally = Tally(runs, {"ce": 1000}, clock=clock)
+    tally.note(Started(run=runs[0]))
+    for number in range(300):  # alone: one a second
+        clock.now += 1
+        tally.note(epoch(runs[0], number, seconds=1.0))
+    assert tally.seconds_left() == pytest.approx(7700)
+    for run in runs[1:5]:
+        tally.note(Started(run=run))
+    for number in range(100):  # four at once: two a second
+        clock.now += 2
+        for run in runs[1:5]:
+            tally.note(epoch(run, number, seconds=2.0))
+    assert tally.seconds_left() == pytest.approx((8000 - 700) / 2, rel=0.02)
+
+
+def test_epochs_of_slower_methods_count_for_more(tally, clock):
+    tally.note(Started(run=RUNS[0]))
+    for number in range(5):
+        clock.now += 1
+        tally.note(epoch(RUNS[0], number, seconds=1.0))
     tally.note(Finished(run=RUNS[0], result=result(1.0)))
-    assert tally.seconds_left() == pytest.approx((5 + 10) * 2 / 2)
+    tally.note(Started(run=RUNS[1]))
+    clock.now += 3
+    tally.note(epoch(RUNS[1], 0, seconds=3.0))
+    # CE has 5 epochs of 1 s left and ELB 9 of 3 s, one after another.
+    assert tally.seconds_left() == pytest.approx(5 + 9 * 3)
 
 
-def test_the_last_run_has_one_worker(tally):
+def test_a_method_without_epochs_is_taken_to_be_as_fast_as_the_others(tally, clock):
+    tally.note(Started(run=RUNS[0]))
+    clock.now += 2
+    tally.note(epoch(RUNS[0], 0))
+    assert tally.seconds_left() == pytest.approx(19 * 2)
+
+
+def test_the_last_run_is_no_faster_for_those_that_were_beside_it(tally, clock):
+    for run in RUNS:
+        tally.note(Started(run=run))
+    clock.now += 2
+    for run in RUNS:
+        tally.note(epoch(run, 0))
+    assert tally.seconds_left() == pytest.approx(4 * 2)  # all four at once
     for run in RUNS[:3]:
         tally.note(Finished(run=run, result=result(1.0)))
-    assert tally.seconds_left() == pytest.approx(5 * 2)
+    assert tally.seconds_left() == pytest.approx(4 * 2)
+
+
+def test_runs_that_were_finished_before_tell_nothing_of_the_time(tally):
+    tally.note(Finished(run=RUNS[0], result=result(1.0)))
+    assert tally.seconds_left() is None
 
 
 def test_a_failed_run_has_nothing_left_and_one_elsewhere_is_named_until_it_ends(tally):

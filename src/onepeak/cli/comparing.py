@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,10 +13,12 @@ import torch
 from onepeak._check import check_choice
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
+from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note
 from onepeak.data.datasets import DATASETS
 from onepeak.data.listing import counted
+from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
@@ -76,7 +79,7 @@ def compare_all(request: CompareRequest) -> None:
         fabric = make_fabric(device=device, precision=experiment.precision)
         if fabric.device.type == "cpu":
             torch.set_num_threads(request.threads or 1)  # so that the probe is as fast as a worker
-        print_plan(plan_runs(experiment, folder, fabric=fabric), workers=executor.workers, as_json=request.as_json)
+        print_plan(plan_runs(experiment, folder, fabric=fabric), executor=executor, as_json=request.as_json)
         return
     run_comparison(
         experiment,
@@ -163,9 +166,10 @@ def run_comparison(
     opened = open_experiment(experiment, cache=cache, quiet=quiet)
     runs = grid(experiment.methods, opened.splits)
     epochs = {entry.label: recipe_of(entry, opened.recipe).epochs for entry in experiment.methods}
-    tally = Tally(runs, epochs, workers=executor.workers)
+    tally = Tally(runs, epochs)
     if not quiet:
-        for note in (*opened.prepared.manifest.notes, *opened.prepared.notes):
+        of_data = (*opened.prepared.manifest.notes, *opened.prepared.notes)
+        for note in (*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)):
             print_note(f"Note: {note}")
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
     command = shlex.join(["onepeak", *sys.argv[1:]])
@@ -189,8 +193,15 @@ def run_comparison(
 def _title(opened: Opened, folder: Path, executor: Executor, *, num_runs: int) -> str:
     manifest, entries = opened.prepared.manifest, opened.experiment.methods
     return (
-        f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted(len(opened.splits), 'split')} of "
+        f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted_splits(opened.splits)} of "
         f"{manifest.name} ({len(manifest):,} items, {manifest.num_classes} classes), {counted(num_runs, 'run')} of "
         f"{counted(opened.recipe.epochs, 'epoch')}, {opened.network.backbone}, "
         f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
     )
+
+
+def counted_splits(splits: Sequence[Split]) -> str:
+    """How often the data are split, and into how many folds in all where one split has several."""
+    num_splits = len({each.split for each in splits})
+    folds = "" if len(splits) == num_splits else f" ({counted(len(splits), 'fold')})"
+    return f"{counted(num_splits, 'split')}{folds}"

@@ -13,16 +13,19 @@ from onepeak.data.listing import counted, duration
 from onepeak.errors import MissingExtraError
 from onepeak.experiment.compare import Outcome
 from onepeak.experiment.estimate import PlannedRun
+from onepeak.experiment.executor import Executor
 from onepeak.experiment.records import read_results
 from onepeak.report import Report
 from onepeak.training.json_text import json_text
 
 
-def print_plan(planned: Sequence[PlannedRun], *, workers: int, as_json: bool) -> None:
+def print_plan(planned: Sequence[PlannedRun], *, executor: Executor, as_json: bool) -> None:
     """Lists every run with its work and estimated time, and what they are together."""
     todo = [each for each in planned if each.state != "finished"]
     seconds = sum(each.seconds for each in todo)
-    at_once = max(1, min(workers, len(todo)))
+    at_once = max(1, min(executor.workers, len(todo)))
+    alone = sum(each.seconds for each in todo if not each.in_company)
+    together = alone / executor.speedup(at_once) + (seconds - alone) / at_once
     if as_json:
         content = {
             "runs": [
@@ -31,8 +34,8 @@ def print_plan(planned: Sequence[PlannedRun], *, workers: int, as_json: bool) ->
             ],
             "open": len(todo),
             "seconds": seconds,
-            "workers": workers,
-            "seconds_with_workers": seconds / at_once,
+            "workers": executor.workers,
+            "seconds_with_workers": together,
         }
         typer.echo(json_text(content))
         return
@@ -53,7 +56,7 @@ def print_plan(planned: Sequence[PlannedRun], *, workers: int, as_json: bool) ->
     steps = sum(each.work.steps for each in todo)
     print_note(
         f"{counted(len(planned), 'run')}, {len(todo)} to be trained: {counted(steps, 'step')}, about "
-        f"{duration(seconds)} on one worker, {duration(seconds / at_once)} on {counted(at_once, 'worker')}."
+        f"{duration(seconds)} of training, done in {duration(together)} with {counted(at_once, 'run')} at once."
     )
 
 

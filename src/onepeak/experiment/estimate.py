@@ -48,7 +48,9 @@ class PlannedRun:
     state: State
     """A run that failed is tried again."""
     seconds: float
-    """Estimated, on one worker; of a finished run those it took."""
+    """Estimated; of a finished run those it took."""
+    in_company: bool
+    """Whether they were measured in runs with as many others at once as there are, not in one with none."""
 
 
 def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tuple[PlannedRun, ...]:
@@ -98,12 +100,12 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
             seconds = work.epochs * fmean(known) if known else priced[run.entry.label] * samples
         else:
             seconds = result["seconds"]
-        planned.append(PlannedRun(run=run, work=work, state=state, seconds=seconds))
+        planned.append(PlannedRun(run=run, work=work, state=state, seconds=seconds, in_company=bool(paces)))
     return tuple(planned)
 
 
 def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric") -> float:
-    """Seconds that a sample takes to be trained on, measured in two epochs of the first method on a few samples.
+    """Seconds that a sample takes to be trained on, measured in three epochs of the first method on a few samples.
 
     Args:
         experiment: The plan.
@@ -127,13 +129,13 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
             experiment=experiment,
             prepared=prepared,
             splits=(few,),
-            recipe=replace(recipe, epochs=2, patience=None),
+            recipe=replace(recipe, epochs=3, patience=None),
             network=prepared.network(experiment.network),
             leaks={},
         )
         settings = opened.settings(replace(experiment.methods[0], recipe={}))
         train_run(settings, prepared, few, Path(place, "run"), fabric=fabric)
-        # The first epoch also waits for what is loaded once.
+        # The first epoch also waits for what is loaded once, and on a GPU the second for what is recorded.
         seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
     return seconds / (len(few.train) + _FORWARD * len(few.valid))
 

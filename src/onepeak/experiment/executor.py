@@ -21,6 +21,9 @@ class Executor(Protocol):
     def devices(self) -> tuple[str, ...]:
         """On what it trains them, in words."""
 
+    def speedup(self, num_runs: int) -> float:
+        """How many times as fast it trains that many runs as one after another, about; at least 1."""
+
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs and returns when none is left.
 

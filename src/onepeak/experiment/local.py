@@ -21,7 +21,7 @@ from onepeak.experiment.run_folder import forget_failure, read_result, write_fai
 from onepeak.experiment.worker import LOGS, Room, Workplace, log_of
 from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
 from onepeak.training.devices import find_device
-from onepeak.training.pack import MOST_LANES, draws_at_random
+from onepeak.training.pack import MOST_LANES, PACKING_GAIN, draws_at_random
 from onepeak.training.run import make_network
 
 _ASK_AGAIN = 1.0
@@ -71,6 +71,14 @@ class LocalExecutor:
         share = max(1, num_cores() // self.processes) if on_gpu else 1
         self.threads = share if threads is None else check_integer("threads", threads, minimum=1)
         self.start = start
+
+    def speedup(self, num_runs: int) -> float:
+        """See `Executor`."""
+        at_once = min(self.workers, num_runs)
+        if not self.devices[0].startswith("cuda"):
+            return float(max(1, min(at_once, num_cores())))
+        gpus = max(1, min(at_once, len(self.devices)))
+        return gpus * (PACKING_GAIN if at_once > gpus and self.lanes > 1 else 1.0)
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs; see `Executor`."""

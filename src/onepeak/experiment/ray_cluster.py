@@ -63,6 +63,10 @@ class RayExecutor:
             )
         self.devices = (f"{counted(len(nodes), 'node')} of a Ray cluster ({share.device})",)
 
+    def speedup(self, num_runs: int) -> float:
+        """See `Executor`. Runs that share a GPU from processes of their own take turns."""
+        return max(1.0, min(self.workers, num_runs) * min(1.0, self.share.gpus or 1.0))
+
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs; see `Executor`."""
         fleet = Fleet(

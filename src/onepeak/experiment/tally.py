@@ -1,11 +1,17 @@
 """How far a comparison is: what the events of its runs add up to."""
 
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import fmean
 
 from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finished, Lost, Started
 from onepeak.experiment.grid import Run
+
+_RECENT = 300
+"""Epochs by which the time left is told: enough to average, few enough to follow when more runs are at work."""
 
 
 @dataclass(kw_only=True)
@@ -24,7 +30,7 @@ class MethodTally:
     """The runs that another process has."""
     figures: dict[str, list[float]] = field(default_factory=dict)
     """The test metrics of finished runs."""
-    paces: list[float] = field(default_factory=list)
+    paces: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
     """Seconds of epochs."""
 
     def mean(self, metric: str) -> float | None:
@@ -33,9 +39,21 @@ class MethodTally:
         return fmean(values) if values else None
 
     @property
+    def open(self) -> int:
+        """How many runs are neither finished nor failed."""
+        return self.total - self.finished - self.failed
+
+    @property
     def epochs_left(self) -> int:
-        """Of the runs that are neither finished nor failed."""
-        return (self.total - self.finished - self.failed) * self.epochs - sum(self.running.values())
+        """Of the open runs together."""
+        return self.open * self.epochs - sum(self.running.values())
+
+    @property
+    def longest_left(self) -> int:
+        """The epochs left of the open run that has most of them."""
+        if self.open > len(self.running):
+            return self.epochs
+        return max((self.epochs - done for done in self.running.values()), default=0)
 
 
 class Tally:
@@ -44,12 +62,16 @@ class Tally:
     Args:
         runs: All runs.
         epochs: The epochs of each method's runs, by its label.
-        workers: How many runs are trained at once.
+        clock: What says the time, in seconds.
     """
 
-    def __init__(self, runs: Sequence[Run], epochs: dict[str, int], *, workers: int) -> None:
+    def __init__(
+        self, runs: Sequence[Run], epochs: dict[str, int], *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.methods = {label: MethodTally(label=label, epochs=count) for label, count in epochs.items()}
-        self.workers = workers
+        self.clock = clock
+        self.done: deque[tuple[float, str]] = deque(maxlen=_RECENT)
+        """When epochs were done, and of which method; before them all, when the first run began."""
         for run in runs:
             self.methods[run.entry.label].total += 1
 
@@ -63,12 +85,13 @@ class Tally:
         match event:
             case Started():
                 method.running[name] = 0
+                if not self.done:
+                    self.done.append((self.clock(), method.label))
             case EpochDone(row=row):
                 method.running[name] = int(row["epoch"]) + 1
                 method.paces.append(row["seconds"])
+                self.done.append((self.clock(), method.label))
             case Finished(result=result):
-                if name not in method.running:  # of those at work every epoch was counted
-                    method.paces.append(result["seconds"] / result["epochs"])
                 method.running.pop(name, None)
                 method.finished += 1
                 for metric, value in result["metrics"]["test"].items():
@@ -84,11 +107,16 @@ class Tally:
         return sum(int(getattr(method, what)) for method in self.methods.values())
 
     def seconds_left(self) -> float | None:
-        """How long it will last, by the mean time of the epochs so far; None before the first."""
+        """How long it will last: as much as all runs at work have done of late, and no run faster than it is.
+
+        Epochs of a method count by their mean time. None before the first.
+        """
         paces = {label: fmean(method.paces) for label, method in self.methods.items() if method.paces}
         if not paces:
             return None
         usual = fmean(paces.values())
-        work = sum(method.epochs_left * paces.get(label, usual) for label, method in self.methods.items())
-        open_runs = self.count("total") - self.count("finished") - self.count("failed")
-        return work / max(1, min(self.workers, open_runs))
+        methods = [(method, paces.get(label, usual)) for label, method in self.methods.items()]
+        left = sum(method.epochs_left * pace for method, pace in methods)
+        done = sum(paces[label] for _, label in islice(self.done, 1, None))
+        together = left * (self.done[-1][0] - self.done[0][0]) / done
+        return max(together, *(method.longest_left * pace for method, pace in methods))
