@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import reference.methods as reference
+from laws.brought import Brought
 from laws.kinds import (
     BATCHWISE,
     CATALOG,
@@ -498,12 +499,14 @@ def test_tighten_moves_the_barrier_and_nothing_else(kind):
 
 
 @every_method
-def test_neither_loss_nor_answers_ask_the_device_for_a_number(kind):
+def test_neither_loss_nor_answers_ask_the_device_for_a_number_and_the_loss_brings_it_none(kind):
     # a tensor on "meta" has none to give; on a GPU the question would stop the stream, and break a recorded step
     method = kind.build(5, class_weight=torch.ones(5)).to("meta")
     outputs = torch.empty(4, method.num_outputs, device="meta", requires_grad=True)
     labels = torch.empty(4, dtype=torch.int64, device="meta")
-    method.loss(outputs, labels).backward()
+    with Brought() as brought:
+        method.loss(outputs, labels).backward()
+    assert brought.by == []
     assert outputs.grad.shape == outputs.shape
     assert method.predict(outputs).shape == method.log_probs(outputs).shape[:1] == labels.shape
 
