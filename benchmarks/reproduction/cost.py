@@ -10,7 +10,8 @@ from onepeak.data.datasets.catalog import DATASETS
 from onepeak.data.listing import counted, duration
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits import make_splits
-from onepeak.experiment.grid import Work, grid, work_of
+from onepeak.data.splits.protocols import find_protocol
+from onepeak.experiment.grid import Work, work_of
 from onepeak.experiment.opened import recipe_of
 from onepeak.experiment.plan_file import read_plan
 from onepeak.training.recipe_file import recipe_for
@@ -53,13 +54,16 @@ def cost_of(experiment: Path) -> Cost:
     plan = read_plan(experiment)
     manifest = counted_manifest(plan.data)
     recipe = recipe_for(manifest, plan.recipe, source=str(experiment), prefix="recipe.")
-    splits = make_splits(manifest, protocol=plan.protocol, splits=plan.splits, folds=plan.folds)
-    by_place = {(split.split, split.fold): split for split in splits}
-    runs = grid(plan.methods, splits)
-    works = [work_of(by_place[run.split, run.fold], recipe_of(run.entry, recipe)) for run in runs]
+    num_splits = plan.splits or find_protocol(manifest, plan.protocol).num_splits
+    first = make_splits(manifest, protocol=plan.protocol, splits=1, folds=plan.folds)  # the others are as large
+    works = [work_of(fold, recipe_of(entry, recipe)) for fold in first for entry in plan.methods]
     seconds = sum(seconds_of(work, batch_size=recipe.batch_size, pixels=PIXELS[plan.data]) for work in works)
-    sizes = " / ".join(f"{size:,}" for size in splits[0].sizes.values())
-    return Cost(runs=len(runs), steps=sum(work.steps for work in works), hours=seconds / 3600, sizes=sizes)
+    return Cost(
+        runs=num_splits * len(works),
+        steps=num_splits * sum(work.steps for work in works),
+        hours=num_splits * seconds / 3600,
+        sizes=" / ".join(f"{size:,}" for size in first[0].sizes.values()),
+    )
 
 
 def seconds_of(work: Work, *, batch_size: int, pixels: int) -> float:
@@ -77,11 +81,11 @@ def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
     epoch = steps(runs.assign(epochs=1)) / len(runs)
     own = of_the_paper(runs)
     missing = max(0, sum(WANTED.values()) - len(own))
-    full = max(0, LONG_RUNS - (0 if longer is None else len(longer)))
+    full = max(0, LONG_RUNS - (0 if longer is None else len(of_the_paper(longer))))
     parts = [
         f"The {number} runs that are there are {done:,} steps, {duration(done / speed)} at {speed:g} steps a second",
         f"the {missing} missing ones, with {LATE} epochs each, will take {duration(missing * LATE * epoch / speed)}",
-        f"all 1000 epochs on two splits ({full} runs to go) {duration(full * 1000 * epoch / speed)}",
+        f"all 1000 epochs on two splits ({counted(full, 'run')} to go) {duration(full * 1000 * epoch / speed)}",
     ]
     return "; ".join(parts) + "."
 
