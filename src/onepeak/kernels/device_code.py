@@ -8,12 +8,19 @@ score j+1, taken with the sign that makes it positive where the pair is in order
 All arithmetic is in float32, whatever the scores come as. A label outside the classes makes the loss NaN.
 """
 
+import math
 from typing import no_type_check
 
 import triton
 import triton.language as tl
 
 BARRIER, PENALTY = tl.constexpr(0), tl.constexpr(1)
+
+LOG2_E = tl.constexpr(math.log2(math.e))
+"""Long rows take powers and logarithms to the base 2, which a GPU has as instructions."""
+
+LOWEST = tl.constexpr(-3.4e38)
+"""Below every score; minus infinity less itself would be no number."""
 
 
 @triton.jit
@@ -77,35 +84,99 @@ def whole_rows(
 
 @triton.jit
 @no_type_check
+def sums_of_part(
+    row, label, t, first, last, classes, weight, slack, KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
+):  # fmt: skip
+    """Of some columns of a row: the highest score, the sum of the exponentials less it, and the order cost."""
+    highest = tl.full([COLUMNS], LOWEST, tl.float32)
+    total = tl.zeros([COLUMNS], tl.float32)
+    cost = tl.zeros([COLUMNS], tl.float32)
+    logs = tl.zeros([COLUMNS], tl.float32)
+    for offset in range(first, last, COLUMNS):
+        column = offset + tl.arange(0, COLUMNS)
+        has_next = (column < last) & (column + 1 < classes)
+        score = tl.load(row + column, column < last, other=-float("inf")).to(tl.float32)
+        after = tl.load(row + column + 1, has_next, other=0.0).to(tl.float32)
+        r = tl.where(column < label, after - score, score - after)
+        if KIND == BARRIER:
+            clear = tl.maximum(r, 1.0 / (t * t))
+            cost += tl.where(has_next, clear - r, 0.0)
+            logs += tl.where(has_next, tl.log2(clear), 0.0)
+        else:
+            excess = tl.where(has_next & (r <= 0), slack - r, 0.0)
+            cost += excess * excess
+        above = score - highest
+        change = tl.exp2(-tl.abs(above) * LOG2_E)  # one of the two powers that a running sum takes is always 1
+        total = tl.where(above > 0, total * change + 1.0, total + change)
+        highest = tl.maximum(highest, score)
+    top = tl.max(highest)
+    of_order = t * tl.sum(cost) - tl.sum(logs) / (LOG2_E * t) if KIND == BARRIER else weight * tl.sum(cost)
+    return top, tl.sum(total * tl.exp2((highest - top) * LOG2_E)), of_order
+
+
+@triton.jit
+@no_type_check
+def loss_of_row(row, label, classes, top, total, cost):
+    """Cross-entropy plus order cost; NaN for a label outside the classes."""
+    known = (label >= 0) & (label < classes)
+    at_label = tl.load(row + label, known, other=float("nan")).to(tl.float32)
+    return tl.log(total) - (at_label - top) + cost
+
+
+@triton.jit
+@no_type_check
+def write_gradient(
+    row, target, label, t, first, last, classes, top, total, share, weight, slack,
+    KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
+):  # fmt: skip
+    """The gradient of some columns of a row."""
+    log_total = tl.log2(total)
+    for offset in range(first, last, COLUMNS):
+        column = offset + tl.arange(0, COLUMNS)
+        there = column < last
+        score = tl.load(row + column, there, other=0.0).to(tl.float32)
+        after = tl.load(row + column + 1, there & (column + 1 < classes), other=0.0).to(tl.float32)
+        before = tl.load(row + column - 1, there & (column >= 1), other=0.0).to(tl.float32)
+        _, slope = order_terms(score, before, after, column, label, classes, t, weight, slack, KIND)
+        result = (tl.exp2((score - top) * LOG2_E - log_total) - tl.where(column == label, 1.0, 0.0) + slope) * share
+        tl.store(target + column, result.to(target.dtype.element_ty), there)
+
+
+@triton.jit
+@no_type_check
+def long_rows(
+    scores, labels, t_at, losses, gradient, classes, share, weight, slack,
+    KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
+):  # fmt: skip
+    """Rows too long for the registers, a program each: read twice, the second time mostly out of the cache."""
+    index = tl.program_id(0)
+    start = index.to(tl.int64) * classes
+    label = tl.load(labels + index)
+    t = tl.load(t_at).to(tl.float32)
+    top, total, cost = sums_of_part(scores + start, label, t, 0, classes, classes, weight, slack, KIND, COLUMNS)
+    tl.store(losses + index, loss_of_row(scores + start, label, classes, top, total, cost) * share)
+    write_gradient(
+        scores + start, gradient + start, label, t, 0, classes, classes, top, total, share, weight, slack, KIND, COLUMNS
+    )
+
+
+@triton.jit
+@no_type_check
 def parts_of_rows(
     scores, labels, t_at, parts, classes, part, weight, slack, KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Rows too long for that, first pass: each part's highest score, sum of exponentials and order cost."""
-    row, index = tl.program_id(0), tl.program_id(1)
-    start = row.to(tl.int64) * classes
-    label = tl.load(labels + row)
-    t = tl.load(t_at).to(tl.float32)
-    first = index * part
-    highest = tl.full([COLUMNS], -float("inf"), tl.float32)
-    total = tl.zeros([COLUMNS], tl.float32)
-    cost = tl.zeros([COLUMNS], tl.float32)
-    for offset in range(0, part, COLUMNS):
-        column = first + offset + tl.arange(0, COLUMNS)
-        there = (column < classes) & (column < first + part)
-        score = tl.load(scores + start + column, there, other=-float("inf")).to(tl.float32)
-        after = tl.load(scores + start + column + 1, there & (column + 1 < classes), other=0.0).to(tl.float32)
-        rises = tl.where(column + 1 <= label, 1.0, -1.0)
-        its_cost, _ = cost_and_slope(rises * (after - score), t, weight, slack, KIND)
-        cost += tl.where(there & (column + 1 < classes), its_cost, 0.0)
-        higher = tl.maximum(highest, score)
-        safe = tl.where(higher == -float("inf"), 0.0, higher)  # a lane that has seen no score yet
-        total = total * tl.exp(highest - safe) + tl.exp(score - safe)
-        highest = higher
-    top = tl.max(highest)
-    at = parts + (row * tl.num_programs(1) + index) * 3
+    """Long rows that are too few to keep a GPU busy are split: first the sums of each part."""
+    index, number = tl.program_id(0), tl.program_id(1)
+    row = scores + index.to(tl.int64) * classes
+    first = number * part
+    top, total, cost = sums_of_part(
+        row, tl.load(labels + index), tl.load(t_at).to(tl.float32), first, tl.minimum(first + part, classes), classes,
+        weight, slack, KIND, COLUMNS,
+    )  # fmt: skip
+    at = parts + (index * tl.num_programs(1) + number) * 3
     tl.store(at, top)
-    tl.store(at + 1, tl.sum(total * tl.exp(highest - top)))
-    tl.store(at + 2, tl.sum(cost))
+    tl.store(at + 1, total)
+    tl.store(at + 2, cost)
 
 
 @triton.jit
@@ -114,31 +185,23 @@ def gradient_of_rows(
     scores, labels, t_at, parts, losses, gradient, classes, part, count, share, weight, slack,
     KIND: tl.constexpr, COLUMNS: tl.constexpr, COUNT: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Second pass: the parts of a row are put together, and each program writes its part of the gradient."""
-    row, index = tl.program_id(0), tl.program_id(1)
-    start = row.to(tl.int64) * classes
-    label = tl.load(labels + row)
-    t = tl.load(t_at).to(tl.float32)
+    """Then the parts of a row are put together, and each program writes its part of the gradient."""
+    index, number = tl.program_id(0), tl.program_id(1)
+    start = index.to(tl.int64) * classes
+    label = tl.load(labels + index)
     each = tl.arange(0, COUNT)
-    at = parts + (row * count + each) * 3
-    highest = tl.load(at, each < count, other=-float("inf"))
+    at = parts + (index * count + each) * 3
+    highest = tl.load(at, each < count, other=LOWEST)
     top = tl.max(highest)
-    total = tl.sum(tl.load(at + 1, each < count, other=0.0) * tl.exp(highest - top))
-    if index == 0:
-        known = (label >= 0) & (label < classes)
-        at_label = tl.load(scores + start + label, known, other=float("nan")).to(tl.float32)
+    total = tl.sum(tl.load(at + 1, each < count, other=0.0) * tl.exp2((highest - top) * LOG2_E))
+    if number == 0:
         cost = tl.sum(tl.load(at + 2, each < count, other=0.0))
-        tl.store(losses + row, (tl.log(total) - (at_label - top) + cost) * share)
-    first = index * part
-    for offset in range(0, part, COLUMNS):
-        column = first + offset + tl.arange(0, COLUMNS)
-        there = (column < classes) & (column < first + part)
-        score = tl.load(scores + start + column, there, other=0.0).to(tl.float32)
-        after = tl.load(scores + start + column + 1, there & (column + 1 < classes), other=0.0).to(tl.float32)
-        before = tl.load(scores + start + column - 1, there & (column >= 1), other=0.0).to(tl.float32)
-        _, slope = order_terms(score, before, after, column, label, classes, t, weight, slack, KIND)
-        result = (tl.exp(score - top) * (1.0 / total) - tl.where(column == label, 1.0, 0.0) + slope) * share
-        tl.store(gradient + start + column, result.to(gradient.dtype.element_ty), there)
+        tl.store(losses + index, loss_of_row(scores + start, label, classes, top, total, cost) * share)
+    first = number * part
+    write_gradient(
+        scores + start, gradient + start, label, tl.load(t_at).to(tl.float32), first,
+        tl.minimum(first + part, classes), classes, top, total, share, weight, slack, KIND, COLUMNS,
+    )  # fmt: skip
 
 
 @triton.jit

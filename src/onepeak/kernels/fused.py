@@ -1,7 +1,8 @@
 """Cross-entropy under order constraints on a GPU: value and gradient in one pass over the scores (Triton).
 
-Up to `LONGEST_ROW` classes the scores are read once and the gradient is written once. Longer rows are split between
-programs and read twice. Set the environment variable ONEPEAK_FUSED=0 to go without.
+Up to `LONGEST_ROW` classes the scores are read once and the gradient is written once. Longer rows are read twice, by
+one program each or, where they are few, split between several. Set the environment variable ONEPEAK_FUSED=0 to go
+without.
 """
 
 import functools
@@ -132,6 +133,12 @@ def loss_and_gradient(scores: Tensor, labels: Tensor, terms: FusedTerms) -> tupl
             device_code.whole_rows[(len(losses),)](
                 scores, labels, t, losses, gradient, batch, classes, share, weight, slack,
                 KIND=kind, ROWS=rows, COLUMNS=columns, num_warps=_warps(rows * columns),
+            )  # fmt: skip
+        elif 2 * batch > PROGRAMS:
+            losses = torch.empty(batch, dtype=torch.float32, device=scores.device)
+            device_code.long_rows[(batch,)](
+                scores, labels, t, losses, gradient, classes, share, weight, slack,
+                KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,
             )  # fmt: skip
         else:
             count = min(64, _power_of_two(_ceil(PROGRAMS, batch)), _ceil(classes, 8192))
