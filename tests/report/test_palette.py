@@ -1,6 +1,9 @@
 import itertools
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onepeak.methods.catalog import METHODS
 from onepeak.report.palette import faint, styles
@@ -35,6 +38,45 @@ def test_no_two_rows_look_the_same():
 
 def test_the_papers_methods_differ_in_colour():
     assert len({look.colour for look in styles({name: name for name in PAPER}).values()}) == len(PAPER)
+
+
+OTHERS = [record.name for record in METHODS if record.name not in PAPER]
+
+
+@given(st.lists(st.sampled_from(OTHERS), min_size=2, max_size=8, unique=True))
+def test_as_long_as_there_are_colours_no_two_methods_share_one(others):
+    looks = styles({name: name for name in (*PAPER, *others)})
+    assert len({look.colour for look in looks.values()}) == len(PAPER) + len(others)
+
+
+@given(st.permutations(OTHERS))
+def test_the_order_of_rows_changes_no_colour(others):
+    first, second = (styles({name: name for name in names}) for names in (OTHERS, others))
+    assert all(first[name].colour == second[name].colour for name in OTHERS)
+
+
+def test_a_method_keeps_its_colour_unless_another_in_the_report_has_it_by_name():
+    alone = {name: styles({name: name})[name].colour for name in OTHERS}
+    for one, other in itertools.combinations(OTHERS, 2):
+        together = styles({one: one, other: other})
+        moved = [name for name in (one, other) if together[name].colour != alone[name]]
+        assert len(moved) == (alone[one] == alone[other])
+
+
+def colour_as_seen(colour):
+    """Its place in CIELAB, where distances are those that people see."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = np.array([part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts])
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    x, y, z = np.cbrt(to_xyz @ linear / (0.9505, 1.0, 1.089))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_no_two_colours_look_alike():
+    colours = {look.colour for look in styles({record.name: record.name for record in METHODS}).values()}
+    assert len(colours) == 16
+    for one, other in itertools.combinations(colours, 2):
+        assert np.linalg.norm(colour_as_seen(one) - colour_as_seen(other)) > 20, (one, other)
 
 
 @pytest.mark.parametrize("name", [record.name for record in METHODS])

@@ -1,7 +1,7 @@
 """How a method looks: the same colour in every figure of every report, told apart without colour too."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,8 +20,8 @@ _COLOURS = {
 }
 """Six of Okabe and Ito's eight colours, which colour-blind people tell apart, and two that stand on black and white."""
 
-_FURTHER = ("#a6761d", "#1b9aaa", "#b5485d", "#6b8e23", "#4477aa", "#c0a000", "#c2518f", "#3d8f8f")
-"""For all other methods, those of a user's own too."""
+_FURTHER = ("#a6761d", "#1b9aaa", "#b5485d", "#6b8e23", "#a020d8", "#30c05c", "#c77df0", "#f09060")
+"""For all other methods, those of a user's own too: none looks like another, or like one of the above."""
 
 _DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS: tuple[Symbol, ...] = ("circle", "square", "diamond", "triangle-up")
@@ -40,6 +40,8 @@ class Style:
 def styles(methods: Mapping[str, str]) -> dict[str, Style]:
     """The look of each row: its method's colour; rows of one colour differ in dash and symbol.
 
+    Two methods share a colour only where there are more than colours.
+
     Args:
         methods: The method of each row, by the row's label: `{"ld": "ld", "ld-as_published": "ld"}`.
 
@@ -48,10 +50,12 @@ def styles(methods: Mapping[str, str]) -> dict[str, Style]:
         >>> looks["ld"].colour == looks["ld-as_published"].colour, looks["ld-as_published"].dash
         (True, 'dash')
     """
+    bases = {label: method.partition("+")[0] for label, method in methods.items()}  # "mv+elb" is a row of "mv"
+    colours = _COLOURS | _further_colours(set(bases.values()) - _COLOURS.keys())
     seen: dict[str, int] = {}
     found = {}
-    for label, method in methods.items():
-        colour = _colour(method)
+    for label, base in bases.items():
+        colour = colours[base]
         turn = seen.get(colour, 0)
         seen[colour] = turn + 1
         # The symbol moves on once more after each round of dashes, so that sixteen rows of a colour differ.
@@ -71,9 +75,12 @@ def faint(colour: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity:g})"
 
 
-def _colour(method: str) -> str:
-    base = method.partition("+")[0]  # "mv+elb" is mean-variance under a barrier: a row of mean-variance
-    if base in _COLOURS:
-        return _COLOURS[base]
-    # From the name alone, so that whoever looks need not load the catalog, and torch with it.
-    return _FURTHER[zlib.crc32(base.encode()) % len(_FURTHER)]
+def _further_colours(names: Iterable[str]) -> dict[str, str]:
+    """Each name has a colour by itself, the same in every report; of those with the same, all but one get a free one.
+
+    By the names alone, so that whoever looks need not load the catalog, and torch with it.
+    """
+    places = {name: zlib.crc32(name.encode()) % len(_FURTHER) for name in sorted(names)}
+    keepers = {place: name for name, place in reversed(places.items())}
+    free = (place for place in range(len(_FURTHER)) if place not in keepers)
+    return {name: _FURTHER[place if keepers[place] == name else next(free, place)] for name, place in places.items()}
