@@ -46,10 +46,11 @@ def test_chance_is_given_for_the_side_order_index():
     assert METRICS["soi_true"].chance(5) == 0.5
 
 
-def test_metrics_on_labels_share_one_table_in_a_collection():
+def test_metrics_on_labels_share_one_table_in_a_collection_and_those_of_pairs_their_counts():
     all_metrics = collection(5, names=NAMES)
-    groups = [group for group in all_metrics.compute_groups.values() if len(group) > 1]
-    assert [sorted(group) for group in groups] == [sorted(r.name for r in METRICS if r.needs == "labels")]
+    groups = [set(group) for group in all_metrics.compute_groups.values() if len(group) > 1]
+    on_labels = {record.name for record in METRICS if record.needs == "labels"}
+    assert groups == [on_labels, {"soi_predicted", "soi_true", "violations"}]
 
 
 def test_what_training_measures_is_short_and_stays_as_run_folders_have_it():

@@ -53,8 +53,8 @@ class OrdinalMetric(Metric):
             predicted: The labels that were decided on, where that is not the mode of `log_probs`.
             sample_weight: How often each sample counts.
         """
-        decided = self._decided(log_probs, labels, predicted)
-        self._add(log_probs, labels, decided, as_weights(sample_weight, labels))
+        self._check(log_probs, labels, predicted)
+        self._add(log_probs, labels, predicted, as_weights(sample_weight, labels))
 
     @abstractmethod
     def compute(self) -> Scalar:
@@ -66,20 +66,18 @@ class OrdinalMetric(Metric):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     @abstractmethod
-    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:
-        """Adds a batch to the states.
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
+        """Adds a batch to the states; where no predicted labels are given, the mode is meant.
 
         Not in place: what was made under `torch.inference_mode` could not be added to outside of it.
         """
 
-    def _decided(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> Tensor:
-        """The predicted labels, the mode where none are given; everything a batch brings is checked."""
+    def _check(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> None:
+        """Everything a batch brings, but the weights."""
         check_class_scores(log_probs, self.num_classes, name="log_probs")
         check_labels(labels, self.num_classes, log_probs.shape[:-1])
-        if predicted is None:
-            return mode(log_probs)
-        check_labels(predicted, self.num_classes, log_probs.shape[:-1], name="predicted")
-        return predicted
+        if predicted is not None:
+            check_labels(predicted, self.num_classes, log_probs.shape[:-1], name="predicted")
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Silences the warning of torchmetrics about `compute` before `update`: the value is then nan, as we say."""
@@ -120,21 +118,22 @@ class LabelMetric(OrdinalMetric):
     def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor, /) -> Tensor:
         """The metric of weighted pairs of labels."""
 
-    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:  # noqa: ARG002
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
+        if predicted is None:
+            predicted = mode(log_probs) if log_probs.is_floating_point() else log_probs
         self.confusion = self.confusion + confusion_matrix(
             predicted, labels, num_classes=self.num_classes, sample_weight=weights
         )
 
-    def _decided(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> Tensor:
-        """The predicted labels, which may have been given in place of the posterior."""
+    def _check(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> None:
+        """Also allows the predicted labels in place of the posterior, which the table checks."""
         if not isinstance(log_probs, Tensor) or log_probs.is_floating_point():
-            return super()._decided(log_probs, labels, predicted)
-        if predicted is not None:
+            super()._check(log_probs, labels, predicted)
+        elif predicted is not None:
             raise InputError(
                 "`log_probs` must be floating-point where `predicted` is given too, "
                 f"got {log_probs.dtype}: give the predicted labels once."
             )
-        return log_probs
 
 
 def function_of_labels(function: Callable[..., Tensor]) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
@@ -170,6 +169,7 @@ class SampleMean(OrdinalMetric):
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
         """The quantity of every sample."""
 
-    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:
-        total = weighted_sum(self._values(log_probs, labels, predicted), weights)
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
+        decided = mode(log_probs) if predicted is None else predicted
+        total = weighted_sum(self._values(log_probs, labels, decided), weights)
         setattr(self, self._state, getattr(self, self._state) + torch.stack([total, weights.sum()]))

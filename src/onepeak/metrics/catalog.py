@@ -27,7 +27,7 @@ DEFAULT_NAMES = tuple(record.name for record in METRICS if record.default)
 def collection(num_classes: int, *, names: Iterable[str] = DEFAULT_NAMES) -> "torchmetrics.MetricCollection":
     """The metrics as one: fed in one call, computed to a dictionary by key.
 
-    The metrics on labels share one table, which is counted once a batch.
+    The metrics on labels share one table, and those of pairs in order their counts: each is made once a batch.
 
     Args:
         num_classes: The number of classes, those that may never occur included.
@@ -43,10 +43,9 @@ def collection(num_classes: int, *, names: Iterable[str] = DEFAULT_NAMES) -> "to
     import torchmetrics
 
     check_num_classes(num_classes)
-    records = [METRICS[name] for name in names]
-    on_labels = [record.name for record in records if record.needs == "labels"]
-    return torchmetrics.MetricCollection(
-        {record.name: record.make(num_classes) for record in records},
-        # Named here, because torchmetrics would guess by comparing states after the first batch.
-        compute_groups=[on_labels] if on_labels else False,
-    )
+    chosen = {name: METRICS[name].make(num_classes) for name in names}
+    # Named here, because torchmetrics would guess by comparing states after the first batch.
+    sharing: dict[tuple[str, ...], list[str]] = {}
+    for name, metric in chosen.items():
+        sharing.setdefault(tuple(metric.metric_state), []).append(name)
+    return torchmetrics.MetricCollection({**chosen}, compute_groups=list(sharing.values()) or False)

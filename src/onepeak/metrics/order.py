@@ -6,26 +6,44 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_choice
+from onepeak._shapes import Scalar
+from onepeak.constraints.order_counts import order_counts
 from onepeak.metrics import functional
-from onepeak.metrics._base import SampleMean
+from onepeak.metrics._base import OrdinalMetric, SampleMean
 from onepeak.metrics.functional.order import Reference
 from onepeak.posterior.shape import Unimodality, is_unimodal
 
 
-class _Referred(SampleMean):
-    """A mean over samples of something measured from a reference label."""
+class PairMetric(OrdinalMetric):
+    """A metric of how many adjacent pairs of classes fall away from a reference label, strictly.
+
+    Both references are counted in one reading of the posteriors, the mode included, and all such metrics keep the same
+    sums: in a `torchmetrics.MetricCollection` they are counted once for all.
+    """
+
+    pairs_in_order: Tensor
 
     def __init__(self, *, num_classes: int, reference: Reference = "predicted") -> None:
         check_choice("reference", reference, get_args(Reference))
-        super().__init__(num_classes=num_classes, quantity=f"{type(self).__name__}_{reference}")
+        super().__init__(num_classes=num_classes)
         self.reference = reference
+        sums = torch.zeros(3, dtype=torch.float64)  # to the predicted labels, to the true ones, of the weights
+        self.add_state("pairs_in_order", sums, dist_reduce_fx="sum")
 
-    def _reference_labels(self, labels: Tensor, predicted: Tensor) -> Tensor:
-        return predicted if self.reference == "predicted" else labels
+    def _mean_in_order(self) -> Tensor:
+        """How many of the c - 1 pairs are in order, on average."""
+        to_predicted, to_true, weight = self.pairs_in_order
+        mean: Tensor = (to_predicted if self.reference == "predicted" else to_true) / weight
+        return mean
+
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
+        counts = order_counts(log_probs, labels, predicted)
+        sums = [(counts.to_predicted * weights).sum(), (counts.to_label * weights).sum(), weights.sum()]
+        self.pairs_in_order = self.pairs_in_order + torch.stack(sums)
 
 
 @final
-class SideOrderIndex(_Referred):
+class SideOrderIndex(PairMetric):
     """Mean share of adjacent pairs of classes that fall away from the reference label, strictly.
 
     Range 0 to 1, higher is better; nan without samples. Ties are violations. Scores at random reach `chance`.
@@ -54,12 +72,13 @@ class SideOrderIndex(_Referred):
         """What scores at random reach on average, the prediction being their mode."""
         return functional.side_order_chance(self.num_classes, reference=self.reference)
 
-    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
-        return functional.side_order_index(log_probs, self._reference_labels(labels, predicted))
+    def compute(self) -> Scalar:
+        """The mean over all samples so far, in all processes."""
+        return self._mean_in_order() / (self.num_classes - 1)
 
 
 @final
-class NumViolations(_Referred):
+class NumViolations(PairMetric):
     """Mean number of adjacent pairs that do not fall away from the reference label; ties are violations.
 
     Range 0 to c - 1, lower is better; nan without samples. See `functional.num_violations`.
@@ -78,12 +97,13 @@ class NumViolations(_Referred):
 
     higher_is_better = False
 
-    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
-        return functional.num_violations(log_probs, self._reference_labels(labels, predicted))
+    def compute(self) -> Scalar:
+        """The mean over all samples so far, in all processes."""
+        return self.num_classes - 1 - self._mean_in_order()
 
 
 @final
-class ViolationSize(_Referred):
+class ViolationSize(SampleMean):
     """Mean probability that a posterior climbs on its way out from the reference label.
 
     Range 0 to 1, lower is better; nan without samples. See `functional.violation_size`.
@@ -102,8 +122,13 @@ class ViolationSize(_Referred):
 
     higher_is_better = False
 
+    def __init__(self, *, num_classes: int, reference: Reference = "predicted") -> None:
+        check_choice("reference", reference, get_args(Reference))
+        super().__init__(num_classes=num_classes, quantity=f"violation_size_{reference}")
+        self.reference = reference
+
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
-        return functional.violation_size(log_probs, self._reference_labels(labels, predicted))
+        return functional.violation_size(log_probs, predicted if self.reference == "predicted" else labels)
 
 
 @final

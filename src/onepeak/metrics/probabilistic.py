@@ -118,5 +118,5 @@ class ExpectedCalibrationError(OrdinalMetric):
         """The value over all samples so far, in all processes."""
         return calibration_error(self.bins)
 
-    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor, weights: Tensor) -> None:  # noqa: ARG002
+    def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:  # noqa: ARG002
         self.bins = self.bins + calibration_bins(log_probs, labels, num_bins=self.num_bins, sample_weight=weights)

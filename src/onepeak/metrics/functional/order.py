@@ -5,6 +5,7 @@ from typing import Literal, get_args
 from onepeak._check import check_choice, check_labels, check_num_classes
 from onepeak._shapes import Labels, LogProbs, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
+from onepeak.constraints.order_counts import pairs_in_order
 from onepeak.posterior._check import check_class_scores, check_log_probs, wide
 
 Reference = Literal["predicted", "true"]
@@ -38,7 +39,7 @@ def side_order_index(scores: Scores, reference_labels: Labels) -> PerSample:
     """
     check_class_scores(scores)
     check_labels(reference_labels, scores.shape[-1], scores.shape[:-1], name="reference_labels")
-    return (signed_gaps(scores, reference_labels) < 0).to(wide(scores)).mean(dim=-1)
+    return pairs_in_order(scores, reference_labels).to(wide(scores)) / (scores.shape[-1] - 1)
 
 
 def side_order_chance(num_classes: int, *, reference: Reference = "predicted") -> float:
@@ -75,8 +76,7 @@ def num_violations(scores: Scores, reference_labels: Labels) -> Labels:
     """
     check_class_scores(scores)
     check_labels(reference_labels, scores.shape[-1], scores.shape[:-1], name="reference_labels")
-    # "not below zero" rather than "zero or above": two minus infinities differ by NaN, and they are a tie
-    return (~(signed_gaps(scores, reference_labels) < 0)).sum(dim=-1)
+    return scores.shape[-1] - 1 - pairs_in_order(scores, reference_labels)
 
 
 def violation_size(log_probs: LogProbs, reference_labels: Labels) -> PerSample:

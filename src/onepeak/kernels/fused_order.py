@@ -1,0 +1,60 @@
+"""How many pairs of adjacent scores are in order, and the mode, in one reading of the scores on a GPU (Triton)."""
+
+import torch
+from torch import Tensor
+
+from onepeak.kernels import fused
+from onepeak.kernels.fused import takes
+
+__all__ = ["order_counts", "takes"]
+
+
+def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """The predictions (the modes if not given), and how many pairs are in order to these and to the labels."""
+    shape, classes = labels.shape, scores.shape[-1]
+    scores, labels = scores.reshape(-1, classes).contiguous(), labels.reshape(-1).long()
+    rows_predicted = None if predicted is None else predicted.reshape(-1).long()
+    counts, highest = _parts(scores, labels, rows_predicted)
+    if counts.shape[-1] == 1:
+        counts = counts.squeeze(-1)
+        to_predicted, to_label, mode = counts[0], counts[1], counts[2]
+    else:
+        to_predicted, to_label, mode = _together(counts, highest, found=predicted is None)
+    decided = mode.reshape(shape) if predicted is None else predicted
+    return decided, to_predicted.reshape(shape), to_label.reshape(shape)
+
+
+def _parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor]:
+    """What `device_order.order_of_rows` finds of every part of every row, and its highest score."""
+    from onepeak.kernels import device_order
+
+    batch, classes = scores.shape
+    if classes <= fused.LONGEST_ROW:
+        part = columns = fused._power_of_two(classes)
+        rows = max(1, fused.TILE // columns)
+        count = 1
+    else:
+        columns, rows = fused.LONGEST_ROW, 1
+        count = min(64, fused._power_of_two(fused._ceil(fused.PROGRAMS, batch)), fused._ceil(classes, columns))
+        part = fused._ceil(fused._ceil(classes, count), columns) * columns
+        count = fused._ceil(classes, part)
+    counts = torch.empty(5, batch, count, dtype=torch.int64, device=scores.device)
+    highest = torch.empty(batch, count, dtype=torch.float32, device=scores.device)
+    with fused._LAUNCHING, torch.cuda.device_of(scores):
+        device_order.order_of_rows[(fused._ceil(batch, rows), count)](
+            scores, labels, labels if predicted is None else predicted, highest, counts, batch, classes, part,
+            GIVEN=predicted is not None, ROWS=rows, COLUMNS=columns, num_warps=fused._warps(rows * columns),
+        )  # fmt: skip
+    return counts, highest
+
+
+def _together(counts: Tensor, highest: Tensor, *, found: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """The same of whole rows: pairs in parts before that of the mode must rise, and those in parts after it fall."""
+    to_predicted, to_label, mode, rises, falls = counts
+    if found:
+        winner = highest.argmax(dim=-1, keepdim=True)
+        index = torch.arange(highest.shape[-1], device=highest.device)
+        outside = torch.where(index < winner, rises, falls)
+        to_predicted = torch.where(index == winner, to_predicted, outside)
+        mode = mode.gather(-1, winner).squeeze(-1)
+    return to_predicted.sum(dim=-1), to_label.sum(dim=-1), mode
