@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from torch import Tensor
 from onepeak.data.splits import Split
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
+from onepeak.training.average import RunningAverage
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.diverged import DivergedError, diverged
 from onepeak.training.evaluate import Answers, answers, measured_names, validate
@@ -22,7 +23,7 @@ from onepeak.training.feed import Feed, Indices, epoch_order, on_device
 from onepeak.training.graph import graphs_are_on
 from onepeak.training.history import write_history
 from onepeak.training.objective import Objective
-from onepeak.training.optimizer import make_optimizer, running_average, set_learning_rate
+from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.pack import backward
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
@@ -85,7 +86,7 @@ class Loop:
         if recipe.sync_batch_norm:
             synchronise_batch_norm(network, fabric)
         self.loss, self.optimizer = fabric.setup(Objective(network), make_optimizer(network, recipe))
-        self.average = None if recipe.ema is None else running_average(network, recipe.ema)
+        self.average = None if recipe.ema is None else RunningAverage(network, recipe.ema)
         self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
         self.records = (
             graphs_are_on(fabric.device)
@@ -171,7 +172,7 @@ class Loop:
             if plan is None or not self.recorded_steps.fits(batch):
                 losses[step] = self.train_step(batch)
             else:
-                losses[step] = self.replay_step(plan[:, step * len(batch) : (step + 1) * len(batch)])
+                losses[step] = self.recorded_steps.step(plan[:, step * len(batch) : (step + 1) * len(batch)])
             for watch in self.watches:
                 watch.step(self.epoch, step + 1, len(batches))
         # Every process knows only its share of a batch; all must come to know of a loss that is not a number.
@@ -197,27 +198,19 @@ class Loop:
         inputs = self.feed.train_inputs(mine, seed=self.seed, epoch=self.epoch)
         labels = self.device_labels[on_device(mine, self.fabric.device)]
         # Gradients are averaged over processes: each divides its sum by its share of the whole batch's weight.
-        loss = self.descend(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
-        if self.average is not None:
-            self.average.update_parameters(self.network)
-        return loss
+        return self.descend(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
 
     def descend(self, inputs: Tensor, labels: Tensor, total_weight: float | None = None) -> Tensor:
-        """Loss, gradient and the optimiser's step."""
+        """Loss, gradient, the optimiser's step, and the average's behind it."""
         loss: Tensor = self.loss(inputs, labels, total_weight)
         backward(loss, fabric=self.fabric)
         if self.recipe.clip_norm is not None:
             self.fabric.clip_gradients(self.loss, self.optimizer, max_norm=self.recipe.clip_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        return loss.detach()
-
-    def replay_step(self, columns: Tensor) -> Tensor:
-        """`train_step` for the samples in these columns of a plan."""
-        loss = self.recorded_steps.step(columns)
         if self.average is not None:
-            self.average.update_parameters(self.network)
-        return loss
+            self.average.follow()
+        return loss.detach()
 
     def validation_answers(self) -> Answers:
         """What the network says of the validation part, by a recording where there is one."""
@@ -248,7 +241,7 @@ class Loop:
 
     def evaluated(self) -> Network:
         """The network to evaluate and keep: the running average, where there is one."""
-        return self.network if self.average is None else cast("Network", self.average.module)
+        return self.network if self.average is None else self.average.network
 
     def keep_if_best(self, value: float) -> None:
         """Remembers the weights if this epoch is better than all before (the first of equals stays)."""
@@ -270,7 +263,7 @@ class Loop:
             network=self.network.state_dict(),
             optimizer=self.optimizer.state_dict(),
             scaler=None if self.scaler is None else self.scaler.state_dict(),
-            average=None if self.average is None else self.average.state_dict(),
+            average=None if self.average is None else self.average.network.state_dict(),
             best=self.best,
             best_epoch=self.best_epoch,
             best_value=self.best_value,
@@ -290,7 +283,7 @@ class Loop:
         if self.scaler is not None and state.scaler is not None:
             self.scaler.load_state_dict(state.scaler)
         if self.average is not None and state.average is not None:
-            self.average.load_state_dict(state.average)
+            self.average.network.load_state_dict(state.average)
         self.epoch, self.history = state.epoch, state.history
         self.best, self.best_epoch, self.best_value = state.best, state.best_epoch, state.best_value
 

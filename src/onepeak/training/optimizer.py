@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from onepeak.training.recipe import Recipe
 
@@ -38,8 +37,3 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
             group["lr"].fill_(rate)
         else:
             group["lr"] = rate
-
-
-def running_average(network: nn.Module, decay: float) -> AveragedModel:
-    """A copy of the network that follows it slowly: its weights and buffers are averaged over the steps."""
-    return AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(decay), use_buffers=True)
