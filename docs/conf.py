@@ -33,7 +33,7 @@ html_css_files = ["narrow.css"]
 default_role = "code"
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
-autodoc_default_options = {"members": True, "show-inheritance": False, "exclude-members": "forward, extra_repr"}
+autodoc_default_options = {"members": True, "exclude-members": "forward, extra_repr"}
 napoleon_use_ivar = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -41,6 +41,8 @@ autodoc_class_signature = "mixed"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
+nitpicky = True  # what is meant as a link is one
+nitpick_ignore = [("py:exc", "ExportError"), ("py:exc", "UnreadablePicturesError")]  # caught as those of onepeak.errors
 
 
 def _is_machinery(_app: Sphinx, _what: str, name: str, _value: object, skip: bool, _options: object) -> bool | None:
@@ -48,9 +50,16 @@ def _is_machinery(_app: Sphinx, _what: str, name: str, _value: object, skip: boo
     return True if name.startswith("set_") and name.endswith("_request") else skip or None
 
 
+def _keep_colons(_app: Sphinx, what: str, _name: str, _value: object, _options: object, lines: list[str]) -> None:
+    """Keeps napoleon from taking what stands before a colon, in the first line on an attribute, for the type of it."""
+    if what in ("attribute", "data", "property"):
+        lines[:0] = ["..", ""]  # an empty comment, which is not shown
+
+
 def setup(app: Sphinx) -> None:
     """Pages made from the catalog and from the code, and the proof that every public name is on one of them."""
     app.connect("builder-inited", lambda app: methods.write_pages(Path(app.srcdir) / "_generated" / "methods"))
     app.connect("builder-inited", lambda app: api.write_pages(Path(app.srcdir) / "_generated" / "api"))
     app.connect("autodoc-skip-member", _is_machinery)
+    app.connect("autodoc-process-docstring", _keep_colons, priority=400)  # before napoleon's 500
     app.connect("env-check-consistency", public_names.warn_of_missing)

@@ -4,6 +4,7 @@ onepeak serve model --port 8000          (in another terminal)
 python http_client.py http://127.0.0.1:8000 scan1.png scan2.jpg
 """
 
+import argparse
 import json
 import os
 import sys
@@ -11,6 +12,10 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+
+class RefusedError(Exception):
+    """The server does not take this picture."""
 
 
 def ask(server: str, picture: bytes) -> dict:
@@ -25,14 +30,28 @@ def ask(server: str, picture: bytes) -> dict:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code != 503:
-                raise SystemExit(f"{error.code}: {json.load(error)['error']['message']}") from None
+                raise RefusedError(f"{error.code}: {json.load(error)['error']['message']}") from None
             time.sleep(float(error.headers.get("Retry-After", 1)))
 
 
-server, *paths = sys.argv[1:]
-for path in paths:
-    said = ask(server, Path(path).read_bytes())["predictions"][0]
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("server", help="such as http://127.0.0.1:8000")
+parser.add_argument("pictures", nargs="+", type=Path)
+given = parser.parse_args()
+
+failed = 0
+for path in given.pictures:
+    try:
+        said = ask(given.server, path.read_bytes())["predictions"][0]
+    except urllib.error.URLError as error:
+        sys.exit(f"{given.server} does not answer: {error.reason}")
+    except (OSError, RefusedError) as error:
+        print(f"{path}: {error}", file=sys.stderr)
+        failed += 1
+        continue
     line = f"{path}: {said['label']}, probability {said['probs'][said['index']]:.3f}, SOI {said['soi']:.2f}"
     if said["interval"]:
         line += f", from {said['interval'][0]} to {said['interval'][1]}"
     print(line + (", PARADOXICAL: do not act on this" if said["paradoxical"] else ""))
+if failed:
+    sys.exit(f"{failed} of {len(given.pictures)} got no answer")

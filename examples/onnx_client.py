@@ -3,8 +3,10 @@
 python onnx_client.py grades.onnx scan1.png scan2.jpg
 """
 
+import argparse
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -22,13 +24,25 @@ def resized(picture: Image.Image, recipe: dict) -> np.ndarray:
     return np.asarray(picture.resize((width, height), Image.Resampling.BILINEAR))
 
 
-model, *paths = sys.argv[1:]
-session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("model", type=Path, help="as onepeak export --onnx writes it")
+parser.add_argument("pictures", nargs="+")
+given = parser.parse_args()
+if not given.model.is_file():
+    parser.error(f"there is no file {given.model}")
+
+session = onnxruntime.InferenceSession(given.model, providers=["CPUExecutionProvider"])
 about = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
 names = [output.name for output in session.get_outputs()]
-for path in paths:
-    with Image.open(path) as picture:
-        pixels = resized(picture, about["preprocessing"]["resize"])
+failed = 0
+for path in given.pictures:
+    try:
+        with Image.open(path) as picture:
+            pixels = resized(picture, about["preprocessing"]["resize"])
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # what Pillow makes of bad files
+        print(f"{path}: cannot be read: {error}", file=sys.stderr)
+        failed += 1
+        continue
     answers = dict(zip(names, session.run(names, {"pictures": pixels[None]}), strict=True))
     label = answers["label"][0]
     said = f"{path}: {about['classes'][label]}, probability {np.exp(answers['log_probs'][0, label]):.3f}"
@@ -36,3 +50,5 @@ for path in paths:
         lower, upper = (about["classes"][end] for end in answers["interval"][0])
         said += f", from {lower} to {upper} in {1 - about['alpha']:.0%} of cases"
     print(said)
+if failed:
+    sys.exit(f"{failed} of {len(given.pictures)} got no answer")

@@ -1,6 +1,7 @@
 """Messages that point to a page of the documentation point to one that is there, and that says what they are about."""
 
 import pickle
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -13,7 +14,8 @@ from onepeak.methods.catalog import method
 from onepeak.networks.weight_file import read_weights
 from onepeak.training.devices import find_device
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 pytestmark = pytest.mark.bad_input
 
 
@@ -22,6 +24,16 @@ def test_every_page_that_a_message_can_name_is_there(page):
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     assert text.startswith("# ")
     assert str(OnepeakError("No.", page=page)) == f"No. (See docs/{page}.md)"
+
+
+def test_every_page_that_the_code_names_is_there():
+    named = {
+        page
+        for file in (ROOT / "src").rglob("*.py")
+        for page in re.findall(r"docs/[\w/-]+\.md", file.read_text(encoding="utf-8"))
+    }
+    assert {"docs/images.md", "docs/choose.md"} <= named
+    assert [page for page in sorted(named) if not (ROOT / page).is_file()] == []
 
 
 def test_a_message_without_a_page_stays_as_it_is():

@@ -25,6 +25,7 @@ _PAGE = """# {package}
 ```{{eval-rst}}
 .. automodule:: {package}
    :no-index:
+   :no-members:
 
 .. currentmodule:: {package}
 

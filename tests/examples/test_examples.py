@@ -79,7 +79,7 @@ def test_a_custom_method_is_in_the_catalog_of_every_command(monkeypatch, capsys)
     assert "expected-distance" in capsys.readouterr().out
 
 
-def test_the_http_client_reads_what_the_server_says(run):
+def test_the_http_client_reads_what_the_server_says(run, capsys):
     pytest.importorskip("fastapi", reason="serving needs fastapi: pip install 'onepeak[serve]'")
     import uvicorn
 
@@ -96,12 +96,18 @@ def test_the_http_client_reads_what_the_server_says(run):
     try:
         printed = run("http_client.py", f"http://127.0.0.1:{port}", "photos/mild/0.png", "photos/severe/3.png")
         Path("no.png").write_text("no picture")
-        with pytest.raises(SystemExit, match=r"422: "):
-            run("http_client.py", f"http://127.0.0.1:{port}", "no.png")
+        with pytest.raises(SystemExit, match=r"2 of 3 got no answer"):
+            run("http_client.py", f"http://127.0.0.1:{port}", "no.png", "nowhere.png", "photos/mild/1.png")
+        refused = capsys.readouterr()
     finally:
         server.should_exit = True
         thread.join()
-    assert len(re.findall(r"png: (mild|moderate|severe), probability 0\.\d+, SOI ", printed)) == 2
+    answer = r"png: (mild|moderate|severe), probability 0\.\d+, SOI "
+    assert len(re.findall(answer, printed)) == 2
+    assert len(re.findall(answer, refused.out)) == 1  # one bad picture does not keep the others from an answer
+    assert re.search(r"no\.png: 422: .*\nnowhere\.png: .*No such file", refused.err)
+    with pytest.raises(SystemExit, match=f"127.0.0.1:{port} does not answer: "):
+        run("http_client.py", f"http://127.0.0.1:{port}", "photos/mild/0.png")
 
 
 @pytest.mark.slow

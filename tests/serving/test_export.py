@@ -76,9 +76,17 @@ def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
         Image.fromarray(picture).save(path)
     without = "import sys, runpy; sys.modules.update(torch=None, onepeak=None); sys.argv = sys.argv[1:]; "
     command = [sys.executable, "-W", "error", "-c", without + "runpy.run_path(sys.argv[0])", str(CLIENT)]
-    printed = subprocess.run([*command, str(written.path), *paths], capture_output=True, text=True, check=True).stdout
+    (tmp_path / "bad.png").write_bytes(b"\x89PNG no picture")
+    bad = [str(tmp_path / "bad.png"), str(tmp_path / "nowhere.png")]
+    ended = subprocess.run([*command, str(written.path), *bad, *paths], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    *told, last = ended.stderr.splitlines()
+    assert [line.partition(": cannot be read: ")[0] for line in told] == bad
+    assert last == "2 of 5 got no answer"
     said = model.predict(paths)
-    for line, path, row, (lower, upper) in zip(printed.splitlines(), paths, said, said.interval_names, strict=True):
+    for line, path, row, (lower, upper) in zip(
+        ended.stdout.splitlines(), paths, said, said.interval_names, strict=True
+    ):
         expected = f"{path}: {row.name}, probability {np.exp(row.log_probs[row.label]):.3f}, from {lower} to {upper}"
         assert line == f"{expected} in 90% of cases"
 

@@ -37,7 +37,10 @@ def export(
     from onepeak.serving import export_onnx, load
 
     loaded = load(model, device="cpu")
-    with Console(stderr=True, quiet=quiet).status(f"Exporting {model}"):
+    console = Console(stderr=True, quiet=quiet)
+    if not quiet and not console.is_terminal:  # where a status would show nothing
+        print_note(f"exporting {model}; this takes a minute for a large network")
+    with console.status(f"Exporting {model}"):
         written = export_onnx(
             loaded, onnx, alpha=alpha, decide=decide, cost=cost, project=project, size=_sides(size), force=force
         )

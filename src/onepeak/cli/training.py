@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note
 from onepeak.data.listing import counted
@@ -96,7 +97,7 @@ def train_one(request: TrainRequest) -> None:
         f"{settings.network.backbone}, {counted(recipe.epochs, 'epoch')}, {fabric.device}"
     )
     if fabric.is_global_zero and not request.quiet:
-        for note in prepared.notes:
+        for note in (*prepared.notes, *first_weights_notes(settings.network.backbone, request.weights)):
             print_note(f"Note: {note}")
         print_note(title)
         if request.resume:
@@ -120,6 +121,9 @@ def train_one(request: TrainRequest) -> None:
             raise StoppedError(f"Stopped: {how}") from None
     if fabric.is_global_zero:
         show(result, prepared.manifest.num_classes, request.out)
+        if not request.quiet:
+            for note in doubts(result, prepared.manifest.num_classes):
+                print_note(f"Note: {note}")
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
@@ -155,6 +159,19 @@ def choose_split(request: TrainRequest, manifest: Manifest) -> Split:
 def resume_command() -> str:
     """What to type to go on with this run."""
     return shlex.join(["onepeak", *(argument for argument in sys.argv[1:] if argument != "--resume"), "--resume"])
+
+
+def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
+    """Why the figures may say little of the method."""
+    found, chance = [], side_order_chance(num_classes)
+    if result["metrics"]["test"]["soi_predicted"] <= chance:
+        found.append(
+            f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
+            "method keeps no order. Which ones do: docs/choose.md"
+        )
+    if result["best_epoch"] + 1 == result["epochs"]:
+        found.append("the last epoch was the best: a longer training (--epochs) is likely to be better")
+    return found
 
 
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:

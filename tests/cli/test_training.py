@@ -1,0 +1,19 @@
+from onepeak.cli.training import doubts
+from onepeak.metrics.functional import side_order_chance
+
+
+def result_of(soi, *, best_epoch, epochs=10):
+    return {"metrics": {"test": {"soi_predicted": soi}}, "best_epoch": best_epoch, "epochs": epochs}
+
+
+def test_an_order_that_is_no_better_than_chance_is_doubted():
+    chance = side_order_chance(5)
+    (doubt,) = doubts(result_of(chance, best_epoch=3), 5)
+    assert doubt.startswith("an SOI of 70.0% is what random posteriors have")
+    assert doubts(result_of(chance + 0.01, best_epoch=3), 5) == []
+
+
+def test_a_training_whose_last_epoch_was_the_best_may_be_too_short():
+    (doubt,) = doubts(result_of(0.99, best_epoch=9), 5)
+    assert "--epochs" in doubt
+    assert doubts(result_of(0.99, best_epoch=8), 5) == []
