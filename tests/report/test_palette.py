@@ -43,10 +43,11 @@ def test_the_papers_methods_differ_in_colour():
 OTHERS = [record.name for record in METHODS if record.name not in PAPER]
 
 
-@given(st.lists(st.sampled_from(OTHERS), min_size=2, max_size=8, unique=True))
-def test_as_long_as_there_are_colours_no_two_methods_share_one(others):
-    looks = styles({name: name for name in (*PAPER, *others)})
-    assert len({look.colour for look in looks.values()}) == len(PAPER) + len(others)
+@given(st.lists(st.sampled_from([*PAPER, *OTHERS]), min_size=2, max_size=16, unique=True))
+def test_as_long_as_there_are_colours_no_two_methods_share_one(names):
+    looks = styles({name: name for name in names})
+    assert len({look.colour for look in looks.values()}) == len(names)
+    assert {look.dash for look in looks.values()} == {"solid"}
 
 
 @given(st.permutations(OTHERS))

@@ -1,7 +1,7 @@
 """How a method looks: the same colour in every figure of every report, told apart without colour too."""
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,7 +51,7 @@ def styles(methods: Mapping[str, str]) -> dict[str, Style]:
         (True, 'dash')
     """
     bases = {label: method.partition("+")[0] for label, method in methods.items()}  # "mv+elb" is a row of "mv"
-    colours = _COLOURS | _further_colours(set(bases.values()) - _COLOURS.keys())
+    colours = _colours(set(bases.values()))
     seen: dict[str, int] = {}
     found = {}
     for label, base in bases.items():
@@ -75,12 +75,14 @@ def faint(colour: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity:g})"
 
 
-def _further_colours(names: Iterable[str]) -> dict[str, str]:
+def _colours(names: set[str]) -> dict[str, str]:
     """Each name has a colour by itself, the same in every report; of those with the same, all but one get a free one.
 
     By the names alone, so that whoever looks need not load the catalog, and torch with it.
     """
-    places = {name: zlib.crc32(name.encode()) % len(_FURTHER) for name in sorted(names)}
-    keepers = {place: name for name, place in reversed(places.items())}
-    free = (place for place in range(len(_FURTHER)) if place not in keepers)
-    return {name: _FURTHER[place if keepers[place] == name else next(free, place)] for name, place in places.items()}
+    wanted = {name: _FURTHER[zlib.crc32(name.encode()) % len(_FURTHER)] for name in sorted(names - _COLOURS.keys())}
+    keepers = {colour: name for name, colour in reversed(wanted.items())}
+    of_absent = (colour for name, colour in _COLOURS.items() if name not in names)
+    free = (colour for colour in (*_FURTHER, *of_absent) if colour not in keepers)
+    found = {name: colour if keepers[colour] == name else next(free, colour) for name, colour in wanted.items()}
+    return _COLOURS | found
