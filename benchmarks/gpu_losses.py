@@ -1,15 +1,20 @@
-"""Forward + backward of CE + ELB on a GPU, as a multiple of `F.cross_entropy` and of the memory's own limit.
+"""Losses and metrics on a GPU, as multiples of `F.cross_entropy`, of our own plain form and of the memory's limit.
 
 Run: python benchmarks/gpu_losses.py [--rounds N]
 Method: float32 scores; several inputs in turn, so that none is found in the cache of the one before; a step is forward,
-backward, and the gradient dropped; many steps between two waits for the device, ways in turn, the median round. The
-floor is reading the scores once and writing their gradient once at the rate that a copy of 4 GB reaches in this run.
+backward, and the gradient dropped (of metrics: forward); many steps between two waits for the device, ways in turn, the
+median round. The floor is reading the scores once and writing their gradient once (of metrics: reading them once) at
+the rate that a copy of 4 GB reaches in this run. Recorded: the same steps as one CUDA graph, which is how training runs
+them, so that the time is that of the kernels alone, not of their launches. "plain" is the same call with
+ONEPEAK_FUSED=0.
 """
 
 import argparse
+import contextlib
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from unittest import mock
 
 import torch
@@ -18,32 +23,67 @@ from torch.nn import functional as F
 
 import onepeak
 from onepeak.constraints import log_barrier, order_gaps
+from onepeak.constraints.order_counts import order_counts
 from onepeak.kernels import fused
 
 SIZES = [(8, 70), (64, 58), (4096, 1000), (8192, 10_000), (1024, 100_000), (128, 1_000_000)]
-Loss = Callable[[Tensor, Tensor], Tensor]
+ROW_SIZES = [(8, 70), (64, 58), (4096, 1000), (4096, 4096)]
+STEPS_IN_A_GRAPH = 16
+Step = Callable[[Tensor, Tensor], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """A way to do a step."""
+
+    step: Step
+    kernels: bool = True
+
+    def switched(self) -> contextlib.AbstractContextManager[object]:
+        """Kernels on or off, as this way has them."""
+        return contextlib.nullcontext() if self.kernels else mock.patch.object(fused, "takes", return_value=False)
+
+
+def training(loss: Callable[[Tensor, Tensor], Tensor]) -> Step:
+    return lambda scores, labels: torch.autograd.grad(loss(scores, labels), scores)
 
 
 def plain_elb(scores: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(scores, labels) + log_barrier(order_gaps(scores, labels), 1.0).sum(-1).mean()
 
 
-def without_kernels(loss: Loss) -> Loss:
-    def run(scores: Tensor, labels: Tensor) -> Tensor:
-        with mock.patch.object(fused, "takes", return_value=False):
-            return loss(scores, labels)
+@torch.no_grad()
+def order_and_error(scores: Tensor, labels: Tensor) -> Tensor:
+    """The sums behind the side order index to the mode and to the truth, and the mean absolute error."""
+    counts = order_counts(scores, labels)
+    sums = (counts.to_predicted, counts.to_label, (counts.predicted - labels).abs())
+    return torch.stack([values.sum() for values in sums])
 
-    return run
 
-
-def losses(num_classes: int) -> dict[str, Loss]:
-    elb = onepeak.ELBLoss(num_classes).cuda()
+def losses_of_cross_entropy(num_classes: int) -> dict[str, Way]:
+    elb = training(onepeak.ELBLoss(num_classes).cuda())
     return {
-        "F.cross_entropy": F.cross_entropy,
-        "ELBLoss": elb,
-        "PenaltyLoss": onepeak.PenaltyLoss(num_classes).cuda(),
-        "ELBLoss, no kernels": without_kernels(elb),
-        "plain ELB": plain_elb,
+        "F.cross_entropy": Way(step=training(F.cross_entropy)),
+        "ELBLoss": Way(step=elb),
+        "PenaltyLoss": Way(step=training(onepeak.PenaltyLoss(num_classes).cuda())),
+        "ELBLoss, plain": Way(step=elb, kernels=False),
+        "ELB written out": Way(step=training(plain_elb)),
+    }
+
+
+def losses_of_rows(num_classes: int) -> dict[str, Way]:
+    ways = {"F.cross_entropy": Way(step=training(F.cross_entropy))}
+    for name in ("elb", "pn", "mv", "ld", "rps", "mv+elb", "ld+elb", "rps+elb"):
+        step = training(onepeak.method(name, num_classes=num_classes).cuda().loss)
+        ways[name] = Way(step=step)
+        ways[f"{name}, plain"] = Way(step=step, kernels=False)
+    return ways
+
+
+def metrics(num_classes: int) -> dict[str, Way]:  # noqa: ARG001 - as for losses
+    return {
+        "SOI, SOI, MAE": Way(step=order_and_error),
+        "SOI, SOI, MAE, plain": Way(step=order_and_error, kernels=False),
     }
 
 
@@ -62,57 +102,100 @@ def copy_rate() -> float:
     return 2 * source.nbytes / min(times)
 
 
-def measure(batch: int, num_classes: int, rounds: int) -> tuple[dict[str, float], dict[str, float]]:
-    """Milliseconds a step and peak memory beyond the scores, in tensors of their size."""
-    size = batch * num_classes * 4
-    inputs = max(2, min(8, int(2e9 / size)))
-    scores = [torch.randn(batch, num_classes, device="cuda", requires_grad=True) for _ in range(inputs)]
-    labels = [torch.randint(num_classes, (batch,), device="cuda") for _ in range(inputs)]
-    ways = losses(num_classes)
-    steps = 200 if size < 1e8 else 10
-    taken: dict[str, list[float]] = {name: [] for name in ways}
-    peaks = {}
+def batches(batch: int, num_classes: int) -> list[tuple[Tensor, Tensor]]:
+    count = max(2, min(8, int(2e9 / (batch * num_classes * 4))))
+    return [
+        (
+            torch.randn(batch, num_classes, device="cuda", requires_grad=True),
+            torch.randint(num_classes, (batch,), device="cuda"),
+        )
+        for _ in range(count)
+    ]
 
-    def several(loss: Loss, count: int) -> float:
+
+def several(way: Way, inputs: list[tuple[Tensor, Tensor]], count: int) -> float:
+    """Seconds a step."""
+    with way.switched():
         torch.cuda.synchronize()
         start = time.perf_counter()
-        for step in range(count):
-            leaf = scores[step % inputs]
-            loss(leaf, labels[step % inputs]).backward()
-            leaf.grad = None
+        for index in range(count):
+            way.step(*inputs[index % len(inputs)])
         torch.cuda.synchronize()
         return (time.perf_counter() - start) / count
 
-    for name, loss in ways.items():
-        several(loss, 3)
+
+def recorded(way: Way, inputs: list[tuple[Tensor, Tensor]]) -> Way:
+    """The steps as one graph, which a step of the result replays whole."""
+    several(way, inputs, 3)
+    graph = torch.cuda.CUDAGraph()
+    with way.switched(), torch.cuda.graph(graph):
+        for index in range(STEPS_IN_A_GRAPH):
+            way.step(*inputs[index % len(inputs)])
+    return Way(step=lambda scores, labels: graph.replay())  # noqa: ARG005 - its inputs are recorded
+
+
+def measure(
+    ways: dict[str, Way], batch: int, num_classes: int, rounds: int, *, in_graphs: bool = False
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Milliseconds a step and peak memory beyond the scores, in tensors of their size."""
+    size = batch * num_classes * 4
+    inputs = batches(batch, num_classes)
+    steps, steps_a_call = 200 if size < 1e8 else 10, 1
+    peaks = {}
+    for name, way in ways.items():
+        several(way, inputs, 3)
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
-        several(loss, 1)
+        several(way, inputs, 1)
         peaks[name] = (torch.cuda.max_memory_allocated() - before) / size
+    if in_graphs:
+        ways = {name: recorded(way, inputs) for name, way in ways.items()}
+        steps, steps_a_call = max(3, steps // STEPS_IN_A_GRAPH), STEPS_IN_A_GRAPH
+    taken: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
-        for name, loss in ways.items():
-            taken[name].append(several(loss, steps))
+        for name, way in ways.items():
+            taken[name].append(several(way, inputs, steps) / steps_a_call)
     return {name: 1e3 * statistics.median(times) for name, times in taken.items()}, peaks
+
+
+def table(
+    title: str,
+    make: Callable[[int], dict[str, Way]],
+    sizes: list[tuple[int, int]],
+    *,
+    rounds: int,
+    rate: float,
+    passes: int = 2,
+    in_graphs: bool = False,
+) -> None:
+    """Prints one; `passes` is how often the floor moves a tensor of the scores' size."""
+    print(f"\n## {title}")
+    for batch, num_classes in sizes:
+        times, peaks = measure(make(num_classes), batch, num_classes, rounds, in_graphs=in_graphs)
+        floor = 1e3 * passes * batch * num_classes * 4 / rate
+        print(f"\n{batch} x {num_classes}, floor {floor:.4f} ms")
+        for name, spent in times.items():
+            line = f"  {name:20} {spent:8.4f} ms {spent / floor:9.1f} x floor, peak {peaks[name]:6.2f} tensors"
+            if "F.cross_entropy" in times:
+                line += f" {spent / times['F.cross_entropy']:8.2f} x CE"
+            if f"{name}, plain" in times:
+                line += f" {spent / times[f'{name}, plain']:8.2f} x plain"
+            print(line, flush=True)
+        torch.cuda.empty_cache()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
-    options = parser.parse_args()
+    rounds = parser.parse_args().rounds
     rate = copy_rate()
     torch.cuda.empty_cache()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; a copy moves {rate / 1e12:.2f} TB/s")
-    for batch, num_classes in SIZES:
-        times, peaks = measure(batch, num_classes, options.rounds)
-        floor = 1e3 * 2 * batch * num_classes * 4 / rate
-        base = times["F.cross_entropy"]
-        print(f"\n{batch} x {num_classes}, floor {floor:.4f} ms")
-        for name, spent in times.items():
-            print(
-                f"  {name:20} {spent:8.3f} ms {spent / base:7.2f} x CE {spent / floor:9.1f} x floor, "
-                f"peak {peaks[name]:6.2f} tensors"
-            )
-        torch.cuda.empty_cache()
+    table("Cross-entropy under order constraints", losses_of_cross_entropy, SIZES, rounds=rounds, rate=rate)
+    table("Losses of rows that fit the registers", losses_of_rows, ROW_SIZES, rounds=rounds, rate=rate)
+    table("The same, recorded", losses_of_rows, ROW_SIZES, rounds=rounds, rate=rate, in_graphs=True)
+    table("Metrics", metrics, SIZES, rounds=rounds, rate=rate, passes=1)
+    table("The same, recorded", metrics, SIZES, rounds=rounds, rate=rate, passes=1, in_graphs=True)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,11 @@ import torch
 from torch import Tensor
 
 from onepeak.kernels import fused
-from onepeak.kernels.fused import takes
 
-__all__ = ["order_counts", "takes"]
+
+def takes(scores: Tensor) -> bool:
+    """Whether these scores are counted here: with any number of classes."""
+    return fused.takes(scores)
 
 
 def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
