@@ -9,6 +9,7 @@ import torch
 
 import onepeak
 from onepeak.methods.catalog import METHODS
+from onepeak.methods.smooth_slopes import smoothed
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ def firm_outputs(kind, method, label):
             return torch.cat([torch.tensor([9.0], dtype=torch.float64), slopes])
         case "slopes" | "or-cnn" | "frank-hall" | "ecoc":
             return slopes
+        case "smooth-slopes":
+            return torch.linalg.solve(smoothed(torch.eye(num_classes - 1, dtype=torch.float64)).T, slopes)
         case "corn" | "condor":
             return steps_to(label, num_classes)
         case "coral":  # levels 18 apart, the label's own 9 below zero
@@ -131,6 +134,7 @@ def flipped_and_negated(outputs):
 
 MIRRORS = {
     "slopes": flipped_and_negated,
+    "smooth-slopes": flipped_and_negated,
     "regression": negated,
     "po": None,  # counts up from zero
     "soft-poisson": None,

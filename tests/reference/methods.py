@@ -113,6 +113,17 @@ def slopes(outputs, label, published=False, rate=None, *, levels="squared", weig
     return Answers(questions + weight * own.loss, own.log_probs, own.predicted)
 
 
+def smooth_slopes(outputs, label, published=False, rate=None):
+    size, reaches = len(outputs), [0]
+    while (following := 2 ** (len(reaches) - 1)) < size:
+        reaches.append(following)
+    smooth = []
+    for k in range(size):
+        windows = [[outputs[j] for j in range(size) if abs(j - k) <= reach] for reach in reaches]
+        smooth.append(sum(sum(window) / len(window) for window in windows) / len(windows))
+    return slopes(smooth, label)
+
+
 def hinged(scores, label, published=False, rate=None):
     own = cross_entropy(scores, label)
     return Answers(own.loss + hinge_cost(scores, label), own.log_probs, own.predicted)
@@ -140,6 +151,7 @@ METHODS = {
     "pn": penalised,
     "elb": barred,
     "slopes": slopes,
+    "smooth-slopes": smooth_slopes,
     "hinge": hinged,
     "lagrangian": with_duals,
     "wu": wasserstein,

@@ -10,6 +10,7 @@ from onepeak.methods.poisson import Poisson
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
+from onepeak.methods.smooth_slopes import SmoothSlopes
 
 
 def _elb(
@@ -114,5 +115,15 @@ PAPER_METHODS = (
         num_outputs="c-1",
         as_published="none",
         build=Slopes,
+    ),
+    MethodRecord(
+        name="smooth-slopes",
+        title="slopes whose neighbours learn together",
+        family="levels",
+        reference="onepeak",
+        year=None,
+        num_outputs="c-1",
+        as_published="none",
+        build=SmoothSlopes,
     ),
 )
