@@ -231,6 +231,8 @@ def test_t_is_in_the_state_dict_and_changes_the_loss():
         (torch.zeros(2, 4), torch.tensor([0, 1]), r"`scores` must have 3 numbers on its last axis, got shape \(2, 4\)"),
         (torch.zeros(2, 3), torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
         (torch.zeros(2, 3), torch.tensor([-1, 1]), r"`labels` must be integers from 0 to 2, got -1\."),
+        (torch.zeros(2, 3), torch.tensor([0, -900]), r"`labels` must be integers from 0 to 2, got -900\."),
+        (torch.zeros(2, 3), torch.tensor([900, 1]), r"`labels` must be integers from 0 to 2, got 900\."),
         (torch.zeros(2, 3), torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one a sample, got \(3,\)\."),
         (torch.zeros(2, 3), torch.zeros(2), r"`labels` must be a tensor of integers, got torch\.float32\."),
         (torch.zeros(2, 3).int(), torch.tensor([0, 1]), r"`scores` must be a floating-point tensor, got torch\.int32"),

@@ -9,7 +9,7 @@ from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.order import OrderConstraint
-from onepeak.kernels import analytic, fused
+from onepeak.kernels import analytic, few, fused
 
 
 def ordered_cross_entropy(
@@ -31,6 +31,8 @@ def ordered_cross_entropy(
     plain_mean = reduction == "mean" and not weighted and label_smoothing == 0
     if plain_mean and fused.takes(scores) and (terms := constraint.fused_terms()) is not None:
         return fused.ordered_cross_entropy(scores, labels, terms, constraint.plain_cost)
+    if plain_mean and (loss := mean_of_few(scores, labels, constraint)) is not None:
+        return loss
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
@@ -44,6 +46,16 @@ def ordered_cross_entropy(
     if sample_weight is not None:
         losses = losses * sample_weight
     return reduce(losses, weights_of_samples(labels, class_weight, sample_weight), reduction)
+
+
+def mean_of_few(scores: Scores, labels: Labels, constraint: OrderConstraint) -> Tensor | None:
+    """The plain mean for a batch so small that checks would weigh, made without; None where one would have failed."""
+    if not few.takes(scores, labels, constraint.num_classes) or (terms := constraint.gap_terms()) is None:
+        return None
+    try:
+        return analytic.ordered_cross_entropy_of_few(scores, labels, terms, constraint.plain_cost)
+    except FloatingPointError:
+        return None
 
 
 def cross_entropy(

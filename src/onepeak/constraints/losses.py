@@ -9,14 +9,71 @@ from onepeak._check import check_label_range, check_label_shape, check_number, c
 from onepeak._reduce import Reduction, check_reduction, reduce
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.barrier import LogBarrier
-from onepeak.constraints.cross_entropy import ordered_cross_entropy
+from onepeak.constraints.cross_entropy import mean_of_few, ordered_cross_entropy
 from onepeak.constraints.order import OrderConstraint
 from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
 
 
+class _ConstrainedCrossEntropy(nn.Module):
+    """What `ELBLoss` and `PenaltyLoss` share: all but the constraint."""
+
+    class_weight: Tensor | None
+
+    def __init__(
+        self,
+        constraint: OrderConstraint,
+        class_weight: PerClass | None,
+        label_smoothing: float,
+        reduction: Reduction,
+    ) -> None:
+        super().__init__()
+        check_reduction(reduction)
+        if class_weight is not None:
+            check_weights(class_weight, (constraint.num_classes,), name="class weights")
+        self.constraint = constraint
+        self.label_smoothing = check_number("label_smoothing", label_smoothing, minimum=0, maximum=1)
+        self.reduction: Reduction = reduction
+        self.register_buffer("class_weight", class_weight)
+
+    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
+        """The loss of raw scores (logits) of shape (..., num_classes)."""
+        constraint, class_weight = self.constraint, self.class_weight
+        unweighted = sample_weight is None and class_weight is None
+        if unweighted and self.reduction == "mean" and self.label_smoothing == 0:
+            loss = mean_of_few(scores, labels, constraint)
+            if loss is not None:
+                return loss
+        check_scores(scores, constraint.num_classes)
+        check_label_shape(labels, scores.shape[:-1])
+        if sample_weight is not None:
+            check_weights(sample_weight, labels.shape, name="sample_weight")
+        try:
+            loss = ordered_cross_entropy(
+                scores,
+                labels,
+                constraint,
+                class_weight=class_weight,
+                sample_weight=sample_weight,
+                label_smoothing=self.label_smoothing,
+                reduction=self.reduction,
+            )
+        except IndexError:  # PyTorch has looked at every label already; a look of our own is for the message alone
+            check_label_range(labels, constraint.num_classes)
+            raise
+        return finite_loss(loss, scores, name="scores")
+
+    def tighten(self) -> None:
+        """Moves the constraint's schedule on: once an epoch, after validation. A penalty has none."""
+        self.constraint.tighten()
+
+    def extra_repr(self) -> str:
+        """The settings, as `print` shows them."""
+        return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"
+
+
 @final
-class ELBLoss(nn.Module):
+class ELBLoss(_ConstrainedCrossEntropy):
     r"""Cross-entropy under the extended log-barrier: a drop-in for `nn.CrossEntropyLoss` when classes have an order.
 
     .. math:: \ell = -\log \mathrm{softmax}(s)_y + \sum_{k=0}^{c-2} \hat I(\Delta_k)
@@ -55,21 +112,11 @@ class ELBLoss(nn.Module):
         label_smoothing: float = 0.0,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
-        self.constraint = LogBarrier(num_classes, t, growth, t_max)
-        self.cross_entropy = _CrossEntropySettings(num_classes, weight, label_smoothing, reduction)
-
-    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
-        """The loss of raw scores (logits) of shape (..., num_classes)."""
-        return self.cross_entropy.under(self.constraint, scores, labels, sample_weight)
-
-    def tighten(self) -> None:
-        """Makes the barrier steeper: once an epoch, after validation."""
-        self.constraint.tighten()
+        super().__init__(LogBarrier(num_classes, t, growth, t_max), weight, label_smoothing, reduction)
 
 
 @final
-class PenaltyLoss(nn.Module):
+class PenaltyLoss(_ConstrainedCrossEntropy):
     r"""Cross-entropy under the quadratic penalty, the paper's PN.
 
     .. math:: \ell = -\log \mathrm{softmax}(s)_y + \lambda \sum_{k=0}^{c-2} H(\Delta_k)
@@ -104,16 +151,7 @@ class PenaltyLoss(nn.Module):
         label_smoothing: float = 0.0,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__()
-        self.constraint = QuadraticPenalty(num_classes, weight, slack)
-        self.cross_entropy = _CrossEntropySettings(num_classes, class_weight, label_smoothing, reduction)
-
-    def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
-        """The loss of raw scores (logits) of shape (..., num_classes)."""
-        return self.cross_entropy.under(self.constraint, scores, labels, sample_weight)
-
-    def tighten(self) -> None:
-        """Nothing to do: the penalty has no schedule. Here so that a training loop can treat all losses alike."""
+        super().__init__(QuadraticPenalty(num_classes, weight, slack), class_weight, label_smoothing, reduction)
 
 
 @final
@@ -171,46 +209,3 @@ class UnimodalLoss(nn.Module):
     def tighten(self) -> None:
         """Moves the constraint's schedule on: once an epoch, after validation."""
         self.constraint.tighten()
-
-
-class _CrossEntropySettings(nn.Module):
-    """What `ELBLoss` and `PenaltyLoss` share: the settings of their cross-entropy, and the checks."""
-
-    class_weight: Tensor | None
-
-    def __init__(
-        self, num_classes: int, class_weight: PerClass | None, label_smoothing: float, reduction: Reduction
-    ) -> None:
-        super().__init__()
-        check_reduction(reduction)
-        if class_weight is not None:
-            check_weights(class_weight, (num_classes,), name="class weights")
-        self.num_classes = num_classes
-        self.label_smoothing = check_number("label_smoothing", label_smoothing, minimum=0, maximum=1)
-        self.reduction: Reduction = reduction
-        self.register_buffer("class_weight", class_weight)
-
-    def under(
-        self, constraint: OrderConstraint, scores: Scores, labels: Labels, sample_weight: PerSample | None
-    ) -> Tensor:
-        check_scores(scores, self.num_classes)
-        check_label_shape(labels, scores.shape[:-1])
-        if sample_weight is not None:
-            check_weights(sample_weight, labels.shape, name="sample_weight")
-        try:
-            loss = ordered_cross_entropy(
-                scores,
-                labels,
-                constraint,
-                class_weight=self.class_weight,
-                sample_weight=sample_weight,
-                label_smoothing=self.label_smoothing,
-                reduction=self.reduction,
-            )
-        except IndexError:  # PyTorch has looked at every label already; a look of our own is for the message alone
-            check_label_range(labels, self.num_classes)
-            raise
-        return finite_loss(loss, scores, name="scores")
-
-    def extra_repr(self) -> str:
-        return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"

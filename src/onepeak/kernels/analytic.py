@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
-from onepeak.kernels.few import are_few, ordered_cross_entropy_of_few
+from onepeak.kernels import few
 from onepeak.kernels.terms import GapTerms
 
 PIECE = 1 << 18
@@ -46,6 +46,12 @@ def order_cost(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost
 def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
     """The mean over samples of cross-entropy plus order cost."""
     loss: Tensor = _OrderedCrossEntropy.apply(*_as_rows(scores, labels), terms, plain)
+    return loss
+
+
+def ordered_cross_entropy_of_few(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
+    """The same for a batch that :func:`onepeak.kernels.few.takes`, whose errors it raises."""
+    loss: Tensor = _OrderedCrossEntropyOfFew.apply(scores, labels, terms, plain)
     return loss
 
 
@@ -79,9 +85,7 @@ class _OrderedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
         share = 1 / max(1, len(scores))
-        if are_few(scores):
-            (loss, gradient), share = ordered_cross_entropy_of_few(scores, labels, terms), 1.0
-        elif scores.numel() <= PIECE:
+        if scores.numel() <= PIECE:
             loss, gradient = _cross_entropy_of_piece(scores, labels, terms, share)
         else:
             loss, gradient = scores.new_zeros(()), torch.empty_like(scores)
@@ -96,12 +100,31 @@ class _OrderedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
         (upstream,) = grad_outputs
-        scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
-        if torch.is_grad_enabled():
-            loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
-            return _differentiable_gradient(loss, scores, upstream), None, None, None
-        share: float = ctx.share  # type: ignore[attr-defined]
-        return gradient * (upstream if share == 1 else upstream * share), None, None, None
+        return _scaled_gradient(ctx, upstream, ctx.share), None, None, None  # type: ignore[attr-defined]
+
+
+class _OrderedCrossEntropyOfFew(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
+        loss, gradient = few.mean_and_gradient(scores, labels, terms)
+        ctx.save_for_backward(scores, labels, gradient)
+        ctx.plain = plain  # type: ignore[attr-defined]
+        return loss
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
+        (upstream,) = grad_outputs
+        return _scaled_gradient(ctx, upstream, 1), None, None, None
+
+
+def _scaled_gradient(ctx: FunctionCtx, upstream: Tensor, share: float) -> Tensor:
+    """The gradient of the mean, where the one kept is of the mean over share."""
+    scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
+    if torch.is_grad_enabled():
+        loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
+        return _differentiable_gradient(loss, scores, upstream)
+    scaled: Tensor = gradient * (upstream if share == 1 else upstream * share)
+    return scaled
 
 
 def _cross_entropy_of_piece(
