@@ -11,6 +11,7 @@ docs/reproduce.md and docs/paper.md, the pictures in results/fgnet, and docs/pic
 import argparse
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -29,27 +30,27 @@ from reproduction.tried import tried_table
 PAGES = ("results/fgnet/README.md", "docs/reproduce.md", "docs/paper.md")
 
 
-def blocks_of(root: Path) -> dict[str, str]:
-    """All that is made of the records below a checkout's root, by the name that pages ask for it by."""
-    runs = read_runs(root / "results/fgnet")
-    longer = longer_runs(root)
+def makers_of(root: Path) -> dict[str, Callable[[], str]]:
+    """What can be made of the records below a checkout's root, by the name that pages ask for it by."""
+    runs, longer = read_runs(root / "results/fgnet"), longer_runs(root)
+    shorter = read_runs(root / "results/fgnet-posteriors")
     explanations = read_explanations(root / "results/fgnet/explanations.toml")
     found = differences(runs)
     return {
-        "state": state(runs),
-        "in-short": in_short(runs, found, explanations),
-        "claim": claim(runs),
-        "paper-table": paper_table(runs),
-        "differences": differences_table(found, explanations),
-        "by-split": split_table(runs),
-        "against-elb": against_table(runs),
-        "order": order_table(runs),
-        "chosen-early": chosen_early(runs),
-        "epochs": epochs_table(runs),
-        "longest": "None of 1000 epochs yet." if longer is None else longest_table(runs, longer),
-        "tried": tried_table(runs, read_runs(root / "results/fgnet-posteriors")),
-        "fgnet-cost": fgnet_cost(runs, longer),
-        "cost": cost_table(root / "experiments"),
+        "state": lambda: state(runs),
+        "in-short": lambda: in_short(runs, found, explanations),
+        "claim": lambda: claim(runs),
+        "paper-table": lambda: paper_table(runs),
+        "differences": lambda: differences_table(found, explanations),
+        "by-split": lambda: split_table(runs),
+        "against-elb": lambda: against_table(runs),
+        "order": lambda: order_table(runs),
+        "chosen-early": lambda: chosen_early(runs),
+        "epochs": lambda: epochs_table(runs),
+        "longest": lambda: "None of 1000 epochs yet." if longer is None else longest_table(runs, longer),
+        "tried": lambda: tried_table(runs, shorter),
+        "fgnet-cost": lambda: fgnet_cost(runs, longer),
+        "cost": lambda: cost_table(root / "experiments"),
     }
 
 
@@ -61,8 +62,8 @@ def longer_runs(root: Path) -> pd.DataFrame | None:
 
 def pages_of(root: Path) -> dict[Path, str]:
     """The pages as the records want them."""
-    blocks = blocks_of(root)
-    return {root / name: filled((root / name).read_text(encoding="utf-8"), blocks) for name in PAGES}
+    makers = makers_of(root)
+    return {root / name: filled((root / name).read_text(encoding="utf-8"), makers) for name in PAGES}
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from onepeak.errors import InputError
 from reproduction.runs import Figure
@@ -62,15 +62,15 @@ def p_value(value: float) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}".replace("0.", ".", 1)
 
 
-def filled(page: str, blocks: Mapping[str, str]) -> str:
-    r"""A page with the text between its marks replaced by what was made.
+def filled(page: str, makers: Mapping[str, Callable[[], str]]) -> str:
+    r"""A page with the text between its marks replaced by what is made for it.
 
     Args:
         page: Markdown with marks such as `<!-- made: table -->` and `<!-- end of made -->` on lines of their own.
-        blocks: What is made, by name.
+        makers: What makes the text, by name; those that the page does not ask for are not called.
 
     Example:
-        >>> print(filled("<!-- made: n -->\nold\n<!-- end of made -->", {"n": "new"}))
+        >>> print(filled("<!-- made: n -->\nold\n<!-- end of made -->", {"n": lambda: "new"}))
         <!-- made: n -->
         <BLANKLINE>
         new
@@ -78,6 +78,6 @@ def filled(page: str, blocks: Mapping[str, str]) -> str:
         <!-- end of made -->
     """
     for _, name, _ in _BLOCK.findall(page):
-        if name not in blocks:
-            raise InputError(f"A page asks for {name!r}, which is not made. Known: {', '.join(blocks)}.")
-    return _BLOCK.sub(lambda found: f"{found[1]}\n{blocks[found[2]]}\n\n{found[3]}", page)
+        if name not in makers:
+            raise InputError(f"A page asks for {name!r}, which is not made. Known: {', '.join(makers)}.")
+    return _BLOCK.sub(lambda found: f"{found[1]}\n{makers[found[2]]()}\n\n{found[3]}", page)
