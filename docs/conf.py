@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE))
 from generate import api, methods, public_names  # noqa: E402 - found by the line above
 
 project = "onepeak"
-author = "the onepeak contributors"
+author = copyright = "the onepeak contributors"  # noqa: A001 - Sphinx calls it so
 release = version = onepeak.__version__
 extensions = [
     "myst_parser",

@@ -1,7 +1,7 @@
 """A page a method, from its record in the catalog, its docstring and a picture of its posterior."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -45,11 +45,13 @@ inputs; the line is the truth there. On new data: {found}.
 
 ## Definition
 
-```{{eval-rst}}
-.. {directive}:: {path}
-   {options}
-```
+{definition}
 """
+
+_OBJECT = """```{{eval-rst}}
+.. {directive}:: {path}
+   :no-index{entry}:
+```"""
 
 
 def write_pages(folder: Path) -> None:
@@ -59,15 +61,21 @@ def write_pages(folder: Path) -> None:
     torch.set_num_threads(1)
     seen: set[str] = set()
     for record in onepeak.methods():
-        _write(folder / f"{record.name}.md", _page(record, folder, first=_path(record) not in seen))
-        seen.add(_path(record))
+        _write(folder / f"{record.name}.md", _page(record, folder, seen))
     torch.set_num_threads(threads)
     _write(folder / "index.md", _index(onepeak.methods()))
 
 
-def _page(record: MethodRecord, folder: Path, *, first: bool) -> str:
+def defined_by(record: MethodRecord) -> list[Callable[..., object]]:
+    """What is to be read on a method: what builds it, and the classes that have its formula."""
     method = onepeak.method(record.name, num_classes=8)
-    is_class = isinstance(record.build, type)
+    if isinstance(method, onepeak.Constrained):
+        return [onepeak.Constrained, type(method.constraint)]
+    return [record.build] if isinstance(record.build, type) else [record.build, type(method)]
+
+
+def _page(record: MethodRecord, folder: Path, seen: set[str]) -> str:
+    method = onepeak.method(record.name, num_classes=8)
     return _PAGE.format(
         name=record.name,
         title=record.title,
@@ -82,10 +90,17 @@ def _page(record: MethodRecord, folder: Path, *, first: bool) -> str:
         steps=posteriors.STEPS,
         classes=posteriors.NUM_CLASSES,
         found=_drawn(record, folder),
-        directive="autoclass" if is_class else "autofunction",
-        path=_path(record),
-        options=("" if first else ":no-index:") or ":no-index-entry:",
+        definition="\n\n".join(_described(value, seen) for value in defined_by(record)),
     )
+
+
+def _described(value: Callable[..., object], seen: set[str]) -> str:
+    """A class or function from its docstring; links lead to the page where it is first, or to the reference."""
+    path = f"{value.__module__}.{value.__qualname__}"
+    elsewhere = path in seen or value.__module__.startswith("onepeak.constraints")
+    seen.add(path)
+    directive = "autoclass" if isinstance(value, type) else "autofunction"
+    return _OBJECT.format(directive=directive, path=path, entry="" if elsewhere else "-entry")
 
 
 def _drawn(record: MethodRecord, folder: Path) -> str:
@@ -103,10 +118,6 @@ def _last_change() -> float:
     package = Path(onepeak.__file__).parent
     files = [*(package / "methods").glob("*.py"), *(package / "constraints").glob("*.py"), Path(posteriors.__file__)]
     return max(file.stat().st_mtime for file in files)
-
-
-def _path(record: MethodRecord) -> str:
-    return f"{record.build.__module__}.{record.build.__qualname__}"
 
 
 def _has_scores(method: onepeak.Method) -> bool:

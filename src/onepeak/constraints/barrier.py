@@ -51,7 +51,12 @@ def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
 class LogBarrier(OrderConstraint):
     r"""The order constraints as an extended log-barrier that tightens while training goes on.
 
-    The cost of a sample is the **sum** of `log_barrier` over its c - 1 gaps. `tighten`, called once an epoch after
+    .. math:: \sum_{k=0}^{c-2} \hat I(\Delta_k), \qquad
+              \hat I(r) = \begin{cases} -\frac1t \log(-r) & r \le -\frac1{t^2} \\
+              t r - \frac1t \log\frac1{t^2} + \frac1t & \text{otherwise} \end{cases}
+
+    The cost of a sample is the **sum** of `log_barrier` over its c - 1 gaps :math:`\Delta_k`, the differences of
+    neighbouring scores, negative where they fall away from the label. `tighten`, called once an epoch after
     validation, sets :math:`t \leftarrow \min(\text{growth} \cdot t, t_{max})`; t is saved in the `state_dict`.
 
     Args:

@@ -40,7 +40,11 @@ def quadratic_penalty(gaps: Gaps, slack: float) -> Gaps:
 class QuadraticPenalty(OrderConstraint):
     r"""The order constraints as a quadratic penalty.
 
-    The cost of a sample is `weight` times the **sum** of `quadratic_penalty` over its c - 1 gaps.
+    .. math:: \lambda \sum_{k=0}^{c-2} H(\Delta_k), \qquad
+              H(\delta) = \begin{cases} (\delta + \epsilon)^2 & \delta \ge 0 \\ 0 & \text{otherwise} \end{cases}
+
+    The cost of a sample is `weight` times the **sum** of `quadratic_penalty` over its c - 1 gaps :math:`\Delta_k`, the
+    differences of neighbouring scores, negative where they fall away from the label.
 
     Args:
         num_classes: Number of classes, at least 2.

@@ -1,0 +1,25 @@
+"""The page of every method has its formula."""
+
+import sys
+
+import pytest
+
+import onepeak
+from docs.pages import DOCS
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """What writes the pages, as the site's configuration imports it."""
+    sys.path.insert(0, str(DOCS))
+    from generate import methods
+
+    yield methods
+    sys.path.remove(str(DOCS))
+
+
+@pytest.mark.parametrize("record", onepeak.methods(), ids=lambda record: record.name)
+def test_what_the_page_of_a_method_shows_has_a_formula_and_is_public_by_name(pages, record):
+    shown = pages.defined_by(record)
+    assert any(".. math::" in (value.__doc__ or "") for value in shown)
+    assert not any(value.__name__.startswith("_") for value in shown)
