@@ -1,8 +1,10 @@
 """What is recorded is what is done eagerly; `test_graph.py` says so of real graphs, where there is a GPU."""
 
 import pytest
+from torch.nn.functional import cross_entropy
 
-from onepeak.training import loop, recorded
+from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.training import recordable, recorded, run
 
 CHANGES = {
     "adamw": {},
@@ -31,7 +33,7 @@ def record(monkeypatch):
     def start():
         monkeypatch.setattr(Replayed, "replays", 0)
         monkeypatch.setattr(recorded, "recorded_if_it_fits", Replayed)
-        monkeypatch.setattr(loop, "graphs_are_on", lambda _: True)
+        monkeypatch.setattr(recordable, "graphs_are_on", lambda _: True)
 
     return start
 
@@ -74,3 +76,19 @@ def test_recorded_training_that_was_stopped_goes_on_to_the_same_weights(trained,
     Replayed.replays = 0
     assert outcome(*trained("stopped", epochs=5, **changes)) == eager
     assert Replayed.replays == 1 * (3 + 1)  # of epochs 3 and 4, that of epoch 4
+
+
+class Looks(SoftmaxMethod):
+    """Cross-entropy that looks at its numbers."""
+
+    def sample_losses(self, outputs, labels):
+        losses = cross_entropy(outputs, labels, reduction="none")
+        return losses if losses.max() < 1e6 else losses.log()
+
+
+def test_a_method_that_looks_at_numbers_is_trained_without_recordings(trained, record, monkeypatch):
+    expected = outcome(*trained("eager", method="ce"))
+    record()
+    monkeypatch.setattr(run, "method", lambda *_, num_classes, **__: Looks(num_classes=num_classes))
+    assert outcome(*trained("looks", method="ce")) == expected
+    assert Replayed.replays == 0

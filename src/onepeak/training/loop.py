@@ -20,13 +20,13 @@ from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkp
 from onepeak.training.diverged import DivergedError, diverged
 from onepeak.training.evaluate import Answers, answers, measured_names, validate
 from onepeak.training.feed import Feed, Indices, epoch_order, on_device
-from onepeak.training.graph import graphs_are_on
 from onepeak.training.history import write_history
 from onepeak.training.objective import Objective
 from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.pack import backward
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
+from onepeak.training.recordable import can_be_recorded
 from onepeak.training.recorded import RecordedAnswers, RecordedSteps
 from onepeak.training.schedule import learning_rate
 from onepeak.training.watch import Row, Watch
@@ -88,12 +88,7 @@ class Loop:
         self.loss, self.optimizer = fabric.setup(Objective(network), make_optimizer(network, recipe))
         self.average = None if recipe.ema is None else RunningAverage(network, recipe.ema)
         self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
-        self.records = (
-            graphs_are_on(fabric.device)
-            and fabric.world_size == 1
-            and self.scaler is None
-            and recipe.clip_norm is None  # which looks at the norm
-        )
+        self.records = can_be_recorded(network.method, recipe, fabric=fabric)
         self.is_warm = False
         """Whether an epoch was run in this process, so that all that is made on first use exists."""
         self.recorded_steps = RecordedSteps(feed, self.device_labels)
