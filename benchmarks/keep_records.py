@@ -38,7 +38,9 @@ def main() -> None:
         target = options.target / run.relative_to(options.folder)
         keep_run(run, target, every=options.every, predictions=options.predictions)
     lines = (options.folder / "config.toml").read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if not line.startswith(("root = ", "weights = "))]  # places on that machine
+    tables = next(number for number, line in enumerate(lines) if line.startswith("["))
+    places = [line for line in lines[:tables] if line.startswith(("root = ", "weights = "))]  # on that machine
+    kept = [line for line in lines if line not in places]
     (options.target / "config.toml").write_text("".join(kept), encoding="utf-8")
     print(f"{len(runs)} runs in {options.target}")
 
