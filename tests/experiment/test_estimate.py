@@ -91,6 +91,16 @@ def test_a_method_with_a_longer_loss_takes_longer():
     assert seconds["wu"] > 3 * seconds["ce"] > 0
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.parametrize("name", ["rps", "elb"])
+def test_on_a_gpu_a_loss_is_timed_without_its_launches(name, monkeypatch):
+    gpu = torch.device("cuda")
+    recorded = loss_seconds(MethodEntry(name=name), 70, 8, gpu)
+    monkeypatch.setenv("ONEPEAK_GRAPHS", "0")
+    assert 0 < recorded < loss_seconds(MethodEntry(name=name), 70, 8, gpu)
+
+
 def test_each_method_is_priced_by_its_own_loss(plan, fabric, tmp_path, monkeypatch):
     monkeypatch.setattr(estimate, "probe", lambda *_, **__: 1e-3)
     monkeypatch.setattr(estimate, "loss_seconds", lambda entry, *_: {"ce": 2e-4, "elb": 7e-4}[entry.name])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, refuse_leaks
@@ -22,9 +23,11 @@ from onepeak.experiment.plan import Experiment
 from onepeak.experiment.records import read_history
 from onepeak.experiment.run_folder import read_failure, read_result
 from onepeak.methods.catalog import method
+from onepeak.training.graph import graphs_are_on, recorded_if_it_fits
 from onepeak.training.prepare import prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import recipe_for
+from onepeak.training.recordable import asks_for_no_number
 from onepeak.training.run import train_run
 
 if TYPE_CHECKING:
@@ -143,6 +146,8 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
 def loss_seconds(entry: MethodEntry, num_classes: int, batch_size: int, device: torch.device) -> float:
     """Seconds that a method's loss and its gradient take of a sample, the least of some tries.
 
+    Recorded where that can be, as in training: launches then take no time.
+
     Args:
         entry: The method.
         num_classes: Of the data.
@@ -152,10 +157,17 @@ def loss_seconds(entry: MethodEntry, num_classes: int, batch_size: int, device: 
     made = method(entry.name, num_classes=num_classes, variant=entry.variant, **entry.settings).to(device)
     outputs = torch.zeros(batch_size, made.num_outputs, device=device, requires_grad=True)
     labels = torch.arange(batch_size, device=device) % num_classes
+
+    def gradient() -> Tensor:
+        return torch.autograd.grad(made.loss(outputs, labels), outputs)[0]
+
+    gradient()  # makes all that is made on first use
+    recorded = graphs_are_on(device) and asks_for_no_number(made)
+    work = (recorded_if_it_fits(gradient) if recorded else None) or gradient
     tries = []
     for _ in range(_TRIES):
         start = time.perf_counter()
-        float(torch.autograd.grad(made.loss(outputs, labels), outputs)[0].sum())  # which waits for the device
+        float(work().sum())  # which waits for the device
         tries.append(time.perf_counter() - start)
     return min(tries) / batch_size
 
