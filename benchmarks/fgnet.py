@@ -36,6 +36,7 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
     shorter = read_runs(root / "results/fgnet-posteriors")
     explanations = read_explanations(root / "results/fgnet/explanations.toml")
     found = differences(runs)
+    every = runs if longer is None else pd.concat([runs, longer], ignore_index=True)
     return {
         "state": lambda: state(runs),
         "in-short": lambda: in_short(runs, found, explanations),
@@ -45,8 +46,8 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
         "by-split": lambda: split_table(runs),
         "against-elb": lambda: against_table(runs),
         "order": lambda: order_table(runs),
-        "chosen-early": lambda: chosen_early(runs),
-        "epochs": lambda: epochs_table(runs),
+        "chosen-early": lambda: chosen_early(every),
+        "epochs": lambda: epochs_table(every),
         "longest": lambda: "None of 1000 epochs yet." if longer is None else longest_table(runs, longer),
         "tried": lambda: tried_table(runs, shorter),
         "fgnet-cost": lambda: fgnet_cost(runs, longer),

@@ -83,10 +83,14 @@ def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
     missing = max(0, sum(WANTED.values()) - len(own))
     full = max(0, LONG_RUNS - (0 if longer is None else len(of_the_paper(longer))))
     parts = [
-        f"The {number} runs that are there are {done:,} steps, {duration(done / speed)} at {speed:g} steps a second",
-        f"the {missing} missing ones, with {LATE} epochs each, will take {duration(missing * LATE * epoch / speed)}",
-        f"all 1000 epochs on two splits ({counted(full, 'run')} to go) {duration(full * 1000 * epoch / speed)}",
+        f"The {number} runs that are there are {done:,} steps, {duration(done / speed)} at {speed:g} steps a second"
     ]
+    if missing:
+        seconds = missing * LATE * epoch / speed
+        parts.append(f"the {missing} missing ones, with {LATE} epochs each, will take {duration(seconds)}")
+    if full:
+        seconds = full * 1000 * epoch / speed
+        parts.append(f"all 1000 epochs on two splits ({counted(full, 'run')} to go) {duration(seconds)}")
     return "; ".join(parts) + "."
 
 

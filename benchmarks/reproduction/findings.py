@@ -102,7 +102,7 @@ def _barrier(runs: pd.DataFrame) -> str:
     printed = [published_figure(DATASET, method, "mae") for method in ("elb", "ce")]
     less = printed[0].mean - printed[1].mean if printed[0] and printed[1] else float("nan")
     return (
-        f"{said} over {counted(n, 'split')} (corrected resampled t-test: p {p_value(p)}); printed: "
+        f"{said} over {counted(n, 'split')} (corrected resampled t-test, this one alone: p {p_value(p)}); printed: "
         f"{number(less, 2, signed=True)}."
     )
 

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from onepeak.data.datasets.catalog import DATASETS
@@ -45,3 +46,4 @@ def test_the_cost_of_runs_to_come_is_told(runs):
     longer = fgnet_cost(runs, runs)  # thirteen
     assert longer.startswith(f"The {2 * len(runs)} runs that are there are {2 * len(runs) * 300 * 81:,} steps")
     assert "(1 run to go)" in longer
+    assert "to go" not in fgnet_cost(runs, pd.concat([runs, runs]))  # all are there
