@@ -1,5 +1,7 @@
 import re
 
+import pytest
+
 from http_server import asking
 from onepeak.serving.http import create_app
 from onepeak.serving.http.docs import operations
@@ -18,6 +20,27 @@ def test_the_page_tells_every_field_of_an_answer(ask):
     for field in (field for record in records.values() for field in record["properties"]):
         assert f"<code>{field}</code>" in page
     assert "Side order index: the share of adjacent classes that fall away from the label." in page
+
+
+@pytest.mark.parametrize("kind", ["ask", "ask_table"])
+def test_nothing_is_left_without_a_description(kind, request):
+    described = request.getfixturevalue(kind).get("/openapi.json").json()
+    untold = [
+        f"{name}.{field}"
+        for name, record in described["components"]["schemas"].items()
+        for field, said in {"": record, **record["properties"]}.items()
+        if not said.get("description")
+    ]
+    for operation in operations(described):
+        told = {
+            "summary": operation.summary,
+            "description": operation.description,
+            **{f"option {option['name']}": option.get("description") for option in operation.options},
+            **{f"body {kind}": body["schema"].get("description") for kind, body in operation.bodies.items()},
+            **operation.answers,
+        }
+        untold += [f"{operation.path}: {name}" for name, text in told.items() if not text]
+    assert untold == []
 
 
 def test_the_page_needs_nothing_from_elsewhere(ask):

@@ -217,6 +217,20 @@ def test_the_evidence_lies_over_the_picture_as_strong_as_the_slider_says(opened)
         expect(evidence).to_have_css("opacity", "0.1")
 
 
+def test_evidence_that_does_not_come_is_told_and_leaves_the_picture(browser, address):
+    page = browser.new_page()
+    page.route("**/evidence/**", lambda route: route.fulfill(status=503))
+    page.goto(address + SAMPLE)
+    expect(page.locator("#seen-note")).to_contain_text("could not be made now")
+    expect(page.locator("#overlay-control")).to_be_hidden()
+    expect(page.locator("#seen img")).to_have_count(1)
+    page.unroute("**/evidence/**")
+    page.locator("#methods").get_by_role("link", name="elb").click()
+    expect(page.locator("#seen .evidence")).to_have_js_property("naturalWidth", 512)
+    expect(page.locator("#seen-note")).to_be_empty()
+    page.close()
+
+
 def test_the_labels_play_by_themselves_and_stop(opened):
     with opened("/labels?label=3") as page:
         expect(page.locator("#shown")).to_have_text("g4")

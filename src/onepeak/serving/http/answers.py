@@ -15,7 +15,7 @@ class Problem(BaseModel):
 class Failure(BaseModel):
     """The answer to a request that failed."""
 
-    error: Problem
+    error: Problem = Field(description="What is wrong, and what to do.")
 
 
 class Answer(BaseModel):
@@ -46,7 +46,7 @@ class FailedItem(BaseModel):
 
     item: int = Field(description="The position in the request, from 0.")
     name: str | None = Field(description="The name of the file, if it was sent with one.")
-    error: Problem
+    error: Problem = Field(description="Why there is no answer to this one.")
 
 
 class Predictions(BaseModel):
@@ -55,21 +55,21 @@ class Predictions(BaseModel):
     classes: list[str] = Field(description="The classes in their order.")
     alpha: float | None = Field(description="The share of items whose interval may miss the true class.")
     notes: list[str] = Field(description="What the user should know of these answers.")
-    predictions: list[Answer | FailedItem]
+    predictions: list[Answer | FailedItem] = Field(description="An answer, or why there is none, for every item.")
 
 
 class ColumnCard(BaseModel):
     """A column of the table that the model reads."""
 
-    name: str
-    kind: Literal["number", "category"]
+    name: str = Field(description="As rows must call it.")
+    kind: Literal["number", "category"] = Field(description="Whether its values are numbers or names.")
     categories: list[str] | None = Field(description="The names that the model knows, of a category.")
 
 
 class PictureCard(BaseModel):
     """What happens to a picture before the network sees it."""
 
-    formats: list[str]
+    formats: list[str] = Field(description="Kinds of files that can be read.")
     short_side: int | None = Field(description="Pixels that the shorter side is resized to; null leaves it.")
     only_enlarge: bool = Field(description="Whether larger pictures are left at their size.")
     scale: float = Field(description="A factor on both sides, after that.")
@@ -80,7 +80,7 @@ class PictureCard(BaseModel):
 class CalibrationCard(BaseModel):
     """How posteriors are made as sure as they are right, and intervals as wide as they need to be."""
 
-    temperature: float
+    temperature: float = Field(description="What scores are divided by; above 1 makes posteriors less sure.")
     num_samples: int = Field(description="That it was learnt from.")
     smallest_alpha: float = Field(description="The smallest alpha that so many samples allow.")
 
@@ -89,10 +89,10 @@ class ModelCard(BaseModel):
     """What the server's model is."""
 
     classes: list[str] = Field(description="The classes in their order.")
-    method: str
-    variant: str
+    method: str = Field(description="The ordinal method, by its name in onepeak's catalog.")
+    variant: str = Field(description="corrected, or as_published for what the code behind the paper computes.")
     backbone: str = Field(description="The network below the method.")
-    input: Literal["pictures", "rows"]
+    input: Literal["pictures", "rows"] = Field(description="What POST /v1/predict takes.")
     columns: list[ColumnCard] | None = Field(description="For rows: what each must have.")
     max_rows: int | None = Field(description="For rows: how many a request may hold.")
     pictures: PictureCard | None = Field(description="For pictures: how they are handled.")

@@ -62,7 +62,13 @@ def create_app(
     app.include_router(docs_router(app))
 
     @app.head("/healthz", include_in_schema=False)
-    @app.get("/healthz", summary="Whether the server lives", response_description="It does.", tags=["server"])
+    @app.get(
+        "/healthz",
+        summary="Whether the server lives",
+        description="For supervisors and load balancers: asked of no model, it costs nothing, and needs no token.",
+        response_description="It does.",
+        tags=["server"],
+    )
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 

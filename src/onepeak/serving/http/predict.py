@@ -71,7 +71,13 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
     model, table = predictor.model, predictor.model.description.table
     card = model_card(model, limits)
 
-    @router.get("/model", summary="What the model is", response_description="The model.", responses=_some(401, 421))
+    @router.get(
+        "/model",
+        summary="What the model is",
+        description="Its classes in their order, what it takes, how it was made, and what it can tell.",
+        response_description="The model.",
+        responses=_some(401, 421),
+    )
     async def show_model() -> ModelCard:
         return card
 

@@ -1,15 +1,20 @@
 // A picture with its evidence over it, as strong as the slider says.
 import {element} from "./page.js";
 
-/** Shows the picture; `evidence` is an element to lay over it, or null where there is none. */
-export function showPicture(picture, evidence, name) {
+/** Shows the picture; `evidence` is an element to lay over it, or null where there is none; `failed` is told if it does not come. */
+export function showPicture(picture, evidence, name, failed) {
   const place = document.getElementById("seen"), control = document.getElementById("overlay-control"), slider = document.getElementById("opacity");
   const strength = () => { if (evidence) evidence.style.opacity = slider.value / 100; };
   control.hidden = !evidence;
   slider.oninput = strength;
   strength();
   evidence?.classList.add("evidence");
-  if (evidence) evidence.onerror = () => { control.hidden = true; evidence.remove(); };
+  if (evidence) evidence.onerror = () => {
+    if (!evidence.isConnected) return; // another method is shown by now
+    control.hidden = true;
+    evidence.remove();
+    failed?.();
+  };
   place.replaceChildren(element("div", {class: "picture"}, element("img", {src: picture, alt: `The picture: ${name}`}), evidence));
 }
 

@@ -37,8 +37,9 @@ function showSample(chosen) {
   const note = byId("seen-note");
   if (found.kind === "pictures") {
     const query = new URLSearchParams({method: chosen.row, label: chosen.answer.predicted});
-    showPicture(`/picture/${part}/${item}`, chosen.evidence ? element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}) : null, found.name);
     note.textContent = chosen.evidence ? "" : "No evidence map: this run kept no model.";
+    showPicture(`/picture/${part}/${item}`, chosen.evidence ? element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}) : null, found.name,
+      () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; });
   } else if (found.kind === "rows") {
     byId("seen").replaceChildren(element("dl", {class: "row large"}, Object.entries(found.features).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])));
   } else note.textContent = found.reason;
