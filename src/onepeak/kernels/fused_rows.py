@@ -18,6 +18,9 @@ RowLoss: TypeAlias = Literal[
     "mean_variance", "label_distribution", "published_label_distribution", "ranked_probability"
 ]
 
+MOST_WARPS = 16
+"""For the most numbers a program takes: with 8 warps RPS under a barrier has more at hand than there are registers."""
+
 PlainLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """The loss of each sample in operations that autograd follows, for derivatives of derivatives."""
 
@@ -96,6 +99,6 @@ def loss_and_gradient(scores: Tensor, labels: Tensor, terms: RowTerms) -> tuple[
             scores, labels, t, losses, gradient, batch, classes, 1 / max(1, batch),
             *terms.settings, order.weight, order.slack,
             LOSS=getattr(device_rows, terms.loss.upper()).value, ORDER=kind.value, ROWS=rows, COLUMNS=columns,
-            num_warps=fused._warps(rows * columns),
+            num_warps=MOST_WARPS if rows * columns > fused.LONGEST_ROW // 2 else fused._warps(rows * columns),
         )  # fmt: skip
     return losses.squeeze(0) if len(losses) == 1 else losses.sum(), gradient
