@@ -25,11 +25,14 @@ class Course:
     """The lowest of every tenth epoch before `LATE`."""
     tenth_mae: float
     """The lowest of every tenth epoch."""
+    tenth_soi: float
+    """At that epoch."""
     late_mae: float
     """The lowest of every tenth epoch from then on; NaN where the run ended before."""
     by_loss: int
     """The epoch with the lowest loss, of every tenth."""
     by_loss_mae: float
+    by_loss_soi: float
 
 
 def course(history: pd.DataFrame, chosen: int) -> Course:
@@ -42,15 +45,17 @@ def course(history: pd.DataFrame, chosen: int) -> Course:
     # The chosen epoch is kept for being the best of all; beside every tenth epoch it would not be a fair one.
     tenth = history[history["epoch"] % EVERY == 0]
     early, late = tenth[tenth["epoch"] < LATE], tenth[tenth["epoch"] >= LATE]
-    lowest = tenth.iloc[int(tenth["valid_loss"].to_numpy().argmin())]
+    best, lowest = (tenth.iloc[int(tenth[column].to_numpy().argmin())] for column in ("valid_mae", "valid_loss"))
     return Course(
         chosen=chosen,
         chosen_mae=float(history.loc[history["epoch"] == chosen, "valid_mae"].iloc[0]),
         early_mae=float(early["valid_mae"].min()),
-        tenth_mae=float(tenth["valid_mae"].min()),
+        tenth_mae=float(best["valid_mae"]),
+        tenth_soi=float(best["valid_soi_predicted"]),
         late_mae=float(late["valid_mae"].min()),
         by_loss=int(lowest["epoch"]),
         by_loss_mae=float(lowest["valid_mae"]),
+        by_loss_soi=float(lowest["valid_soi_predicted"]),
     )
 
 

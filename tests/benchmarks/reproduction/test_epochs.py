@@ -12,15 +12,17 @@ def test_epochs_kept_for_being_the_best_do_not_count_among_every_tenth():
             "epoch": [0, 10, 13, 200, 210, 215],
             "valid_mae": [9.0, 5.0, 1.0, 4.5, 4.0, 0.5],
             "valid_loss": [3.0, 2.0, 0.1, 4.0, 2.5, 0.0],
+            "valid_soi_predicted": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
         }
     )
     found = course(history, chosen=13)
     assert (found.chosen_mae, found.early_mae, found.late_mae, found.tenth_mae) == (1.0, 5.0, 4.0, 4.0)
-    assert (found.by_loss, found.by_loss_mae) == (10, 5.0)
+    assert (found.by_loss, found.by_loss_mae, found.by_loss_soi, found.tenth_soi) == (10, 5.0, 0.2, 0.5)
 
 
 def test_a_run_that_ends_before_has_no_late_epochs():
-    history = pd.DataFrame({"epoch": [0, 10], "valid_mae": [2.0, 3.0], "valid_loss": [1.0, 2.0]})
+    columns = ("valid_mae", "valid_loss", "valid_soi_predicted")
+    history = pd.DataFrame({"epoch": [0, 10], **{name: [1.0, 2.0] for name in columns}})
     assert math.isnan(course(history, chosen=0).late_mae)
 
 

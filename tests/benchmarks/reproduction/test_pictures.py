@@ -15,7 +15,11 @@ def test_courses_stop_where_the_first_run_does_and_are_the_mean_of_every_tenth_e
     runs = read_runs(records)
     found = mean_course(runs[runs["name"] == "CE"], column)
     assert found.epochs.tolist() == list(range(0, 200, 10))
-    expected = [5.0 + epoch / 100 for epoch in found.epochs] if column == "valid_mae" else [0.5] * 20
+    expected = (
+        [5.0 + epoch / 100 for epoch in found.epochs]
+        if column == "valid_mae"
+        else [0.5 + epoch / 10_000 for epoch in found.epochs]
+    )
     assert found.mean.tolist() == pytest.approx(expected)
     assert found.low.tolist() == pytest.approx(found.high.tolist())  # all runs are the same
 

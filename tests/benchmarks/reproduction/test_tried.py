@@ -13,7 +13,9 @@ def test_each_setting_says_what_it_gives(runs, records, tmp_path, write_fgnet_ru
     )
     loss = "the epoch of the lowest loss, as the code keeps it"
     assert [tried for tried in rows if loss in tried] == [f"{name}: {loss}" for name in ("CE", "LD", "MV")]
-    assert rows[f"CE: {loss}"] == "validation MAE 5.20 instead of 5.00, of every tenth epoch (3 runs)"
+    assert rows[f"CE: {loss}"] == (
+        "validation MAE 5.20 instead of 5.00, SOI 50.2 % instead of 50.0 %, of every tenth epoch (3 runs)"
+    )
     assert rows["60 epochs, the learning rate divided every 20"] == "test MAE CE 5.90 instead of 5.50 (2 splits)"
     part = read_predictions(records / "runs" / "mv" / "split0-fold0")
     means = np.exp(part["log_probs"].astype(float)) @ np.arange(70)
