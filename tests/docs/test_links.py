@@ -1,4 +1,4 @@
-"""Links between files lead somewhere, links to the world to hosts we know; what is said to be made by a script, is."""
+"""Links between files lead somewhere, links to the world to hosts we know."""
 
 import re
 from urllib.parse import urlparse
@@ -32,13 +32,6 @@ def test_links_of_an_included_text_lead_somewhere_from_the_page_that_includes_it
                 target, _, _ = link.partition("#")
                 picture = target.endswith(".png")  # found from where the text lies, by :relative-images:
                 assert target.startswith("http") or picture or (page.parent / target).exists(), f"{page.name}: {link}"
-
-
-def test_every_committed_picture_is_made_by_a_script_beside_it():
-    pictures = {picture.stem for picture in (ROOT / "docs" / "pictures").glob("*.png")}
-    scripts = {script.stem: script.read_text(encoding="utf-8") for script in (ROOT / "docs" / "pictures").glob("*.py")}
-    for picture in pictures:
-        assert picture in scripts or any(f"{picture}.png" in text for text in scripts.values()), picture
 
 
 def test_the_reference_has_a_page_for_every_public_package():
