@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 
 import pytest
 import torch
@@ -24,6 +25,8 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 # Small networks are trained faster by one thread, other tests want their share, and the processes that tests start have
 # one too: so a run has the same bits here and there.
 torch.set_num_threads(1)
+# A shell starts what it puts in the background with Ctrl-C ignored, and so would be the processes that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

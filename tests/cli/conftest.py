@@ -52,6 +52,7 @@ class Here:
 def here(monkeypatch):
     """Where no process is needed, `compare` and `demo` train in this one."""
     monkeypatch.setattr("onepeak.cli.comparing.executor_of", lambda _: Here())
+    monkeypatch.setattr("onepeak.experiment.local.LocalExecutor", lambda **_: Here())  # of the demo
 
 
 @pytest.fixture

@@ -26,17 +26,18 @@ def made_once(script, tmp_path_factory, worker_id, *, timeout=570):
 
 def _printed(script, place, timeout):
     paths = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
-    process = subprocess.Popen(
-        [sys.executable, str(HERE / script), str(place)],
-        env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        printed, errors = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGTERM)  # so that it takes down what it has started
-        _, errors = process.communicate()
-    assert process.returncode == 0, errors
-    return printed
+    printed, errors = place / "printed.json", place / "errors.txt"  # a pipe would be held open by what it leaves behind
+    with printed.open("w") as output, errors.open("w") as complaints:
+        process = subprocess.Popen(
+            [sys.executable, str(HERE / script), str(place)],
+            env=os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+            stdout=output,
+            stderr=complaints,
+        )
+        try:
+            process.wait(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGTERM)  # so that it takes down what it has started
+            process.wait()
+    assert process.returncode == 0, errors.read_text()
+    return printed.read_text()
