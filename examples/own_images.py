@@ -10,9 +10,11 @@ from pathlib import Path
 
 import onepeak
 from onepeak.data.splits import make_splits, refuse_leaks
+from onepeak.serving import picture_paths
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
+from onepeak.training.progress import ProgressBar
 from onepeak.training.run import RunSettings, train_run
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -34,10 +36,11 @@ split = make_splits(data.manifest)[0]
 refuse_leaks(data.manifest, [split], digests=data.digests)  # no copy of a picture on two sides
 network = data.network({"backbone": given.backbone} if given.backbone else {})
 settings = RunSettings(method=given.method, network=network, weights=given.weights, recipe=recipe)
-result = train_run(settings, data, split, given.out, fabric=make_fabric(device="auto"))
+with ProgressBar(given.method, recipe.epochs) as bar:
+    result = train_run(settings, data, split, given.out, fabric=make_fabric(device="auto"), watches=(bar,))
 found = result["metrics"]["test"]
 print(f"test MAE {found['mae']:.2f}, {found['soi_predicted']:.0%} of adjacent pairs in order")
 
 model = onepeak.load(given.out)
-for row in model.predict(sorted(given.photos.rglob("*.png"))[:5]):
+for row in model.predict(picture_paths([given.photos])[:5]):
     print(row.source, row.name, "paradoxical" if row.paradoxical else "in order")
