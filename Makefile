@@ -13,6 +13,7 @@ export MYPY_CACHE_DIR := $(CACHE)/mypy
 export RUFF_CACHE_DIR := $(CACHE)/ruff
 export ONEPEAK_CACHE := $(CACHE)/onepeak
 export UV_CACHE_DIR := $(CACHE)/uv
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-slow lint types docs site-and-types unit format setup clean
 

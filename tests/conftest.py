@@ -1,5 +1,6 @@
 """Every test runs with the shapes in the signatures checked, unless it passes wrong ones on purpose."""
 
+import gc
 import importlib.util
 import os
 import signal
@@ -27,6 +28,15 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 torch.set_num_threads(1)
 # A shell starts what it puts in the background with Ctrl-C ignored, and so would be the processes that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection():
+    gc.disable()  # what is collected stays to the end, and looking through it again and again takes seconds
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
