@@ -64,7 +64,8 @@ def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, arguments, total):
     """What would be served is looked at here, where the packages are loaded already."""
     shown = []
     monkeypatch.setattr("onepeak.serving.http.serve_app", lambda app, **_: shown.append(app))
-    assert run(*(each.format(tiny) for each in arguments), "--device", "cpu") == (0, "", "")
+    told = "Predicting 60 items ...\n" if "--data" in arguments else ""
+    assert run(*(each.format(tiny) for each in arguments), "--device", "cpu") == (0, "", told)
     with TestClient(shown[0], base_url="http://localhost") as client:
         assert client.get("/try").status_code == 200
         assert client.get("/v1/inspect/samples").json()["total"] == total

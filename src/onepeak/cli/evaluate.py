@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.busy import busy
 from onepeak.cli.tables import print_note, print_table
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
@@ -41,8 +42,6 @@ def evaluate(
 
     Example: onepeak evaluate model newscans/
     """
-    from rich.console import Console
-
     from onepeak.data.listing import counted
     from onepeak.serving import load
     from onepeak.serving.evaluation import evaluate as measured
@@ -50,7 +49,7 @@ def evaluate(
 
     loaded = load(model, device=device)
     manifest = open_for(loaded, data, root=root, order=order, label=label, group=group)
-    with Console(stderr=True).status(f"Predicting {len(manifest):,} items"):
+    with busy(f"Predicting {len(manifest):,} items"):
         found = measured(
             loaded,
             manifest,

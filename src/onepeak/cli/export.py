@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.busy import busy
 from onepeak.cli.tables import print_note, print_table
 from onepeak.errors import InputError
 
@@ -32,15 +33,10 @@ def export(
 
     Example: onepeak export model --onnx grades.onnx
     """
-    from rich.console import Console
-
     from onepeak.serving import export_onnx, load
 
     loaded = load(model, device="cpu")
-    console = Console(stderr=True, quiet=quiet)
-    if not quiet and not console.is_terminal:  # where a status would show nothing
-        print_note(f"exporting {model}; this takes a minute for a large network")
-    with console.status(f"Exporting {model}"):
+    with busy(f"Exporting {model}", quiet=quiet):
         written = export_onnx(
             loaded, onnx, alpha=alpha, decide=decide, cost=cost, project=project, size=_sides(size), force=force
         )

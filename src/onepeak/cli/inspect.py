@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.busy import busy
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, and torch only where a model is asked
     from fastapi import FastAPI
@@ -56,7 +57,7 @@ def inspect(
         )  # fmt: skip
     else:
         given = {"root": root, "order": order, "label": label, "group": group}
-        app = _inspect_model(folder, data, given, model=model, actions=actions, token=token, device=device)
+        app = _inspect_model(folder, data, given, model=model, actions=actions, token=token, device=device, quiet=quiet)
 
     def ready(address: str) -> None:
         if not quiet:
@@ -105,9 +106,8 @@ def _inspect_model(
     actions: Path | None,
     token: str | None,
     device: str,
+    quiet: bool,
 ) -> "FastAPI":
-    from rich.console import Console
-
     from onepeak.errors import InputError
     from onepeak.serving import load
     from onepeak.serving.http import create_app
@@ -124,6 +124,6 @@ def _inspect_model(
     manifest = open_for(
         loaded, data, root=given["root"], order=given["order"], label=given["label"], group=given["group"]
     )
-    with Console(stderr=True).status(f"Predicting {len(manifest):,} items"):
+    with busy(f"Predicting {len(manifest):,} items", quiet=quiet):
         inspection = inspect_model(loaded, place, manifest, actions=actions)
     return create_app(loaded, token=token, extra_routers=[inspector_router(inspection, columns=model_columns(loaded))])
