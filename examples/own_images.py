@@ -43,4 +43,4 @@ print(f"test MAE {found['mae']:.2f}, {found['soi_predicted']:.0%} of adjacent pa
 
 model = onepeak.load(given.out)
 for row in model.predict(picture_paths([given.photos])[:5]):
-    print(row.source, row.name, "paradoxical" if row.paradoxical else "in order")
+    print(row.source, row.name, f"SOI {row.soi:.0%}", "paradoxical" if row.paradoxical else "")
