@@ -13,18 +13,16 @@ METHODS = ("elb", "po", "lagrangian")  # po has weights of its own; lagrangian l
 
 
 def as_torchrun():
-    """What torchrun tells the first of two processes."""
+    """What torchrun tells both of two processes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     common = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "test"}
-    return common | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "RANK": "0", "LOCAL_RANK": "0"}
+    return common | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
 
 
 def test_two_processes_train_as_one_with_the_same_global_batch(tmp_path, table, split, fabric):
-    first = as_torchrun()
-    second = first | {"RANK": "1", "LOCAL_RANK": "1"}
-    outputs_of(*(start_script("train_together.py", tmp_path / "two", *METHODS, **each) for each in (first, second)))
+    outputs_of(start_script("train_together.py", tmp_path / "two", *METHODS, **as_torchrun()))
     for method in METHODS:
         alone, together = tmp_path / "one" / method, tmp_path / "two" / method
         settings = settings_of(method, RECIPE, class_weight=WEIGHTS)

@@ -1,10 +1,11 @@
-"""One of several processes that train one network together: run by `test_distributed.py`."""
+"""Two processes that train one network together: run by `test_distributed.py`."""
 
 import os
 import sys
 import warnings
 from pathlib import Path
 
+import lightning.fabric  # noqa: F401 - imported before the fork, so that the second process need not
 import torch
 
 from onepeak.training.devices import make_fabric
@@ -24,4 +25,9 @@ def main(folder, *methods):
 
 
 if __name__ == "__main__":
+    second = os.fork()
+    rank = "0" if second else "1"
+    os.environ |= {"RANK": rank, "LOCAL_RANK": rank}  # as torchrun tells them
     main(*sys.argv[1:])
+    if second:
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(second, 0)[1]))
