@@ -23,10 +23,13 @@ def start_script(name, *arguments, **environment):
 def outputs_of(*processes):
     """What each has printed when all are done; an error where one failed."""
     try:
-        outputs = [process.communicate(timeout=180) for process in processes]
+        outputs = [process.communicate(timeout=570) for process in processes]
     finally:
         for process in processes:  # one that waits for another would wait for ever
             process.kill()
+            process.wait()
+            process.stdout.close()
+            process.stderr.close()
     assert [process.returncode for process in processes] == [0] * len(processes), outputs
     return [out for out, _ in outputs]
 
