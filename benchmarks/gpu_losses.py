@@ -24,7 +24,7 @@ from torch.nn import functional as F
 import onepeak
 from onepeak.constraints import log_barrier, order_gaps
 from onepeak.constraints.order_counts import order_counts
-from onepeak.kernels import fused
+from onepeak.kernels import launch
 
 SIZES = [(8, 70), (64, 58), (4096, 1000), (8192, 10_000), (1024, 100_000), (128, 1_000_000)]
 ROW_SIZES = [(8, 70), (64, 58), (4096, 1000), (4096, 4096)]
@@ -41,7 +41,7 @@ class Way:
 
     def switched(self) -> contextlib.AbstractContextManager[object]:
         """Kernels on or off, as this way has them."""
-        return contextlib.nullcontext() if self.kernels else mock.patch.object(fused, "takes", return_value=False)
+        return contextlib.nullcontext() if self.kernels else mock.patch.object(launch, "takes", return_value=False)
 
 
 def training(loss: Callable[[Tensor, Tensor], Tensor]) -> Step:

@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from onepeak import LogBarrier, QuadraticPenalty
-from onepeak.kernels import fused
+from onepeak.kernels import launch
 from reference import constraints as reference
 
 pytest.importorskip("triton", reason="Triton is not installed")
@@ -29,7 +29,7 @@ def in_double(scores, labels, constraint):
 def test_value_and_gradient_are_those_of_autograd_in_double_precision(name, batch, num_classes):
     constraint = CONSTRAINTS[name](num_classes)
     scores, labels = 3 * torch.randn(batch, num_classes), torch.randint(num_classes, (batch,))
-    loss, gradient = fused.loss_and_gradient(scores, labels, constraint.fused_terms())
+    loss, gradient = constraint.fused_terms().loss_and_gradient(scores, labels)
     expected_loss, expected = in_double(scores, labels, constraint)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(gradient.double(), expected, rtol=1e-5, atol=1e-6)
@@ -37,7 +37,7 @@ def test_value_and_gradient_are_those_of_autograd_in_double_precision(name, batc
 
 def test_the_value_is_that_of_the_definition():
     scores, labels = torch.randn(4, 6), torch.tensor([0, 5, 2, 3])
-    loss, _ = fused.loss_and_gradient(scores, labels, LogBarrier(6, t=1.3).fused_terms())
+    loss, _ = LogBarrier(6, t=1.3).fused_terms().loss_and_gradient(scores, labels)
     expected = reference.elb(scores.tolist(), labels.tolist(), 1.3).mean()
     assert loss.item() == pytest.approx(expected, rel=1e-6)
 
@@ -46,7 +46,7 @@ def test_the_value_is_that_of_the_definition():
 def long_rows(request, monkeypatch):
     """Two long rows as they are where rows are few, and as where they are many."""
     if request.param == "whole":
-        monkeypatch.setattr(fused, "PROGRAMS", 1)
+        monkeypatch.setattr(launch, "PROGRAMS", 1)
 
 
 @pytest.mark.usefixtures("long_rows")
@@ -55,7 +55,7 @@ def long_rows(request, monkeypatch):
 def test_long_rows_have_the_value_and_gradient_of_double_precision(name, num_classes):
     constraint = CONSTRAINTS[name](num_classes)
     scores, labels = 3 * torch.randn(2, num_classes), torch.tensor([0, num_classes - 1])
-    loss, gradient = fused.loss_and_gradient(scores, labels, constraint.fused_terms())
+    loss, gradient = constraint.fused_terms().loss_and_gradient(scores, labels)
     expected_loss, expected = in_double(scores, labels, constraint)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(gradient.double(), expected, rtol=1e-5, atol=1e-6)
@@ -67,7 +67,7 @@ def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers(num_classes):
     scores = 1e4 * torch.sign(torch.randn(2, num_classes))
     for make in CONSTRAINTS.values():
         constraint = make(num_classes)
-        loss, gradient = fused.loss_and_gradient(scores, torch.tensor([0, 5]), constraint.fused_terms())
+        loss, gradient = constraint.fused_terms().loss_and_gradient(scores, torch.tensor([0, 5]))
         assert loss.isfinite()
         assert gradient.isfinite().all()
 
@@ -76,7 +76,7 @@ def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers(num_classes):
 def test_half_precision_is_worked_out_in_float32(dtype):
     constraint = LogBarrier(300)
     scores, labels = torch.randn(4, 300).to(dtype), torch.randint(300, (4,))
-    loss, gradient = fused.loss_and_gradient(scores, labels, constraint.fused_terms())
+    loss, gradient = constraint.fused_terms().loss_and_gradient(scores, labels)
     expected_loss, expected = in_double(scores, labels, constraint)
     assert loss.dtype == torch.float32
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
@@ -89,19 +89,14 @@ def test_half_precision_is_worked_out_in_float32(dtype):
 @pytest.mark.parametrize("label", [-1, "past the end"])
 def test_a_label_outside_the_classes_makes_the_loss_nan(num_classes, label):
     labels = torch.tensor([0, num_classes if label == "past the end" else label])
-    loss, _ = fused.loss_and_gradient(torch.randn(2, num_classes), labels, LogBarrier(num_classes).fused_terms())
+    loss, _ = LogBarrier(num_classes).fused_terms().loss_and_gradient(torch.randn(2, num_classes), labels)
     assert loss.isnan()
 
 
 def test_scaling_by_one_leaves_the_gradient_and_by_another_number_multiplies_it():
     gradient = torch.randn(10_000)
     expected = gradient.clone()
-    fused._scale(gradient, torch.tensor(1.0))
+    launch.scale(gradient, torch.tensor(1.0))
     assert torch.equal(gradient, expected)
-    fused._scale(gradient, torch.tensor(-0.5))
+    launch.scale(gradient, torch.tensor(-0.5))
     assert torch.equal(gradient, -0.5 * expected)
-
-
-def test_scores_on_a_cpu_and_in_double_precision_are_not_taken():
-    assert not fused.takes(torch.zeros(2, 3))
-    assert not fused.takes(torch.zeros(2, 3, dtype=torch.float64, device="meta"))

@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from onepeak import ELBLoss, LogBarrier, PenaltyLoss, QuadraticPenalty
-from onepeak.kernels import fused
+from onepeak.kernels import fused, launch, one_pass
 
 pytestmark = [
     pytest.mark.gpu,
@@ -25,8 +25,8 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
     constraint = CONSTRAINTS[name](num_classes).cuda()
     scores = 3 * torch.randn(batch, num_classes, device="cuda")
     labels = torch.randint(num_classes, (batch,), device="cuda")
-    assert fused.takes(scores)
-    loss, gradient = fused.loss_and_gradient(scores, labels, constraint.fused_terms())
+    assert launch.takes(scores)
+    loss, gradient = constraint.fused_terms().loss_and_gradient(scores, labels)
     leaf = scores.double().requires_grad_()
     expected = F.cross_entropy(leaf, labels) + constraint.plain_cost(leaf, labels).mean()
     torch.testing.assert_close(loss.double(), expected.detach(), rtol=1e-5, atol=1e-6)
@@ -35,7 +35,7 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
 
 @pytest.mark.parametrize("large", [False, True])
 def test_backward_twice_and_a_scaled_loss_give_what_they_should(monkeypatch, large):
-    monkeypatch.setattr(fused, "LARGE", 0 if large else 1 << 30)
+    monkeypatch.setattr(one_pass, "LARGE", 0 if large else 1 << 30)
     scores = torch.randn(8, 70, device="cuda", requires_grad=True)
     labels = torch.randint(70, (8,), device="cuda")
     loss = ELBLoss(70).cuda()(scores, labels)

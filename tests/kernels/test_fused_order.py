@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from onepeak import metrics
 from onepeak.constraints.order_counts import order_counts, pairs_in_order
-from onepeak.kernels import fused, fused_order
+from onepeak.kernels import fused_order, launch
 from reference.metrics import side_order_index
 
 pytest.importorskip("triton", reason="Triton is not installed")
@@ -41,8 +41,8 @@ def test_ties_infinities_and_rows_in_parts_change_nothing(batch, num_classes, pa
     scores = values[torch.randint(4, (batch, num_classes), generator=random)]
     labels = torch.randint(num_classes, (batch,), generator=random)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fused, "LONGEST_ROW", 4)
-        patch.setattr(fused, "PROGRAMS", parts * batch)
+        patch.setattr(launch, "LONGEST_ROW", 4)
+        patch.setattr(launch, "PROGRAMS", parts * batch)
         check(scores, labels)
 
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onepeak
-from onepeak.kernels import fused, fused_rows
+from onepeak.kernels import launch, one_pass
+from onepeak.kernels.fused_rows import RowTerms
 from reference.methods import answers
 
 pytest.importorskip("triton", reason="Triton is not installed")
@@ -39,7 +40,7 @@ def in_double(method, scores, labels):
 
 
 def check(method, scores, labels, *, gradient_error=1e-5):
-    loss, gradient = fused_rows.loss_and_gradient(scores, labels, method.fused_terms())
+    loss, gradient = method.fused_terms().loss_and_gradient(scores, labels)
     expected_loss, expected = in_double(method, scores, labels)
     assert loss.dtype == torch.float32
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
@@ -73,7 +74,7 @@ def test_any_small_batch_is_worked_out_as_by_autograd(name, batch, num_classes, 
 def test_the_value_is_that_of_the_definition(name, variant):
     scores, labels = torch.randn(4, 6), torch.tensor([0, 5, 2, 3])
     method = onepeak.method(name, num_classes=6, variant=variant)
-    loss, _ = fused_rows.loss_and_gradient(scores, labels, method.fused_terms())
+    loss, _ = method.fused_terms().loss_and_gradient(scores, labels)
     by_hand = [
         answers(name, row.tolist(), int(label), num_classes=6, variant=variant).loss
         for row, label in zip(scores.double(), labels, strict=True)
@@ -84,7 +85,7 @@ def test_the_value_is_that_of_the_definition(name, variant):
 @pytest.mark.parametrize("name", METHODS)
 def test_scores_of_plus_and_minus_ten_thousand_give_finite_numbers(name):
     scores = 1e4 * torch.sign(torch.randn(3, 9))
-    loss, gradient = fused_rows.loss_and_gradient(scores, torch.tensor([0, 5, 8]), build(name, 9).fused_terms())
+    loss, gradient = build(name, 9).fused_terms().loss_and_gradient(scores, torch.tensor([0, 5, 8]))
     assert loss.isfinite()
     assert gradient.isfinite().all()
 
@@ -100,24 +101,24 @@ def test_half_precision_is_worked_out_in_float32(name, dtype):
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("label", [-1, 7])
 def test_a_label_outside_the_classes_makes_the_loss_nan(name, label):
-    loss, _ = fused_rows.loss_and_gradient(torch.randn(2, 7), torch.tensor([0, label]), build(name, 7).fused_terms())
+    loss, _ = build(name, 7).fused_terms().loss_and_gradient(torch.randn(2, 7), torch.tensor([0, label]))
     assert loss.isnan()
 
 
 @pytest.fixture
 def taken(monkeypatch):
     """Scores on the CPU are taken for scores on a GPU."""
-    monkeypatch.setattr(fused, "takes", lambda scores: scores.dtype != torch.float64)
+    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)
 
 
 @pytest.mark.usefixtures("taken")
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("large", [False, True])
 def test_a_method_trains_through_the_kernel(monkeypatch, name, large):
-    monkeypatch.setattr(fused, "LARGE", 0 if large else 1 << 30)
+    monkeypatch.setattr(one_pass, "LARGE", 0 if large else 1 << 30)
     launches = []
-    launch = fused_rows.loss_and_gradient
-    monkeypatch.setattr(fused_rows, "loss_and_gradient", lambda *args: launches.append(1) or launch(*args))
+    worked_out = RowTerms.loss_and_gradient
+    monkeypatch.setattr(RowTerms, "loss_and_gradient", lambda *args: launches.append(1) or worked_out(*args))
     method, labels = build(name, 5), torch.randint(5, (2, 3))
     scores = torch.randn(2, 3, 5, requires_grad=True)
     loss = method.loss(scores, labels)
@@ -146,8 +147,8 @@ def test_derivatives_of_derivatives_fall_back_to_autograd(name):
 
 @pytest.mark.usefixtures("taken")
 def test_rows_too_long_other_reductions_and_weights_go_without(monkeypatch):
-    monkeypatch.setattr(fused, "LONGEST_ROW", 8)
-    monkeypatch.setattr(fused_rows, "loss_and_gradient", None)
+    monkeypatch.setattr(launch, "LONGEST_ROW", 8)
+    monkeypatch.setattr(RowTerms, "loss_and_gradient", None)
     labels = torch.tensor([0, 4])
     onepeak.method("mv", num_classes=9).loss(torch.randn(2, 9), labels)
     method = onepeak.method("mv", num_classes=5)

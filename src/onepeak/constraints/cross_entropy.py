@@ -9,7 +9,7 @@ from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.order import OrderConstraint
-from onepeak.kernels import analytic, few, fused
+from onepeak.kernels import analytic, few, fused, launch
 
 
 def ordered_cross_entropy(
@@ -29,7 +29,7 @@ def ordered_cross_entropy(
     """
     weighted = class_weight is not None or sample_weight is not None
     plain_mean = reduction == "mean" and not weighted and label_smoothing == 0
-    if plain_mean and fused.takes(scores) and (terms := constraint.fused_terms()) is not None:
+    if plain_mean and launch.takes(scores) and (terms := constraint.fused_terms()) is not None:
         return fused.ordered_cross_entropy(scores, labels, terms, constraint.plain_cost)
     if plain_mean and (loss := mean_of_few(scores, labels, constraint)) is not None:
         return loss

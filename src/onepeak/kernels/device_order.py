@@ -5,7 +5,6 @@ known only once it is found, so the count is kept for the highest score so far: 
 before it count, and from there on falls do.
 """
 
-# mypy: ignore-errors
 # (Triton's language has no types.)
 
 from typing import no_type_check

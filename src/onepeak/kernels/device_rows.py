@@ -10,7 +10,6 @@ With p the softmax of a row, k its columns, y its label and d = k - y, the gradi
 All arithmetic is in float32, whatever the scores come as. A label outside the classes makes the loss NaN.
 """
 
-# mypy: ignore-errors
 # (Triton's language has no types.)
 
 from typing import no_type_check

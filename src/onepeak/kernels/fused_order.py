@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from onepeak.kernels import fused
+from onepeak.kernels import launch
 
 
 def takes(scores: Tensor) -> bool:
     """Whether these scores are counted here: with any number of classes."""
-    return fused.takes(scores)
+    return launch.takes(scores)
 
 
 def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -31,21 +31,19 @@ def _parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Te
     from onepeak.kernels import device_order
 
     batch, classes = scores.shape
-    if classes <= fused.LONGEST_ROW:
-        part = columns = fused._power_of_two(classes)
-        rows = max(1, fused.TILE // columns)
+    if classes <= launch.LONGEST_ROW:
+        part = columns = launch.power_of_two(classes)
+        rows = max(1, launch.TILE // columns)
         count = 1
     else:
-        columns, rows = fused.LONGEST_ROW, 1
-        count = min(64, fused._power_of_two(fused._ceil(fused.PROGRAMS, batch)), fused._ceil(classes, columns))
-        part = fused._ceil(fused._ceil(classes, count), columns) * columns
-        count = fused._ceil(classes, part)
+        columns, rows = launch.LONGEST_ROW, 1
+        part, count = launch.parts(batch, classes, columns, shortest=columns)
     counts = torch.empty(5, batch, count, dtype=torch.int64, device=scores.device)
     highest = torch.empty(batch, count, dtype=torch.float32, device=scores.device)
-    with fused._LAUNCHING, torch.cuda.device_of(scores):
-        device_order.order_of_rows[(fused._ceil(batch, rows), count)](
+    with launch.LAUNCHING, torch.cuda.device_of(scores):
+        device_order.order_of_rows[(launch.ceil(batch, rows), count)](
             scores, labels, labels if predicted is None else predicted, highest, counts, batch, classes, part,
-            GIVEN=predicted is not None, ROWS=rows, COLUMNS=columns, num_warps=fused._warps(rows * columns),
+            GIVEN=predicted is not None, ROWS=rows, COLUMNS=columns, num_warps=launch.warps(rows * columns),
         )  # fmt: skip
     return counts, highest
 

@@ -10,7 +10,7 @@ from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
-from onepeak.kernels import fused_rows
+from onepeak.kernels import fused_rows, one_pass
 from onepeak.posterior import DECISIONS
 
 Variant: TypeAlias = Literal["corrected", "as_published"]
@@ -89,7 +89,7 @@ class Method(nn.Module, ABC):
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples; a method with a faster form of it than through every sample's loss has its own."""
         if fused_rows.takes(outputs) and (terms := self.fused_terms()) is not None:
-            return fused_rows.mean_loss(outputs, labels, terms, self.sample_losses)
+            return one_pass.mean_loss(outputs, labels, terms, self.sample_losses)
         return self.sample_losses(outputs, labels).mean()
 
     def fused_terms(self) -> fused_rows.RowTerms | None:

@@ -1,0 +1,41 @@
+import pytest
+import torch
+
+from onepeak.kernels import launch
+
+
+@pytest.mark.parametrize(("batch", "classes"), [(1, 2), (8, 70), (64, 64), (64, 65), (4096, 1000), (3, 4096)])
+def test_a_tile_is_of_powers_of_two_holds_a_row_and_fits_the_registers(batch, classes):
+    rows, columns = launch.tile(batch, classes)
+    assert columns == launch.power_of_two(classes) >= classes
+    assert rows == launch.power_of_two(rows)
+    assert rows * columns <= launch.LONGEST_ROW
+
+
+def test_a_small_batch_is_one_programs():
+    assert launch.tile(8, 70) == (8, 128)
+    assert launch.tile(64, 64) == (64, 64)
+    assert launch.tile(65, 64) == (16, 64)
+
+
+@pytest.mark.parametrize(("batch", "classes"), [(1, 4097), (17, 100_000), (128, 1_000_000), (2, 999_983), (500, 5000)])
+def test_parts_cover_a_row_and_none_is_empty(batch, classes):
+    length, count = launch.parts(batch, classes, 1024, shortest=8192)
+    assert length % 1024 == 0
+    assert (count - 1) * length < classes <= count * length
+    assert count <= 64
+
+
+def test_few_rows_are_split_to_keep_the_device_busy_and_many_are_not():
+    assert launch.parts(128, 1_000_000, 1024, shortest=8192)[1] == 16
+    assert launch.parts(launch.PROGRAMS, 1_000_000, 1024, shortest=8192)[1] == 1
+
+
+@pytest.mark.parametrize(("number", "expected"), [(0, 1), (1, 1), (2, 2), (3, 4), (4096, 4096), (4097, 8192)])
+def test_the_next_power_of_two(number, expected):
+    assert launch.power_of_two(number) == expected
+
+
+def test_scores_on_a_cpu_and_in_double_precision_go_without_kernels():
+    assert not launch.takes(torch.zeros(2, 3))
+    assert not launch.takes(torch.zeros(2, 3, dtype=torch.float64, device="meta"))
