@@ -292,11 +292,8 @@ def test_training_that_runs_away_exits_with_1_and_names_epoch_and_step(run, tabl
 
 
 @pytest.mark.bad_input
-def test_pictures_take_no_mlp(run, tmp_path):
-    status, output, errors = run(
-        *("train", "biopsies", "--method", "elb", "--out", tmp_path / "run", "--device", "cpu", "--quiet"),
-        *("--backbone", "mlp"),
-    )
+def test_pictures_take_no_mlp(run, pictures, tmp_path):
+    status, output, errors = run(*flags_of_pictures(pictures, tmp_path, "--backbone", "mlp", data="scans.csv"))
     assert (status, output, errors.count("\n")) == (2, "", 1), errors
     assert "mlp" in errors
     assert "pictures" in errors
