@@ -135,6 +135,8 @@ def _index(records: Iterable[MethodRecord]) -> str:
         lines += [
             f"## {title}",
             "",
+            ":::{table}",
+            ":class: references",
             "| name | | outputs | one peak by construction | reference |",
             "|---|---|---|---|---|",
         ]
@@ -143,7 +145,7 @@ def _index(records: Iterable[MethodRecord]) -> str:
                 unimodal, reference = "yes" if record.unimodal else "", record.reference.replace("|", "\\|")
                 cells = f"[`{record.name}`]({record.name}.md)", record.title, record.num_outputs, unimodal, reference
                 lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
+        lines += [":::", ""]
     names = "\n".join(record.name for record in records)
     return "\n".join([*lines, "```{toctree}", ":hidden:", names, "```", ""])
 
