@@ -1,6 +1,6 @@
 """What was tried on the way from `slopes` to `smooth-slopes`: one method with many settings, and a table of its runs.
 
-Run: python benchmarks/slopes_variants.py compare experiments/fgnet-slopes.toml --root FGNET --weights W --out D
+Run: python benchmarks/slopes_variants.py compare benchmarks/slopes_variants.toml --root FGNET --weights W --out D
      python benchmarks/slopes_variants.py compare experiments/catalog-esl.toml --methods variant,variant:levels=logistic
      python benchmarks/slopes_variants.py table D... --out results/fgnet-slopes/runs.csv
 `table` appends the runs of some folders to a file, one line each, and prints the means.
