@@ -92,8 +92,8 @@ def test_memory_does_not_grow_with_the_number_of_pictures(model):
         assert count == num_pictures
         return highest
 
-    peak(20)  # whatever is made once
-    assert peak(200) < 2 * peak(40)
+    peak(10)  # whatever is made once
+    assert peak(100) < 2 * peak(20)
 
 
 def test_many_bad_files_do_not_pile_up(model, pictures):
