@@ -3,8 +3,8 @@
 Run: python benchmarks/cost.py [--device cpu|cuda] [--out results/speed/cost-cpu.png]
 Method: forward + backward of float32 scores; for every size both losses in turn, many rounds, the median. The growth is
 the slope of log time over log size between the last two sizes, four times apart: 1 is linear. Below some size a call
-costs the same whatever it holds. On a GPU that would be all that shows, so there the steps are recorded as a CUDA graph,
-as the training loop runs them, and sizes go further.
+costs the same whatever it holds. On a GPU that would be all that shows, so there the steps are recorded as a CUDA
+graph, as the training loop runs them, and sizes go further.
 """
 
 import argparse
