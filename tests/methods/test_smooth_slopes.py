@@ -3,6 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onepeak.methods import smooth_slopes
 from onepeak.methods.slopes import Slopes
 from onepeak.methods.smooth_slopes import SmoothSlopes, smoothed
 from onepeak.metrics.functional import side_order_index
@@ -14,6 +15,25 @@ def test_a_smoothing_worked_by_hand():
     expected = [(10 + 5 + 10 / 3 + 2) / 4, (10 / 3 + 2.5 + 2) / 4, (2 + 2) / 4, 2 / 4, 2 / 4]
     # with a reach of 4 the last window holds all five
     assert smoothed(torch.tensor([10.0, 0, 0, 0, 0])).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 64, 65, 257])
+@pytest.mark.parametrize("form", [smooth_slopes._pooled, smooth_slopes._doubled])
+def test_both_forms_are_the_mean_over_windows(form, size):
+    outputs = torch.randn(2, 3, size, dtype=torch.float64)
+    scales, reach = [outputs], 1
+    while reach < size:
+        windows = [outputs[..., max(0, level - reach) : level + reach + 1] for level in range(size)]
+        scales.append(torch.stack([window.mean(dim=-1) for window in windows], dim=-1))
+        reach *= 2
+    torch.testing.assert_close(form(outputs), sum(scales) / len(scales))
+
+
+def test_many_levels_are_not_pooled_whose_time_grows_with_their_square(monkeypatch):
+    monkeypatch.setattr(smooth_slopes, "_pooled", None)
+    outputs = torch.zeros(20_000)
+    outputs[0] = 10.0
+    assert smoothed(outputs)[0] == pytest.approx(10 * (1 + sum(1 / (2**i + 1) for i in range(15))) / 16)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 69, 300])

@@ -9,6 +9,9 @@ from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scor
 from onepeak.methods.method import Method
 from onepeak.methods.slopes import Slopes
 
+MOST_POOLED = 256
+"""Up to this many levels pooling is quick; it adds up every window anew, so its time grows with their square."""
+
 
 @final
 class SmoothSlopes(Method):
@@ -73,9 +76,32 @@ def smoothed(outputs: Outputs) -> Outputs:
         >>> smoothed(torch.tensor([0.0, 6.0, 0.0]))
         tensor([1.6667, 3.3333, 1.6667])
     """
+    return _pooled(outputs) if outputs.shape[-1] <= MOST_POOLED else _doubled(outputs)
+
+
+def _pooled(outputs: Outputs) -> Outputs:
     rows = outputs.reshape(-1, 1, outputs.shape[-1])
     scales, reach = [rows], 1
     while reach < rows.shape[-1]:
         scales.append(F.avg_pool1d(rows, 2 * reach + 1, stride=1, padding=reach, count_include_pad=False))
         reach *= 2
     return torch.stack(scales).mean(dim=0).reshape(outputs.shape)
+
+
+def _doubled(outputs: Outputs) -> Outputs:
+    """The same where windows are wide: on each side of a level, the sum of twice as many is that of two halves."""
+    length = outputs.shape[-1]
+    num_before = torch.arange(length, device=outputs.device)
+    num_after = num_before.flip(0)
+    before, after = _moved(outputs, 1), _moved(outputs, -1)  # the sums of the next `reach` outputs on either side
+    total, scales, reach = outputs, 1, 1
+    while reach < length:
+        total = total + (before + outputs + after) / (1 + num_before.clamp(max=reach) + num_after.clamp(max=reach))
+        before, after = before + _moved(before, reach), after + _moved(after, -reach)
+        scales, reach = scales + 1, 2 * reach
+    return total / scales
+
+
+def _moved(values: Outputs, places: int) -> Outputs:
+    """So many places on, zeros following."""
+    return F.pad(values, (places, -places))
