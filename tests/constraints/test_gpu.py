@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from onepeak import ELBLoss, PenaltyLoss
+from onepeak.errors import InputError
 
 pytestmark = [
     pytest.mark.gpu,
@@ -24,6 +25,19 @@ def test_value_and_gradient_are_those_of_the_cpu(kind, size, reduction):
     found.sum().backward()
     torch.testing.assert_close(found.cpu(), expected, rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(there.grad.cpu(), here.grad, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [ELBLoss, PenaltyLoss])
+def test_a_loss_that_was_not_moved_takes_scores_on_the_gpu_as_those_of_torch_do(kind):
+    scores, labels = torch.randn(8, 70), torch.randint(70, (8,))
+    expected = kind(70)(scores, labels)
+    torch.testing.assert_close(kind(70)(scores.cuda(), labels.cuda()).cpu(), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.bad_input
+def test_labels_left_on_the_cpu_are_refused():
+    with pytest.raises(InputError, match=r"`labels` must be on the device of the scores, cuda:0, got cpu"):
+        ELBLoss(70).cuda()(torch.randn(8, 70, device="cuda"), torch.randint(70, (8,)))
 
 
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype:UserWarning")

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from onepeak.errors import InputError
 from onepeak.kernels import launch
 
 
@@ -39,3 +40,9 @@ def test_the_next_power_of_two(number, expected):
 def test_scores_on_a_cpu_and_in_double_precision_go_without_kernels():
     assert not launch.takes(torch.zeros(2, 3))
     assert not launch.takes(torch.zeros(2, 3, dtype=torch.float64, device="meta"))
+
+
+@pytest.mark.bad_input
+def test_labels_on_another_device_are_refused_before_a_kernel_reads_them():
+    with pytest.raises(InputError, match=r"`labels` must be on the device of the scores, meta, got cpu: move them"):
+        launch.check_device(torch.zeros(2, dtype=torch.int64), torch.zeros(2, 3, device="meta"))

@@ -13,6 +13,9 @@ def takes(scores: Tensor) -> bool:
 
 def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """The predictions (the modes if not given), and how many pairs are in order to these and to the labels."""
+    launch.check_device(labels, scores)
+    if predicted is not None:
+        launch.check_device(predicted, scores, name="predicted")
     shape, classes = labels.shape, scores.shape[-1]
     scores, labels = scores.reshape(-1, classes).contiguous(), labels.reshape(-1).long()
     rows_predicted = None if predicted is None else predicted.reshape(-1).long()

@@ -45,7 +45,8 @@ class RowTerms(PassTerms):
         kind = device_code.PENALTY if order.t is None else device_code.BARRIER
         if self.order is None:
             kind = device_rows.UNORDERED
-        t = labels if order.t is None else order.t  # a kernel argument is needed, though only the barrier uses it
+        # A kernel argument is needed, though only the barrier uses it.
+        t = labels if order.t is None else order.t.to(scores.device)
         rows, columns = launch.tile(batch, classes)
         losses = torch.empty(launch.ceil(batch, rows), dtype=torch.float32, device=scores.device)
         with launch.LAUNCHING, torch.cuda.device_of(scores):

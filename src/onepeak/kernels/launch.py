@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from onepeak._check import in_plain_eager
+from onepeak.errors import InputError
 
 LONGEST_ROW = 4096
 """Numbers of one row that fit the registers of a program."""
@@ -31,6 +32,14 @@ def takes(scores: Tensor) -> bool:
     """Whether these scores are worked out by kernels."""
     fit = scores.is_cuda and scores.dtype != torch.float64 and scores.numel() > 0
     return fit and in_plain_eager() and _switched_on(scores.device)
+
+
+def check_device(labels: Tensor, scores: Tensor, *, name: str = "labels") -> None:
+    """Labels where the scores are: to a kernel, memory of another device is no memory at all."""
+    if labels.device != scores.device:
+        raise InputError(
+            f"`{name}` must be on the device of the scores, {scores.device}, got {labels.device}: move them there."
+        )
 
 
 @functools.cache

@@ -31,6 +31,7 @@ class PassTerms(ABC):
 
 def mean_loss(scores: Tensor, labels: Tensor, terms: PassTerms, plain: PlainLoss) -> Tensor:
     """The mean over samples, in float32, for float32 scores or shorter ones."""
+    launch.check_device(labels, scores)
     if scores.ndim != 2:
         scores, labels = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1)
     loss: Tensor = _OnePass.apply(scores.contiguous(), labels.long(), terms, plain)
