@@ -11,7 +11,7 @@ import torch
 from experiment.tiny import files_of, process_is_alive, tiny
 from onepeak.errors import InputError
 from onepeak.experiment.compare import compare
-from onepeak.experiment.local import LocalExecutor, can_pack, devices_of
+from onepeak.experiment.local import LocalExecutor, can_pack, devices_of, least_busy
 from onepeak.networks.build import NetworkSettings
 from onepeak.report.tables import write_tables
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN
@@ -182,6 +182,14 @@ def test_on_gpus_runs_that_may_not_share_a_process_have_a_gpu_each_unless_more_a
     free, asked = LocalExecutor(), LocalExecutor(workers=6)
     assert (free.processes, free.lanes, free.alone) == (2, MOST_LANES, 2)
     assert (asked.processes, asked.lanes, asked.alone) == (2, 3, 6)
+
+
+def test_workers_take_gpus_in_turn_and_one_that_replaces_another_takes_its_gpu():
+    gpus, busy = ("cuda:0", "cuda:1"), []
+    for _ in range(3):
+        busy.append(least_busy(gpus, busy))
+    assert busy == ["cuda:0", "cuda:1", "cuda:0"]
+    assert least_busy(gpus, ["cuda:0", "cuda:0"]) == "cuda:1"  # of three, the one in the middle has ended
 
 
 def test_on_a_cpu_runs_at_once_are_as_much_faster_as_there_are_cores_for_them(monkeypatch):

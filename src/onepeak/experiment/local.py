@@ -111,6 +111,20 @@ def devices_of(device: str) -> tuple[str, ...]:
     return (str(found),)
 
 
+def least_busy(devices: Sequence[str], busy: Sequence[str]) -> str:
+    """The device with the fewest workers, the first of equals: where one has ended, the next takes its place.
+
+    Args:
+        devices: All devices.
+        busy: That of every worker.
+
+    Example:
+        >>> least_busy(("cuda:0", "cuda:1"), ["cuda:0", "cuda:1", "cuda:0"])
+        'cuda:1'
+    """
+    return min(devices, key=busy.count)
+
+
 class _Team:
     """The workers of one call, and what they are at."""
 
@@ -197,12 +211,11 @@ class _Team:
         return min(free, key=lambda each: len(each.runs), default=None)
 
     def hire(self) -> None:
-        """Starts a worker on the next device."""
-        devices = self.executor.devices
+        """Starts a worker on the least busy device."""
         place = Workplace(
             opened=self.opened,
             folder=self.folder,
-            device=devices[len(self.logs) % len(devices)],
+            device=least_busy(self.executor.devices, [worker.device for worker in self.workers.values()]),
             threads=self.executor.threads,
             lanes=self.lanes,
             finds_room=self.finds_room,

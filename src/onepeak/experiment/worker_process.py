@@ -29,6 +29,7 @@ class WorkerProcess:
         self.process = context.Process(target=work, args=(theirs, place), daemon=True)
         self.process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
+        self.device = place.device
         self.lanes = 1 if place.finds_room else place.lanes
         """How many runs it can be given at once."""
         self.runs: dict[str, Run] = {}
