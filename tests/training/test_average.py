@@ -48,3 +48,15 @@ def test_a_network_loaded_later_is_still_followed(network):
     average.follow()
     for own, averaged in zip(network.parameters(), average.network.parameters(), strict=True):
         torch.testing.assert_close(averaged, own)
+
+
+def test_weights_that_two_layers_share_are_followed_once(network):
+    network.backbone.append(nn.Linear(4, 4, bias=False))
+    network.backbone.append(nn.Linear(4, 4, bias=False))
+    network.backbone[3].weight = network.backbone[2].weight
+    average = RunningAverage(network, 0.5)
+    before = network.backbone[2].weight.detach().clone()
+    with torch.no_grad():
+        network.backbone[2].weight.add_(8.0)
+    average.follow()
+    torch.testing.assert_close(average.network.backbone[3].weight, before + 4.0)

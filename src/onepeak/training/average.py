@@ -24,7 +24,8 @@ class RunningAverage:
     def __init__(self, network: Network, decay: float) -> None:
         self.network = copy.deepcopy(network).requires_grad_(requires_grad=False)
         self.decay = decay
-        pairs = list(zip(self.network.state_dict().values(), network.state_dict().values(), strict=True))
+        states = (each.state_dict(keep_vars=True).values() for each in (network, self.network))
+        pairs = [(averaged, own) for own, averaged in dict(zip(*states, strict=True)).items()]  # tied weights once
         self._real = [pair for pair in pairs if pair[0].is_floating_point()]
         self._counts = [pair for pair in pairs if not pair[0].is_floating_point()]
 
