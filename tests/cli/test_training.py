@@ -13,6 +13,10 @@ def test_an_order_that_is_no_better_than_chance_is_doubted():
     assert doubts(result_of(chance + 0.01, best_epoch=3), 5) == []
 
 
+def test_of_two_classes_every_order_is_the_best_there_is():
+    assert doubts(result_of(1.0, best_epoch=3), 2) == []
+
+
 def test_a_training_whose_last_epoch_was_the_best_may_be_too_short():
     (doubt,) = doubts(result_of(0.99, best_epoch=9), 5)
     assert "--epochs" in doubt

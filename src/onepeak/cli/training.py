@@ -164,7 +164,7 @@ def resume_command() -> str:
 def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
     """Why the figures may say little of the method."""
     found, chance = [], side_order_chance(num_classes)
-    if result["metrics"]["test"]["soi_predicted"] <= chance:
+    if result["metrics"]["test"]["soi_predicted"] <= chance < 1:  # with two classes every posterior has one peak
         found.append(
             f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
             "method keeps no order. Which ones do: docs/choose.md"
