@@ -28,7 +28,7 @@ class Slopes(Method):
         num_classes: Number of classes, at least 2.
         weight: w, the weight of cross-entropy on the accumulated scores.
         levels: "squared" as above, or "logistic" for the log loss of each question. Squared learns better with many
-            labels, logistic with few; both keep the order.
+            labels, with few it hardly matters; both keep the order.
         temperature: :math:`\tau` of the posterior; the loss does not use it.
         class_weight: A weight of each class.
 
