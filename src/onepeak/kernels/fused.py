@@ -46,7 +46,7 @@ class FusedTerms(PassTerms):
         share = 1 / max(1, batch)
         gradient = torch.empty_like(scores, dtype=torch.float32 if scores.dtype == torch.float16 else scores.dtype)
         kind = (device_code.PENALTY if self.t is None else device_code.BARRIER).value
-        # A kernel argument is needed, though the penalty makes no use of it. A loss that was not moved keeps its t.
+        # The penalty makes no use of t, but the kernel needs an argument; that of a loss left on the CPU is there too.
         t = labels if self.t is None else self.t.to(scores.device)
         with launch.LAUNCHING, torch.cuda.device_of(scores):
             if classes <= launch.LONGEST_ROW:

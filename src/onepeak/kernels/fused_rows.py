@@ -45,7 +45,7 @@ class RowTerms(PassTerms):
         kind = device_code.PENALTY if order.t is None else device_code.BARRIER
         if self.order is None:
             kind = device_rows.UNORDERED
-        # A kernel argument is needed, though only the barrier uses it.
+        # Only the barrier uses t, but the kernel needs an argument; that of a method left on the CPU is there too.
         t = labels if order.t is None else order.t.to(scores.device)
         rows, columns = launch.tile(batch, classes)
         losses = torch.empty(launch.ceil(batch, rows), dtype=torch.float32, device=scores.device)
