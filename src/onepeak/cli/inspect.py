@@ -90,10 +90,9 @@ def _inspect_runs(
     if place is None:
         return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
     from onepeak.serving import load
-    from onepeak.serving.http.choosing import model_folder
     from onepeak.serving.inspector.try_page import model_columns
 
-    loaded = load(model_folder(place), device=device)
+    loaded = load(place, device=device)
     return create_app(loaded, token=token, extra_routers=[inspector_router(inspection, columns=model_columns(loaded))])
 
 
@@ -110,8 +109,8 @@ def _inspect_model(
 ) -> "FastAPI":
     from onepeak.errors import InputError
     from onepeak.serving import load
+    from onepeak.serving.choosing import model_folder
     from onepeak.serving.http import create_app
-    from onepeak.serving.http.choosing import model_folder
     from onepeak.serving.inspector import inspector_router
     from onepeak.serving.inspector.opening import inspect_model
     from onepeak.serving.inspector.try_page import model_columns

@@ -43,7 +43,6 @@ def serve(
         require(module, extra="serve", purpose="Serving a model")
     from onepeak.serving import load
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
-    from onepeak.serving.http.choosing import model_folder
     from onepeak.serving.inspector.try_page import try_router
 
     check_address(host, token=token)  # before the time it takes to load a model
@@ -56,7 +55,7 @@ def serve(
         upload_seconds=upload_seconds,
         max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
     )
-    loaded = load(model_folder(model), device=device)
+    loaded = load(model, device=device)
 
     def ready(address: str) -> None:
         if not quiet:

@@ -14,6 +14,7 @@ from onepeak.data.decode import UnreadablePictureError
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.network import Network
+from onepeak.serving.choosing import model_folder
 from onepeak.serving.costs import costs_of
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
@@ -34,10 +35,11 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
 
     Args:
         folder: What `onepeak train --out` made: it holds `onepeak.json` and `model.safetensors`. No code in it is run.
+            Or a comparison with one model.
         device: "cpu", "cuda" (or "gpu"), "cuda:1", "mps", or "auto" for a GPU where there is one.
 
     Raises:
-        InputError: The folder holds no whole model, or one of another version.
+        InputError: The folder holds no whole model, several, or one of another version.
 
     Example:
         >>> import tempfile
@@ -64,7 +66,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
         (torch.Size([2]), torch.Size([2, 3]), torch.Size([2]))
     """
     place = find_device(device)
-    folder = Path(folder).expanduser()
+    folder = model_folder(Path(folder))
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
         raise InputError(f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made.")

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.serving.http.choosing import model_folder
+from onepeak.serving import load
+from onepeak.serving.choosing import model_folder
 
 
 def comparison(root, *runs):
@@ -31,3 +32,9 @@ def test_a_comparison_with_several_asks_for_one(tmp_path):
 def test_what_holds_no_model_is_left_to_the_loader(tmp_path):
     assert model_folder(tmp_path / "nothing") == tmp_path / "nothing"
     assert model_folder(Path("~/nothing")) == Path.home() / "nothing"
+
+
+@pytest.mark.bad_input
+def test_whoever_loads_a_comparison_is_told_its_models(tmp_path):
+    with pytest.raises(InputError, match=r"must hold one model, got a comparison with 2: name one of them"):
+        load(comparison(tmp_path, "elb/split0-fold0", "ce/split0-fold0"))
