@@ -51,7 +51,7 @@ def test_what_the_pages_say_of_fgnet_is_what_was_measured(measured):
     mae = {method: f"{value:.2f}" for (method, metric), value in measured.items() if metric == "mae"}
     choose = text_of("docs/choose.md")
     assert f"on FG-NET {mae['slopes']} against {mae['ce']} for cross-entropy" in choose
-    assert f"the error from {mae['ce']} to {mae['elb']}; `rps+elb` {mae['rps+elb-weight-0.3']}" in choose
+    assert f"the error from {mae['ce']} to {mae['elb']}; `rps+elb:weight=0.3` has {mae['rps+elb-weight-0.3']}" in choose
     kinds = ("raw", "projected")
     median = {(name, kind): f"{found('MAE, median', name, kind):.2f}" for name in ("ce", "elb") for kind in kinds}
     before, after, trained = median["ce", "raw"], median["ce", "projected"], median["elb", "raw"]
