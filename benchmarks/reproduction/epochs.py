@@ -125,10 +125,12 @@ def chosen_early(runs: pd.DataFrame) -> str:
     if longer.empty:
         return f"No run yet goes on after epoch {LATE}."
     early = int((longer["best_epoch"] < LATE).sum())
-    latest = int(longer["best_epoch"].max())
+    latest = longer.sort_values("best_epoch").iloc[-1]
+    counts = longer["name"].value_counts(sort=False)
+    of_each = ", ".join(f"{name} {count}" for name, count in counts.items())
     return (
-        f"Of {len(longer)} runs that go on after epoch {LATE}, {early} have their best validation before it; the "
-        f"latest epoch chosen is {latest}."
+        f"Of {len(longer)} runs that go on after epoch {LATE} ({of_each}), {early} have their best validation before "
+        f"it; the latest epoch chosen is {latest['best_epoch']}, of {latest['name']}."
     )
 
 

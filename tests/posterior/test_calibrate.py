@@ -89,7 +89,10 @@ def transformed(log_probs, temperature):
 
 @pytest.mark.parametrize("tempering", [temper, transformed])
 @given(
-    st.integers(0, 2**31), st.integers(2, 70), st.floats(0.05, 1000), st.sampled_from([torch.float32, torch.float64])
+    st.integers(0, 2**31),
+    st.integers(2, 70),
+    st.floats(0.05, 1000).filter(lambda temperature: temperature != 1),  # there even scores come back as they are
+    st.sampled_from([torch.float32, torch.float64]),
 )
 def test_tempering_keeps_the_order_bit_for_bit(tempering, seed, num_classes, temperature, dtype):
     generator = torch.Generator().manual_seed(seed)

@@ -35,9 +35,11 @@ def test_the_table_has_a_row_for_each_method_form_and_length(runs, records, writ
 
 
 def test_runs_that_were_chosen_late_are_counted(runs):
+    of_each = ", ".join(f"{name} {(runs['name'] == name).sum()}" for name in dict.fromkeys(runs["name"]))
+    (latest,) = runs.loc[runs["best_epoch"] == 210, "name"]
     assert chosen_early(runs) == (
-        f"Of {len(runs)} runs that go on after epoch 200, {len(runs) - 1} have their best validation before it; the "
-        "latest epoch chosen is 210."
+        f"Of {len(runs)} runs that go on after epoch 200 ({of_each}), {len(runs) - 1} have their best validation "
+        f"before it; the latest epoch chosen is 210, of {latest}."
     )
     assert chosen_early(runs.assign(epochs=200)) == "No run yet goes on after epoch 200."
 
