@@ -49,9 +49,9 @@ class BarrierTerms(GapTerms):
     def of_arrays(self, r: Floats, sides: Floats) -> float:
         """The sum of the barrier."""
         clear = np.maximum(r, 1 / (self.t * self.t))
-        change = sides / clear
-        change *= 2 / self.t
-        sides += change
+        factor = 2 / self.t / clear
+        factor += 1
+        sides *= factor
         r -= clear
         logs = np.log(clear, out=clear)
         return float(-self.t * np.add.reduce(r, axis=None) - np.add.reduce(logs, axis=None) / self.t)
