@@ -1,6 +1,7 @@
 """Comparisons in real processes that are killed, interrupted, or at work at once: run by `test_local.py`.
 
-Everything is imported once here and processes are forked, so that none of them has to import torch again.
+Long because it is one process: everything is imported once and the others are forked, so that none of them has to
+import torch again.
 """
 
 import contextlib

@@ -65,7 +65,7 @@ def test_nan_is_the_mode_and_in_no_order():
 
 
 def test_a_metric_counts_through_the_kernel(monkeypatch):
-    monkeypatch.setattr(fused_order, "takes", lambda scores: scores.dtype != torch.float64)
+    monkeypatch.setattr(launch, "takes", lambda scores: scores.dtype != torch.float64)
     log_probs, labels = torch.randn(2, 3, 7).log_softmax(-1), torch.randint(7, (2, 3))
     for reference in ("predicted", "true"):
         fused_metric, plain_metric = (metrics.SideOrderIndex(num_classes=7, reference=reference) for _ in range(2))

@@ -5,7 +5,7 @@ import torch
 
 from onepeak import metrics
 from onepeak.constraints.order_counts import order_counts
-from onepeak.kernels import fused_order
+from onepeak.kernels import launch
 from onepeak.metrics import functional
 
 pytestmark = [
@@ -30,7 +30,7 @@ def batch_of(batch, num_classes, dtype=torch.float32):
 def test_counts_and_modes_are_those_of_the_plain_form(dtype, given_predicted, batch, num_classes):
     scores, labels = batch_of(batch, num_classes, dtype)
     predicted = torch.randint(num_classes, (batch,), device="cuda") if given_predicted else None
-    assert fused_order.takes(scores)
+    assert launch.takes(scores)
     found = order_counts(scores, labels, predicted)
     expected = order_counts(scores.double(), labels, predicted)
     assert torch.equal(found.predicted, expected.predicted)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from onepeak._shapes import Labels, Scores
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.kernels import fused_order
+from onepeak.kernels import fused_order, launch
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ def order_counts(scores: Scores, labels: Labels, predicted: Labels | None = None
         >>> counts.predicted, counts.to_predicted, counts.to_label
         (tensor([1]), tensor([2]), tensor([1]))
     """
-    if fused_order.takes(scores):
+    if launch.takes(scores):
         predicted, to_predicted, to_label = fused_order.order_counts(scores, labels, predicted)
         return OrderCounts(predicted=predicted, to_predicted=to_predicted, to_label=to_label)
     if predicted is None:
@@ -51,6 +51,6 @@ def pairs_in_order(scores: Scores, labels: Labels) -> Labels:
         >>> pairs_in_order(torch.tensor([1.0, 3.0, 2.0, 2.0]), torch.tensor(1))
         tensor(2)
     """
-    if fused_order.takes(scores):
+    if launch.takes(scores):
         return fused_order.order_counts(scores, labels, labels)[2]
     return (signed_gaps(scores, labels) < 0).sum(dim=-1)  # two minus infinities differ by NaN, and they are a tie

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from onepeak.kernels import launch
-from onepeak.kernels.one_pass import PassTerms, mean_loss
+from onepeak.kernels.one_pass import PassTerms, empty_gradient, mean_loss, total
 
 COLUMNS, WARPS = 1024, 8
 """Numbers that one program takes at a time from a long row, and the warps it has for them."""
@@ -44,7 +44,7 @@ class FusedTerms(PassTerms):
 
         batch, classes = scores.shape
         share = 1 / max(1, batch)
-        gradient = torch.empty_like(scores, dtype=torch.float32 if scores.dtype == torch.float16 else scores.dtype)
+        gradient = empty_gradient(scores)
         kind = (device_code.PENALTY if self.t is None else device_code.BARRIER).value
         # The penalty makes no use of t, but the kernel needs an argument; that of a loss left on the CPU is there too.
         t = labels if self.t is None else self.t.to(scores.device)
@@ -74,7 +74,7 @@ class FusedTerms(PassTerms):
                     scores, labels, t, parts, losses, gradient, classes, part, count, share, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, COUNT=launch.power_of_two(count), num_warps=WARPS,
                 )  # fmt: skip
-        return losses.squeeze(0) if len(losses) == 1 else losses.sum(), gradient
+        return total(losses), gradient
 
 
 def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:

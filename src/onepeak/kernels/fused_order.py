@@ -6,11 +6,6 @@ from torch import Tensor
 from onepeak.kernels import launch
 
 
-def takes(scores: Tensor) -> bool:
-    """Whether these scores are counted here: with any number of classes."""
-    return launch.takes(scores)
-
-
 def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """The predictions (the modes if not given), and how many pairs are in order to these and to the labels."""
     launch.check_device(labels, scores)

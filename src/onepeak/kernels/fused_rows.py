@@ -11,7 +11,7 @@ from torch import Tensor
 
 from onepeak.kernels import launch
 from onepeak.kernels.fused import FusedTerms
-from onepeak.kernels.one_pass import PassTerms
+from onepeak.kernels.one_pass import PassTerms, empty_gradient, total
 
 RowLoss: TypeAlias = Literal[
     "mean_variance", "label_distribution", "published_label_distribution", "ranked_probability"
@@ -40,7 +40,7 @@ class RowTerms(PassTerms):
         from onepeak.kernels import device_code, device_rows
 
         batch, classes = scores.shape
-        gradient = torch.empty_like(scores, dtype=torch.float32 if scores.dtype == torch.float16 else scores.dtype)
+        gradient = empty_gradient(scores)
         order = self.order or FusedTerms()
         kind = device_code.PENALTY if order.t is None else device_code.BARRIER
         if self.order is None:
@@ -56,7 +56,7 @@ class RowTerms(PassTerms):
                 LOSS=getattr(device_rows, self.loss.upper()).value, ORDER=kind.value, ROWS=rows, COLUMNS=columns,
                 num_warps=MOST_WARPS if rows * columns > launch.LONGEST_ROW // 2 else launch.warps(rows * columns),
             )  # fmt: skip
-        return losses.squeeze(0) if len(losses) == 1 else losses.sum(), gradient
+        return total(losses), gradient
 
 
 def takes(scores: Tensor) -> bool:

@@ -38,6 +38,16 @@ def mean_loss(scores: Tensor, labels: Tensor, terms: PassTerms, plain: PlainLoss
     return loss
 
 
+def empty_gradient(scores: Tensor) -> Tensor:
+    """Where a kernel writes the gradient: in the dtype of the scores, but for float16, whose range is too short."""
+    return torch.empty_like(scores, dtype=torch.float32 if scores.dtype == torch.float16 else scores.dtype)
+
+
+def total(losses: Tensor) -> Tensor:
+    """The sum of what each program has found, without a launch where it was one."""
+    return losses.squeeze(0) if len(losses) == 1 else losses.sum()
+
+
 class _OnePass(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: PassTerms, plain: PlainLoss) -> Tensor:
