@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from onepeak import metrics
 from onepeak.constraints.order_counts import order_counts
 from onepeak.kernels import launch
 from onepeak.metrics import functional
+from onepeak.metrics.catalog import collection
 
 pytestmark = [
     pytest.mark.gpu,
@@ -49,7 +49,7 @@ def test_side_order_index_and_violations_are_those_of_double_precision(num_class
 @pytest.mark.parametrize("given_predicted", [False, True])
 def test_a_collection_gives_the_values_of_the_cpu(given_predicted):
     names = ["mae", "soi_predicted", "soi_true", "violations"]
-    on_gpu, on_cpu = metrics.collection(70, names=names).to("cuda"), metrics.collection(70, names=names)
+    on_gpu, on_cpu = collection(70, names=names).to("cuda"), collection(70, names=names)
     for size in (64, 63):
         scores, labels = batch_of(size, 70)
         predicted = torch.randint(70, (size,), device="cuda") if given_predicted else None

@@ -45,7 +45,7 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
     scores, labels = batch_of(batch, num_classes)
     assert fused_rows.takes(scores)
     loss = method.loss(scores, labels)
-    assert "MeanLoss" in type(loss.grad_fn).__name__
+    assert "OnePass" in type(loss.grad_fn).__name__
     expected_loss, expected = in_double(method, scores, labels)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
     gradient = torch.autograd.grad(loss, scores)[0].double()

@@ -15,8 +15,14 @@ def test_a_tile_is_of_powers_of_two_holds_a_row_and_fits_the_registers(batch, cl
 
 def test_a_small_batch_is_one_programs():
     assert launch.tile(8, 70) == (8, 128)
-    assert launch.tile(64, 64) == (64, 64)
-    assert launch.tile(65, 64) == (16, 64)
+    assert launch.tile(16, 64) == (16, 64)
+
+
+def test_a_larger_batch_is_spread_over_programs_as_wide_as_keep_the_device_busy():
+    assert launch.tile(64, 58) == (2, 64)
+    assert launch.tile(4096, 100) == (4, 128)
+    assert launch.tile(1 << 20, 8) == (128, 8)
+    assert launch.tile(4096, 1000) == (1, 1024)
 
 
 @pytest.mark.parametrize(("batch", "classes"), [(1, 4097), (17, 100_000), (128, 1_000_000), (2, 999_983), (500, 5000)])
@@ -40,6 +46,13 @@ def test_the_next_power_of_two(number, expected):
 def test_scores_on_a_cpu_and_in_double_precision_go_without_kernels():
     assert not launch.takes(torch.zeros(2, 3))
     assert not launch.takes(torch.zeros(2, 3, dtype=torch.float64, device="meta"))
+
+
+def test_other_kinds_of_tensors_go_without_kernels():
+    class Kind(torch.Tensor):
+        is_cuda = True
+
+    assert not launch.takes(torch.zeros(2, 3).as_subclass(Kind))
 
 
 @pytest.mark.bad_input

@@ -10,7 +10,7 @@ import threading
 import warnings
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from onepeak._check import in_plain_eager
 from onepeak.errors import InputError
@@ -19,7 +19,10 @@ LONGEST_ROW = 4096
 """Numbers of one row that fit the registers of a program."""
 
 TILE = 1024
-"""Numbers that one program takes when rows are short, unless one program can take all (`LONGEST_ROW` of them)."""
+"""Numbers that one program takes at most when rows are short."""
+
+SMALLEST_TILE = 128
+"""Numbers that one program takes at least: fewer would leave threads idle."""
 
 PROGRAMS = 1056
 """Programs that keep a large GPU busy: eight for each of 132 multiprocessors."""
@@ -31,7 +34,8 @@ LAUNCHING = threading.Lock()
 def takes(scores: Tensor) -> bool:
     """Whether these scores are worked out by kernels."""
     fit = scores.is_cuda and scores.dtype != torch.float64 and scores.numel() > 0
-    return fit and in_plain_eager() and _switched_on(scores.device)
+    plain = type(scores) in (Tensor, nn.Parameter)  # other kinds of tensors have ways of their own
+    return fit and plain and in_plain_eager() and _switched_on(scores.device)
 
 
 def check_device(labels: Tensor, scores: Tensor, *, name: str = "labels") -> None:
@@ -70,9 +74,16 @@ def scale(gradient: Tensor, factor: Tensor) -> None:
 
 
 def tile(batch: int, classes: int) -> tuple[int, int]:
-    """Rows and columns that one program takes of short rows: all of them where it can."""
+    """Rows and columns that one program takes of short rows.
+
+    A batch that fits one tile is one program's, which spares the sum over programs. A larger one is spread over as many
+    programs as keep the device busy.
+    """
     rows, columns = power_of_two(batch), power_of_two(classes)
-    return (rows if rows * columns <= LONGEST_ROW else max(1, TILE // columns)), columns
+    if rows * columns <= TILE:
+        return rows, columns
+    numbers = min(TILE, max(SMALLEST_TILE, power_of_two(ceil(rows * columns, PROGRAMS))))
+    return max(1, numbers // columns), columns
 
 
 def parts(batch: int, classes: int, columns: int, *, shortest: int) -> tuple[int, int]:
@@ -83,8 +94,8 @@ def parts(batch: int, classes: int, columns: int, *, shortest: int) -> tuple[int
 
 
 def warps(numbers: int) -> int:
-    """Warps of a program that takes so many numbers."""
-    return min(8, max(1, numbers // 128))
+    """Warps of a program that takes so many numbers: a number a thread, or a few."""
+    return min(8, max(4, numbers // 128))
 
 
 def ceil(number: int, divisor: int) -> int:
