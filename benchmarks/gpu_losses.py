@@ -1,6 +1,6 @@
 """Losses and metrics on a GPU, as multiples of `F.cross_entropy`, of our own plain form and of the memory's limit.
 
-Run: python benchmarks/gpu_losses.py [--rounds N]
+Run: python benchmarks/gpu_losses.py [--rounds N] [--only recorded|eager]
 Method: float32 scores; several inputs in turn, so that none is found in the cache of the one before; a step is forward,
 backward, and the gradient dropped (of metrics: forward); many steps between two waits for the device, ways in turn, the
 median round. The floor is reading the scores once and writing their gradient once (of metrics: reading them once) at
@@ -184,18 +184,27 @@ def table(
         torch.cuda.empty_cache()
 
 
+TABLES = (
+    ("Cross-entropy under order constraints", losses_of_cross_entropy, SIZES, 2),
+    ("Losses of rows that fit the registers", losses_of_rows, ROW_SIZES, 2),
+    ("Metrics", metrics, SIZES, 1),
+)
+"""Title, ways, sizes, and how often the floor moves a tensor of the scores' size."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--only", choices=("recorded", "eager"))
+    options = parser.parse_args()
     rate = copy_rate()
     torch.cuda.empty_cache()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; a copy moves {rate / 1e12:.2f} TB/s")
-    table("Cross-entropy under order constraints", losses_of_cross_entropy, SIZES, rounds=rounds, rate=rate)
-    table("Losses of rows that fit the registers", losses_of_rows, ROW_SIZES, rounds=rounds, rate=rate)
-    table("The same, recorded", losses_of_rows, ROW_SIZES, rounds=rounds, rate=rate, in_graphs=True)
-    table("Metrics", metrics, SIZES, rounds=rounds, rate=rate, passes=1)
-    table("The same, recorded", metrics, SIZES, rounds=rounds, rate=rate, passes=1, in_graphs=True)
+    for title, make, sizes, passes in TABLES:
+        if options.only != "eager":
+            table(f"{title}, recorded", make, sizes, rounds=options.rounds, rate=rate, passes=passes, in_graphs=True)
+        if options.only != "recorded":
+            table(f"{title}, one by one", make, sizes, rounds=options.rounds, rate=rate, passes=passes)
 
 
 if __name__ == "__main__":
