@@ -62,9 +62,13 @@ def label_distribution(log_probs, probs, distance, is_class, spread, height, LOS
     """The divergence from a Gaussian around the label, or, as published, from the softmax of a Gaussian's density."""
     exponent = -spread * distance * distance
     if LOSS == PUBLISHED_LABEL_DISTRIBUTION:
-        exponent = height * tl.exp(exponent)
-    log_targets, targets = softmax_of_rows(tl.where(is_class, exponent, -float("inf")))
-    loss = total_of_rows(tl.where(targets > 0, targets * (log_targets - log_probs), 0.0))
+        exponent = height * (tl.exp(exponent) - 1.0)
+    # At most 1, at the label; beyond the last class 0, as the probabilities there. Taken from them, it is spread over the
+    # threads as they are: by itself it is not, and Triton 3.6 then makes megabytes of code, for minutes.
+    raised = tl.where(is_class, tl.exp(exponent), probs)
+    total = total_of_rows(raised)
+    targets = raised / total
+    loss = total_of_rows(tl.where(targets > 0, targets * (exponent - log_probs), 0.0)) - tl.log(total)
     return loss, probs - targets
 
 

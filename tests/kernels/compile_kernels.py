@@ -1,0 +1,56 @@
+"""Makes machine code of every kernel for a GPU, which need not be there, and tells the length of each's assembly."""
+
+import itertools
+import json
+import sys
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+from onepeak.kernels import device_code, device_order, device_rows
+
+TARGET = GPUTarget("cuda", 90, 32)
+TYPES = {
+    **dict.fromkeys(("scores", "losses", "gradient", "t_at", "parts", "highest", "factor_at"), "*fp32"),
+    **dict.fromkeys(("labels", "predicted"), "*i64"),
+    **dict.fromkeys(("batch", "classes", "part", "count"), "i32"),
+    "counts": "*i32",
+}
+"""Of the arguments; all others are numbers."""
+
+
+def length(kernel, *, warps, **constants):
+    types = {name: "constexpr" if name in constants else TYPES.get(name, "fp32") for name in kernel.arg_names}
+    # Rows of a multiple of 16 numbers are read several at once, which makes other code than odd rows do.
+    divisible = {
+        (place,): [["tt.divisibility", 16]]
+        for place, (name, kind) in enumerate(types.items())
+        if kind.startswith("*") or name == "classes"
+    }
+    source = ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=divisible)
+    return len(triton.compile(source, target=TARGET, options={"num_warps": warps}).asm["ptx"])
+
+
+def main():
+    lengths = {}
+    for loss, order in itertools.product(range(4), (-1, 0, 1)):
+        lengths[f"losses_of_rows, loss {loss}, order {order}"] = length(
+            device_rows.losses_of_rows, warps=16, LOSS=loss, ORDER=order, ROWS=1, COLUMNS=4096
+        )
+    for kind in (0, 1):
+        lengths[f"whole_rows, {kind}"] = length(device_code.whole_rows, warps=8, KIND=kind, ROWS=1, COLUMNS=4096)
+        lengths[f"long_rows, {kind}"] = length(device_code.long_rows, warps=8, KIND=kind, COLUMNS=1024)
+        lengths[f"parts_of_rows, {kind}"] = length(device_code.parts_of_rows, warps=8, KIND=kind, COLUMNS=1024)
+        lengths[f"gradient_of_rows, {kind}"] = length(
+            device_code.gradient_of_rows, warps=8, KIND=kind, COLUMNS=1024, COUNT=16
+        )
+        lengths[f"order_of_rows, {kind}"] = length(
+            device_order.order_of_rows, warps=8, GIVEN=bool(kind), ROWS=1, COLUMNS=4096
+        )
+    lengths["scale_in_place"] = length(device_code.scale_in_place, warps=8, COLUMNS=8192)
+    json.dump(lengths, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
