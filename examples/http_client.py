@@ -49,9 +49,9 @@ for path in given.pictures:
         print(f"{path}: {error}", file=sys.stderr)
         failed += 1
         continue
-    line = f"{path}: {said['label']}, probability {said['probs'][said['index']]:.3f}, SOI {said['soi']:.2f}"
-    if said["interval"]:
-        line += f", from {said['interval'][0]} to {said['interval'][1]}"
+    line = f"{path}: {said['name']}, probability {said['probs'][said['label']]:.3f}, SOI {said['soi']:.2f}"
+    if said["interval_names"]:
+        line += ", from {} to {}".format(*said["interval_names"])
     print(line + (", PARADOXICAL: do not act on this" if said["paradoxical"] else ""))
 if failed:
     sys.exit(f"{failed} of {len(given.pictures)} got no answer")

@@ -26,11 +26,11 @@ def check_same(items, said):
     np.testing.assert_allclose([item["probs"] for item in items], said.probs.numpy(), atol=1e-5, rtol=0)
     rows = list(said.rows())
     for item, row in zip(items, rows, strict=True):
-        assert (item["label"], item["index"]) == (row.name, row.label)
+        assert (item["label"], item["name"]) == (row.label, row.name)
         assert (item["unimodal"], item["paradoxical"]) == (row.unimodal, row.paradoxical)
         assert item["soi"] == pytest.approx(row.soi, abs=1e-5)
-        assert item["interval"] == [row.lower_name, row.upper_name]
-        assert item["interval_index"] == [row.lower, row.upper]
+        assert item["interval"] == [row.lower, row.upper]
+        assert item["interval_names"] == [row.lower_name, row.upper_name]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_pictures_in_a_form_are_answered_as_the_model_does(ask, model, arrays, p
     check_same(content["predictions"], model.predict(arrays[:10], **options))
     assert content["classes"] == list(model.classes)
     assert content["alpha"] == options.get("alpha", 0.1)
-    assert [(item["item"], item["name"]) for item in content["predictions"]] == [(n, f"{n}.png") for n in range(10)]
+    assert [(item["item"], item["file"]) for item in content["predictions"]] == [(n, f"{n}.png") for n in range(10)]
     assert content["predictions"][0]["evidence"] is None
 
 
@@ -52,7 +52,7 @@ def test_one_picture_may_be_the_body_and_its_bytes_say_what_it_is(ask, model, ar
         headers = {"Content-Type": kind}
         content = answered(ask.post("/v1/predict", content=encoded(arrays[3], form), headers=headers))
         check_same(content["predictions"], model.predict(arrays[3]))
-        assert content["predictions"][0]["name"] is None
+        assert content["predictions"][0]["file"] is None
 
 
 def test_pictures_of_different_sizes_come_back_in_their_order(ask, model, arrays):
@@ -69,7 +69,7 @@ def test_a_bad_picture_among_many_is_told_of_and_the_others_are_answered(ask, mo
     assert reasons[0].startswith("no picture in a known format")
     assert reasons[1].startswith("cut off or damaged")
     assert reasons[2] == "the file is empty (0 bytes)"
-    assert [(item["item"], item["name"]) for item in items[1:4]] == [(1, "1.png"), (2, "2.png"), (3, "3.png")]
+    assert [(item["item"], item["file"]) for item in items[1:4]] == [(1, "1.png"), (2, "2.png"), (3, "3.png")]
 
 
 @pytest.mark.bad_input
@@ -91,7 +91,7 @@ def test_a_bomb_is_refused_from_its_header(model, arrays):
     assert answer.status_code == 413
     assert "more pixels than the server takes (4096)" in answer.json()["error"]["message"]
     assert items[0]["error"]["code"] == "too_large"
-    assert items[1]["index"] == int(model.predict(arrays[0]).labels)
+    assert items[1]["label"] == int(model.predict(arrays[0]).labels)
 
 
 def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays, pictures):
@@ -214,7 +214,7 @@ def test_a_class_without_any_probability_has_no_logarithm(ask_table, table, monk
     sure = torch.tensor([[0.0, -torch.inf, -torch.inf]])
     monkeypatch.setattr(table, "row_answers", lambda _: (torch.tensor([0]), sure))
     [item] = answered(ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "1"}]}))["predictions"]
-    assert (item["label"], item["probs"], item["log_probs"]) == ("low", [1.0, 0.0, 0.0], [0.0, None, None])
+    assert (item["name"], item["probs"], item["log_probs"]) == ("low", [1.0, 0.0, 0.0], [0.0, None, None])
 
 
 def test_rows_without_a_posterior_are_named(ask_table, table, monkeypatch):

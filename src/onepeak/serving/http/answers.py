@@ -22,19 +22,19 @@ class Answer(BaseModel):
     """What the model says of one picture or row."""
 
     item: int = Field(description="The position in the request, from 0.")
-    name: str | None = Field(description="The name of the file, if it was sent with one.")
-    label: str = Field(description="The class decided on.")
-    index: int = Field(description="Its position among the classes, from 0.")
+    file: str | None = Field(description="The name of the file, if it was sent with one.")
+    label: int = Field(description="The class decided on: its position in `classes`, from 0.")
+    name: str = Field(description="What that class is called.")
     probs: list[float] = Field(description="The posterior: a probability a class, in the order of `classes`.")
     log_probs: list[float | None] = Field(description="Its logarithms; null where the probability is zero.")
     soi: float = Field(description="Side order index: the share of adjacent classes that fall away from the label.")
     unimodal: bool = Field(description="Whether the posterior has one peak.")
     paradoxical: bool = Field(description="Whether the second most probable class is no neighbour of the first.")
-    interval: tuple[str, str] | None = Field(
-        description="The lowest and the highest class of an interval that holds the true one in a share of 1 - alpha "
+    interval: tuple[int, int] | None = Field(
+        description="The lowest and the highest label of an interval that holds the true one in a share of 1 - alpha "
         "of all items; null where the model has no intervals."
     )
-    interval_index: tuple[int, int] | None = Field(description="The positions of both among the classes.")
+    interval_names: tuple[str, str] | None = Field(description="What the classes at both ends are called.")
     evidence: list[list[float]] | None = Field(
         description="With evidence=true, where in the picture the class comes from: rows of numbers from top to "
         "bottom, more for stronger evidence, to be laid over the picture."
@@ -45,7 +45,7 @@ class FailedItem(BaseModel):
     """A picture that could not be answered, among others that could."""
 
     item: int = Field(description="The position in the request, from 0.")
-    name: str | None = Field(description="The name of the file, if it was sent with one.")
+    file: str | None = Field(description="The name of the file, if it was sent with one.")
     error: Problem = Field(description="Why there is no answer to this one.")
 
 

@@ -114,9 +114,9 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
                     uploads = await predictor.decoding.run(parse)
                     del body, parse  # the uploads are copies of all of it
                     outcome = await predictor.pictures(uploads, reading, evidence=options.evidence)
-            names = [upload.name for upload in uploads]
+            files = [upload.name for upload in uploads]
             # In a thread, as thousands of rows are megabytes of text.
-            return await predictor.decoding.run(lambda: JsonResponse(_content(model.classes, outcome, names)))
+            return await predictor.decoding.run(lambda: JsonResponse(_content(model.classes, outcome, files)))
 
     return router
 
@@ -148,10 +148,10 @@ def _check_kind(kind: str, *, rows: bool) -> None:
         )
 
 
-def _content(classes: tuple[str, ...], outcome: Outcome, names: list[str | None]) -> dict[str, Any]:
+def _content(classes: tuple[str, ...], outcome: Outcome, files: list[str | None]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
     for item, said in enumerate(outcome.answers):
-        entry: dict[str, Any] = {"item": item, "name": names[item] if names else None}
+        entry: dict[str, Any] = {"item": item, "file": files[item] if files else None}
         match said:
             case Row():
                 items.append({**entry, **_answer(said), "evidence": outcome.evidence.get(item)})
@@ -164,13 +164,13 @@ def _answer(row: Row) -> dict[str, Any]:
     """A row under the names of `Answer`."""
     assert row.log_probs is not None
     return {
-        "label": row.name,
-        "index": row.label,
+        "label": row.label,
+        "name": row.name,
         "probs": row.probs,
         "log_probs": [value if math.isfinite(value) else None for value in row.log_probs],
         "soi": row.soi,
         "unimodal": row.unimodal,
         "paradoxical": row.paradoxical,
-        "interval": None if row.lower is None else (row.lower_name, row.upper_name),
-        "interval_index": None if row.lower is None else (row.lower, row.upper),
+        "interval": None if row.lower is None else (row.lower, row.upper),
+        "interval_names": None if row.lower is None else (row.lower_name, row.upper_name),
     }

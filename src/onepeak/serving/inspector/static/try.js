@@ -12,8 +12,8 @@ let seen;
 /** The answer under the names that the pages share. */
 function answerOf(item) {
   const logProbs = item.log_probs.map(value => value ?? -Infinity), half = item.probs.reduce(([sum, place], value, each) => sum >= 0.5 ? [sum, place] : [sum + value, each], [0, 0]);
-  return {probs: item.probs, predicted: item.index, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, interval: item.interval_index,
-    mode: item.probs.indexOf(Math.max(...item.probs)), median: half[1], violations: violations(logProbs, item.index), projected: null};
+  return {probs: item.probs, predicted: item.label, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, interval: item.interval,
+    mode: item.probs.indexOf(Math.max(...item.probs)), median: half[1], violations: violations(logProbs, item.label), projected: null};
 }
 
 async function ask(options, query) {
