@@ -24,12 +24,12 @@ import torch
 import torchmetrics  # noqa: F401
 
 from experiment.tiny import tiny
-from onepeak.experiment import task
+from onepeak.experiment import task, worker
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.events import EpochDone, Finished, Lost, Started
 from onepeak.experiment.grid import grid
-from onepeak.experiment.local import LocalExecutor
+from onepeak.experiment.local import LocalExecutor, WorkerError
 from onepeak.experiment.run_folder import claim
 
 KILLED = -signal.SIGKILL
@@ -160,8 +160,8 @@ def a_worker_that_dies(opened, folder, **settings):
         began.tell(event)
         lives.tell(event)
         if isinstance(event, Started) and len(began) == 2:
-            (worker,) = multiprocessing.active_children()
-            os.kill(worker.pid, signal.SIGKILL)
+            (child,) = multiprocessing.active_children()
+            os.kill(child.pid, signal.SIGKILL)
 
     outcome = train(opened, folder, **settings, report=report)
     return ends_of(outcome) | {"killed": began[1], "lives": lives}
@@ -176,6 +176,23 @@ def training_is(broken):
         yield
     finally:
         task._train = original
+
+
+@contextlib.contextmanager
+def claiming_is(broken):
+    """In workers that are started within, something happens before a run of `ce` is claimed."""
+    original = task.claim
+
+    def claim_it(place):
+        if "ce" in place.parts:
+            broken()
+        return original(place)
+
+    task.claim = claim_it
+    try:
+        yield
+    finally:
+        task.claim = original
 
 
 def an_error_that_was_not_foreseen(opened, folder, **settings):
@@ -239,19 +256,32 @@ def too_little_memory(opened, folder):
 
 def a_folder_that_cannot_be_used(opened, folder, **settings):
     """Not even an error can be written down beside the first run; what came of all runs."""
-    original = task.claim
 
-    def refused(place):
-        if "ce" in place.parts:
-            raise PermissionError("not yours")
-        return original(place)
+    def refuse():
+        raise PermissionError("not yours")
 
-    task.claim = refused
+    with claiming_is(refuse):
+        return ends_of(train(opened, folder, **settings))
+
+
+def a_run_that_kills_its_process(opened, folder, **settings):
+    """The first run takes its worker down before a word is heard of it; what came of all runs, and what was told."""
+    lives = Lives()
+    with claiming_is(lambda: os.kill(os.getpid(), signal.SIGKILL)):
+        outcome = train(opened, folder, **settings, report=lives.tell)
+    return ends_of(outcome) | {"lives": lives}
+
+
+def workers_that_do_not_start(opened, folder):
+    """What is said where every worker ends before it has begun."""
+    original = worker._behave
+    worker._behave = lambda *_, **__: os._exit(7)
     try:
-        outcome = train(opened, folder, **settings)
+        train(opened, folder, workers=2)
+    except WorkerError as error:
+        return str(error)
     finally:
-        task.claim = original
-    return ends_of(outcome)
+        worker._behave = original
 
 
 def interrupted(opened, folder, number):
@@ -305,6 +335,9 @@ def main(place):
     facts["packed full"] = too_little_memory(short, place / "packed-full")
     facts["forbidden"] = a_folder_that_cannot_be_used(short, place / "forbidden", workers=1)
     facts["packed forbidden"] = a_folder_that_cannot_be_used(short, place / "packed-forbidden", workers=2, pack=2)
+    facts["killing"] = a_run_that_kills_its_process(short, place / "killing", workers=1)
+    facts["packed killing"] = a_run_that_kills_its_process(short, place / "packed-killing", workers=2, pack=2)
+    facts["no start"] = workers_that_do_not_start(short, place / "no-start")
     long = tiny(cache, epochs=500)
     facts["interrupt"] = interrupted(long, place / "interrupted", signal.SIGINT)
     facts["orphans"] = interrupted(long, place / "orphaned", signal.SIGKILL)

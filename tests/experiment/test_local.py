@@ -145,6 +145,24 @@ def test_a_run_whose_folder_cannot_be_used_fails_and_the_others_are_done(compare
     }
 
 
+@pytest.mark.parametrize("way", ["killing", "packed killing"])
+def test_a_run_that_ends_its_worker_before_it_is_heard_of_is_tried_once_more_alone_and_fails(compared, way):
+    place, facts = compared
+    killing = facts[way]
+    assert killing["finished"] == ["elb/split0-fold0", "ld/split0-fold0"]
+    assert killing["failed"].keys() == {"ce/split0-fold0"}
+    assert killing["lives"].count("Lost ce") == 1
+    error = json.loads((place / way.replace(" ", "-") / "runs" / "ce" / "split0-fold0" / "error.json").read_text())
+    assert error["message"] == killing["failed"]["ce/split0-fold0"]
+    assert "was ended by SIGKILL" in error["message"]
+
+
+def test_where_no_worker_starts_that_is_said_and_no_run_is_blamed(compared):
+    place, facts = compared
+    assert facts["no start"].startswith("No worker could be started: the last ended with status 7.")
+    assert not list((place / "no-start").rglob("error.json"))
+
+
 def test_control_c_ends_all_workers_and_leaves_no_halves_of_files(compared):
     place, facts = compared
     interrupt = facts["interrupt"]

@@ -18,8 +18,9 @@ from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, 
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.run_folder import forget_failure, read_result, write_failure
-from onepeak.experiment.worker import LOGS, Room, Workplace, log_of
+from onepeak.experiment.worker import LOGS, Ready, Room, Workplace, log_of
 from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
+from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import find_device
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN, draws_at_random
 from onepeak.training.run import make_network
@@ -136,7 +137,7 @@ class _Team:
         self.waiting: deque[tuple[float, Run]] = deque()
         """Runs that are to be trained, with the moment before which to leave each alone."""
         self.suspects: set[str] = set()
-        """The names of runs that may have brought down a process with others in it: they are trained alone."""
+        """The names of runs that may have brought down a process, for all that is known: they are trained alone."""
         self.lanes = executor.lanes if can_pack else 1
         self.finds_room = executor.finds_room and self.lanes > 1
         self.most = executor.processes if can_pack else executor.alone
@@ -156,6 +157,9 @@ class _Team:
                     event = worker.connection.recv()
                 except (EOFError, OSError):
                     self.bury(worker, report)
+                    continue
+                if isinstance(event, Ready):
+                    worker.is_ready = True
                     continue
                 if isinstance(event, Room):
                     worker.lanes = event.lanes
@@ -232,25 +236,30 @@ class _Team:
         worker.end()
 
     def bury(self, worker: WorkerProcess, report: Report) -> None:
-        """A worker is gone: so is its run. Of several nobody knows whose doing it was, and each is tried alone."""
+        """A worker is gone: so is its run. Of several nobody knows whose doing it was, and each is tried alone.
+
+        So is a run, once, of which nothing was heard yet: it may have been given to a worker that was about to end.
+        """
         del self.workers[worker.connection]
         how = worker.end()
-        if not worker.was_heard:
+        if not worker.is_ready:
             self.most -= 1
             if self.most == 0:
                 raise WorkerError(f"No worker could be started: the last {how}. {self.last_words(worker)}")
         for name, run in worker.runs.items():
             place = run.folder(self.folder)
             message = f"The process that trained it {how}. {self.last_words(worker)}"
-            if name not in worker.begun:
+            if not worker.is_ready:
                 self.waiting.appendleft((0.0, run))
             elif (result := read_result(place)) is not None:
                 report(Finished(run=run, result=result))
-            elif name in worker.accompanied:
+            elif name in worker.accompanied or (name not in worker.begun and name not in self.suspects):
                 self.try_alone(run)
                 report(Lost(run=run, message=message))
             else:
-                write_failure(place, run, message)
+                with contextlib.suppress(OSError, CheckpointError):  # of a folder that cannot be used
+                    place.mkdir(parents=True, exist_ok=True)
+                    write_failure(place, run, message)
                 report(Failed(run=run, message=message))
 
     def last_words(self, worker: WorkerProcess) -> str:

@@ -38,6 +38,11 @@ class Workplace:
     """When the comparison began."""
 
 
+@dataclass(frozen=True)
+class Ready:
+    """What a worker says when it has started: what happens from then on is the doing of its runs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Room:
     """What a worker says when it knows how many runs fit on its device."""
@@ -58,6 +63,7 @@ def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
     _behave(place.folder, packed=place.lanes > 1)
     torch.set_num_threads(place.threads)
     voice = _Voice(connection, place)
+    voice.send(Ready())
 
     def train(run: Run) -> None:
         alone = place.lanes == 1

@@ -37,7 +37,8 @@ class WorkerProcess:
         """Those of its runs of which it has said something."""
         self.accompanied: set[str] = set()
         """The names of runs that have, or had, another one beside them: what befalls them may be that one's doing."""
-        self.was_heard = False
+        self.is_ready = False
+        """Whether it has started; one that ends before that would have done so with any run."""
         self.is_spent = False
         """Whether an error that was not foreseen may have left it (its GPU, most of all) unfit for another run."""
 
@@ -51,7 +52,6 @@ class WorkerProcess:
 
     def heard(self, event: Event) -> None:
         """Remembers what was said of a run."""
-        self.was_heard = True
         name = event.run.name
         if isinstance(event, Finished | Failed | Elsewhere | Lost):
             del self.runs[name]
