@@ -2,8 +2,9 @@ from onepeak.cli.training import doubts
 from onepeak.metrics.functional import side_order_chance
 
 
-def result_of(soi, *, best_epoch, epochs=10):
-    return {"metrics": {"test": {"soi_predicted": soi}}, "best_epoch": best_epoch, "epochs": epochs}
+def result_of(soi, *, best_epoch, epochs=10, selected_by="mae"):
+    test = {"soi_predicted": soi}
+    return {"metrics": {"test": test}, "best_epoch": best_epoch, "epochs": epochs, "selected_by": selected_by}
 
 
 def test_an_order_that_is_no_better_than_chance_is_doubted():
@@ -21,3 +22,4 @@ def test_a_training_whose_last_epoch_was_the_best_may_be_too_short():
     (doubt,) = doubts(result_of(0.99, best_epoch=9), 5)
     assert "--epochs" in doubt
     assert doubts(result_of(0.99, best_epoch=8), 5) == []
+    assert doubts(result_of(0.99, best_epoch=9, selected_by="last"), 5) == []

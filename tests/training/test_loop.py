@@ -72,6 +72,17 @@ def test_the_weights_kept_are_those_of_the_first_best_epoch(make_loop, select, b
     assert not any(torch.equal(kept[weights[0]], state[weights[0]]) for state in others)
 
 
+def test_the_last_epoch_is_kept_where_none_is_chosen(make_loop):
+    states = []
+    diary = Diary(lambda _: states.append({name: value.clone() for name, value in loop.network.state_dict().items()}))
+    loop = make_loop(select="last", watches=(diary,), epochs=5, lr=0.1)
+    trained = loop.run()
+    assert trained.best_epoch == 4
+    kept, weights = loop.network.state_dict(), [name for name, _ in loop.network.named_parameters()]
+    assert all(torch.equal(kept[name], states[4][name]) for name in weights)
+    assert not torch.equal(kept[weights[0]], states[3][weights[0]])
+
+
 def test_patience_stops_after_so_many_epochs_without_a_better_one(make_loop):
     trained = make_loop(epochs=200, patience=3).run()
     assert len(trained.history) == trained.best_epoch + 1 + 3 < 200

@@ -36,7 +36,7 @@ def test_a_value_that_makes_no_sense_is_refused_by_name(setting, value, message)
         Recipe(**{setting: value})
 
 
-@pytest.mark.parametrize("name", ["loss", "as_published", *(record.name for record in METRICS)])
+@pytest.mark.parametrize("name", ["last", "loss", "as_published", *(record.name for record in METRICS)])
 def test_the_epoch_may_be_chosen_by_the_loss_or_any_metric(name):
     assert Recipe(select=name).select == name
 
@@ -52,6 +52,7 @@ def test_the_plain_settings_are_all_but_the_geometry_of_pictures():
     [
         ({"nesterov": True}, "`nesterov` must be false without SGD and momentum"),
         ({"nesterov": True, "optimizer": "sgd", "momentum": 0.0}, "`nesterov` must be false without SGD and momentum"),
+        ({"select": "last", "patience": 5}, "`patience` must be left out where `select` is 'last'"),
         ({"balanced": "false"}, "`balanced` must be true or false, got 'false'"),
     ],
 )

@@ -32,7 +32,9 @@ def compare(
     epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,
     lr: Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")] = None,
-    select: Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch.")] = None,
+    select: Annotated[
+        str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")
+    ] = None,
     network: options.Network = [],  # noqa: B006
     backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
     pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,

@@ -23,7 +23,9 @@ def train(
     epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,
     lr: Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")] = None,
-    select: Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch.")] = None,
+    select: Annotated[
+        str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")
+    ] = None,
     variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
     settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
     network: options.Network = [],  # noqa: B006

@@ -169,7 +169,7 @@ def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
             f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
             "method keeps no order. Which ones do: docs/choose.md"
         )
-    if result["best_epoch"] + 1 == result["epochs"]:
+    if result["best_epoch"] + 1 == result["epochs"] and result["selected_by"] != "last":
         found.append("the last epoch was the best: a longer training (--epochs) is likely to be better")
     return found
 
@@ -182,6 +182,6 @@ def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
     typer.echo(
         f"test: MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "
         f"(chance {side_order_chance(num_classes):.1%}), one-peaked {test['unimodal']:.1%}; "
-        f"best epoch {result['best_epoch'] + 1} of {result['epochs']}, {result['seconds']:.0f} s\n"
+        f"epoch {result['best_epoch'] + 1} of {result['epochs']} kept, {result['seconds']:.0f} s\n"
         f"model: {out}"
     )

@@ -63,8 +63,8 @@ def label_distribution(log_probs, probs, distance, is_class, spread, height, LOS
     exponent = -spread * distance * distance
     if LOSS == PUBLISHED_LABEL_DISTRIBUTION:
         exponent = height * (tl.exp(exponent) - 1.0)
-    # At most 1, at the label; beyond the last class 0, as the probabilities there. Taken from them, it is spread over the
-    # threads as they are: by itself it is not, and Triton 3.6 then makes megabytes of code, for minutes.
+    # At most 1, at the label; beyond the last class 0, as the probabilities there. Taken from them, it lies with the
+    # threads as they do: by itself it does not, and Triton 3.6 then makes megabytes of code, for minutes.
     raised = tl.where(is_class, tl.exp(exponent), probs)
     total = total_of_rows(raised)
     targets = raised / total

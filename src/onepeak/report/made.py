@@ -39,7 +39,7 @@ def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Mad
         "protocol": listed(dict.fromkeys(runs["protocol"])),
         "samples": f"{first['sizes']['train']:,} to train on, {first['sizes']['valid']:,} to choose the epoch on, "
         f"{first['sizes']['test']:,} to test on (first run)",
-        "epoch": f"chosen by validation {first.get('selected_by', 'metric')}, of {int(runs['epochs'].max())}",
+        "epoch": _choice_of_epoch(first.get("selected_by", "metric"), int(runs["epochs"].max())),
         "time": f"{duration(seconds)} of training in all, {duration(seconds / len(runs))} a run",
         "machine": f"{first.get('device', 'not recorded')}, precision {first.get('precision', 'not recorded')}",
         "versions": ", ".join(f"{name} {version}" for name, version in first.get("versions", {}).items()),
@@ -49,3 +49,7 @@ def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Mad
         config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
         facts={name: text for name, text in facts.items() if text},
     )
+
+
+def _choice_of_epoch(by: str, epochs: int) -> str:
+    return f"the last of {epochs}" if by == "last" else f"chosen by validation {by}, of {epochs}"

@@ -91,7 +91,7 @@ def _curves(evidence: Evidence) -> Section:
         name="curves",
         title="The course of training",
         text=f"Error and order on the validation part after each epoch{smoothed}: the mean over runs, and one standard "
-        "deviation around it. The figures of the table are those of each run's best epoch, on the test part.",
+        "deviation around it. The figures of the table are those of the epoch that each run kept, on the test part.",
         charts=(
             Chart(name="Mean absolute error", figure=interactive_curves(mae, looks, title="validation MAE")),
             Chart(

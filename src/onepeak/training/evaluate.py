@@ -63,8 +63,8 @@ def predict(
 
 
 def measured_names(select: str) -> tuple[str, ...]:
-    """The metrics a training measures: the default ones, and the one by which it selects (or "loss")."""
-    also = () if select == "loss" or select in DEFAULT_NAMES else (select,)
+    """The metrics a training measures: the default ones, and the one by which it selects (or "loss", or "last")."""
+    also = () if select in ("loss", "last", *DEFAULT_NAMES) else (select,)
     return (*DEFAULT_NAMES, *also)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """The outcome: the network itself then holds the best epoch's weights."""
+    """The outcome: the network itself then holds the weights of the epoch kept."""
 
     history: list[Row]
     best_epoch: int
@@ -56,7 +56,7 @@ class Loop:
         recipe: How to train.
         fabric: Device, precision, processes.
         seed: With the epoch, it decides the order of samples, their augmentation, and dropout.
-        select: The validation metric whose best epoch is kept.
+        select: The validation metric whose best epoch is kept, or "last".
         watches: Who looks on.
         alone: Whether the random numbers of this process are this training's alone; see `onepeak.training.pack`.
     """
@@ -148,7 +148,11 @@ class Loop:
         row = {"epoch": self.epoch, "lr": rate, "train_loss": train_loss, "seconds": time.perf_counter() - start}
         row |= {f"valid_{name}": value for name, value in values.items()}
         self.history.append(row)
-        self.keep_if_best(values[self.select])
+        if self.select == "last":
+            if self.epoch == self.recipe.epochs - 1:
+                self.keep(math.nan)
+        else:
+            self.keep_if_best(values[self.select])
         self.network.method.tighten()
         self.epoch += 1
         self.is_warm = True
@@ -243,9 +247,13 @@ class Loop:
         higher = self.select != "loss" and METRICS[self.select].higher_is_better
         better = value > self.best_value if higher else value < self.best_value
         if better or not self.best or (math.isnan(self.best_value) and not math.isnan(value)):
-            weights = self.evaluated().state_dict()
-            self.best = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights.items()}
-            self.best_epoch, self.best_value = self.epoch, value
+            self.keep(value)
+
+    def keep(self, value: float) -> None:
+        """Remembers the weights of this epoch."""
+        weights = self.evaluated().state_dict()
+        self.best = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights.items()}
+        self.best_epoch, self.best_value = self.epoch, value
 
     def has_stalled(self) -> bool:
         """Whether validation has not improved for as long as the recipe's patience."""

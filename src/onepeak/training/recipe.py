@@ -47,7 +47,8 @@ class Recipe:
     patience: int | None = None
     """Epochs without a better validation before training stops; None to run them all."""
     select: str = "mae"
-    """The validation metric whose best epoch is kept: a name of `onepeak.metrics`, "loss", or "as_published"."""
+    """The validation metric whose best epoch is kept: a name of `onepeak.metrics`, "loss", or "as_published"; or
+    "last": the best of many epochs on a small validation part is often a lucky one."""
     resize: Resize = field(default_factory=Resize)
     """What happens to every picture once, before training."""
     augment: Augment = field(default_factory=Augment)
@@ -73,12 +74,14 @@ class Recipe:
             check_number("ema", self.ema, above=0, below=1)
         if self.patience is not None:
             check_integer("patience", self.patience, minimum=1)
+        if self.select == "last" and self.patience is not None:
+            raise InputError("`patience` must be left out where `select` is 'last': it waits for a better epoch.")
         for name in ("nesterov", "balanced", "sync_batch_norm"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
         if self.nesterov and (self.optimizer != "sgd" or self.momentum == 0):
             raise InputError("`nesterov` must be false without SGD and momentum: it would do nothing.")
-        check_choice("select", self.select, ("loss", "as_published", *(record.name for record in METRICS)))
+        check_choice("select", self.select, ("last", "loss", "as_published", *(record.name for record in METRICS)))
 
 
 SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))
