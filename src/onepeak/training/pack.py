@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 MOST_LANES = 8
-"""More runs at once fill even a large GPU no further; on an H200 four do, see results/speed."""
+"""More runs at once fill even a large GPU no further; on an H200 four do in float32, see results/speed."""
 
 PACKING_GAIN = 1.5
 """How many times as many steps a second runs at once make on one GPU as one recorded run: measured at batch 8 on an
