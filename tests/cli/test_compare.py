@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,6 +82,24 @@ def test_the_table_is_printed_and_everything_is_in_the_folder(table, tmp_path, r
 
     status, _, errors = run(*flags_of(table, tmp_path / "out", "--quiet"))
     assert (status, errors) == (0, "")  # nothing is left to do, and nothing is said of it
+
+
+def test_given_the_folder_of_a_comparison_it_goes_on_with_that(table, tmp_path, run, here, no_pages):
+    out = tmp_path / "out"
+    assert run(*flags_of(table, out))[0] == 0
+    lost = out / "runs" / "elb" / "split0-fold0"
+    before = (lost / "model.safetensors").read_bytes()
+    shutil.rmtree(lost)
+    status, output, errors = run("compare", out, "--device", "cpu", "--dry-run")
+    assert (status, [line.split("\t")[1] for line in output.splitlines()]) == (0, ["state", "finished", "open"]), errors
+    status, _, errors = run("compare", out, "--device", "cpu")
+    assert status == 0, errors
+    assert "1 run was finished before" in errors
+    assert (lost / "model.safetensors").read_bytes() == before
+
+    status, _, errors = run("compare", out, "--device", "cpu", "--epochs", 3)
+    assert status == 2
+    assert f"`--out` {out} holds another experiment: recipe.epochs is 2 there and 3 here" in errors
 
 
 def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the_others(table, tmp_path, run, here):

@@ -6,7 +6,7 @@ import pytest
 from experiment.tiny import tiny
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.folder import CONFIG, begin, check_place, located
+from onepeak.experiment.folder import CONFIG, begin, check_place, config_of, located
 from onepeak.experiment.opened import splits_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
@@ -22,7 +22,7 @@ def opened(cache):
     return tiny(cache)
 
 
-def config_of(folder):
+def content_of(folder):
     return tomllib.loads((folder / CONFIG).read_text())
 
 
@@ -32,7 +32,7 @@ def with_methods(opened, *entries):
 
 def test_the_config_says_everything_that_was_chosen_and_found(opened, tmp_path):
     begin(tmp_path, opened, command="onepeak compare biopsies")
-    config = config_of(tmp_path)
+    config = content_of(tmp_path)
     assert config["recipe"]["epochs"] == 4
     assert config["recipe"]["augment"]["vertical_flip"] is True
     assert config["network"]["backbone"] == "small"
@@ -65,14 +65,14 @@ def test_every_command_is_kept_once(opened, cache, tmp_path):
     begin(tmp_path, tiny(cache, "ld"), command="second")
     begin(tmp_path, opened, command="first")
     begin(tmp_path, opened)
-    assert config_of(tmp_path)["record"]["commands"] == ["first", "second"]
+    assert content_of(tmp_path)["record"]["commands"] == ["first", "second"]
 
 
 def test_more_methods_and_splits_are_added_and_fewer_take_nothing_away(opened, cache, tmp_path):
     begin(tmp_path, opened)
     begin(tmp_path, tiny(cache, "ld", num_splits=3))
     begin(tmp_path, tiny(cache, "ce", num_splits=1))
-    config = config_of(tmp_path)
+    config = content_of(tmp_path)
     assert [entry["label"] for entry in config["methods"]] == ["ce", "elb", "ld"]
     assert list(config["record"]["splits"]) == ["split0-fold0", "split1-fold0", "split2-fold0"]
 
@@ -85,7 +85,7 @@ def test_the_config_repeats_all_splits_and_folds_that_were_asked_for(opened, tmp
     again = read_plan(tmp_path / CONFIG)
     assert (again.splits, again.folds) == (3, 2)
     repeated = {split.name for split in splits_of(again, opened.prepared.manifest)}
-    assert repeated >= config_of(tmp_path)["record"]["splits"].keys()
+    assert repeated >= content_of(tmp_path)["record"]["splits"].keys()
 
 
 def test_the_protocols_own_number_of_folds_stays_where_it_is_the_larger(opened, tmp_path):
@@ -164,3 +164,11 @@ def test_paths_are_made_whole_and_names_stay(tmp_path, monkeypatch):
     )
     known = Experiment(name="a", data="fgnet", methods=methods, order="a,b", protocol="code")
     assert located(known) == known
+
+
+def test_only_the_config_of_a_comparison_makes_a_folder_one(opened, tmp_path):
+    assert config_of(tmp_path) is config_of(tmp_path / "nowhere") is None
+    (tmp_path / CONFIG).write_text('camera = "mine"\n')  # beside somebody's pictures
+    assert config_of(tmp_path) is None
+    begin(tmp_path / "begun", opened)
+    assert config_of(tmp_path / "begun") == tmp_path / "begun" / CONFIG

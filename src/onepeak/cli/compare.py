@@ -10,7 +10,11 @@ from onepeak.cli import options
 
 def compare(
     data: Annotated[
-        str, typer.Argument(help="A known data set, a folder with one folder a class, a CSV, or an experiment's TOML.")
+        str,
+        typer.Argument(
+            help="A known data set, a folder with one folder a class, a CSV, an experiment's TOML, or the folder of a "
+            "comparison to go on with."
+        ),
     ],
     methods: Annotated[
         str | None,
@@ -67,7 +71,8 @@ def compare(
 ) -> None:
     """Trains every method on the same splits, and says which is better and whether that is certain.
 
-    Killed at any moment, the same command goes on where it was. Several at once on one folder share the work.
+    Killed at any moment, the same command goes on where it was, and so does onepeak compare results. Several at once on
+    one folder share the work.
 
     Example: onepeak compare biopsies --methods ce,elb --out results
     """

@@ -24,7 +24,7 @@ from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
 from onepeak.experiment.estimate import plan_runs
 from onepeak.experiment.executor import Executor
-from onepeak.experiment.folder import check_place
+from onepeak.experiment.folder import check_place, config_of
 from onepeak.experiment.grid import grid
 from onepeak.experiment.local import LocalExecutor
 from onepeak.experiment.opened import Opened, open_experiment, recipe_of
@@ -70,7 +70,7 @@ class CompareRequest:
 def compare_all(request: CompareRequest) -> None:
     """Plans or makes the comparison that was asked for."""
     experiment = experiment_of(request)
-    folder = Path("out", experiment.name) if request.out is None else request.out
+    folder = folder_of(request, experiment)
     check_place(folder)
     if request.dry_run:
         executor = executor_of(request)
@@ -94,8 +94,9 @@ def compare_all(request: CompareRequest) -> None:
 def experiment_of(request: CompareRequest) -> Experiment:
     """The experiment of the file, or one about the data, with what the flags say instead."""
     changes = request.plan
-    if request.data.endswith(".toml"):
-        plan = read_plan(Path(request.data))
+    file = Path(request.data) if request.data.endswith(".toml") else _begun(request)
+    if file is not None:
+        plan = read_plan(file)
         if table := _table_in_root(plan, changes):
             changes = changes | {"data": str(table), "root": None}
     else:
@@ -111,6 +112,19 @@ def experiment_of(request: CompareRequest) -> Experiment:
             network=plan.network | request.network,
             **changes,
         )
+
+
+def folder_of(request: CompareRequest, experiment: Experiment) -> Path:
+    """Where the runs are kept: as asked for, or in the comparison that is to go on."""
+    if request.out is not None:
+        return request.out
+    begun = _begun(request)
+    return Path("out", experiment.name) if begun is None else begun.parent
+
+
+def _begun(request: CompareRequest) -> Path | None:
+    """The experiment of a comparison's folder that was given in place of data; None where it is something else."""
+    return None if request.data in DATASETS else config_of(Path(request.data).expanduser())
 
 
 def _table_in_root(plan: Experiment, changes: dict[str, Any]) -> Path | None:

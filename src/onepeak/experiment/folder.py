@@ -70,6 +70,14 @@ def check_place(folder: Path) -> None:
             )
 
 
+def config_of(folder: Path) -> Path | None:
+    """The file that says what a comparison's folder holds; None of a folder that is no comparison's."""
+    path = folder / CONFIG
+    if not path.is_file() or RECORD not in read_toml(path, wanted="A folder of onepeak compare must have its file"):
+        return None  # a folder of pictures may have a config.toml of somebody's own
+    return path
+
+
 def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
     """The experiment with nothing left open, as its file would say it, and a record of what it found."""
     experiment, manifest = located(opened.experiment), opened.prepared.manifest

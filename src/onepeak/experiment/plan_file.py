@@ -52,6 +52,10 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
         if found := check(given.get(key, {})):
             problems += found
             del given[key]
+    if "network" in given:  # lists are tuples there, as in every record
+        given["network"] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in given["network"].items()
+        }
     plan: Experiment = replaced(_NEUTRAL, given, "", problems)
     if problems:
         raise InputError("\n".join(f"{source}: {problem}" for problem in problems))
