@@ -152,6 +152,36 @@ def test_a_dry_run_lists_every_run_with_its_cost_and_writes_nothing(table, tmp_p
     assert content["seconds_with_workers"] <= content["seconds"]
 
 
+def test_a_dry_run_of_many_runs_has_a_line_a_method_and_json_has_them_all(table, tmp_path, run):
+    done = tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json"  # it also says how long a run takes
+    done.parent.mkdir(parents=True)
+    done.write_text(json.dumps({"seconds": 4.0, "epochs": 2}))
+    (tmp_path / "out" / "config.toml").touch()
+    flags = flags_of(table, tmp_path / "out", "--protocol", "holdout", "--splits", 21, "--dry-run")
+    status, output, errors = run(*flags)
+    assert status == 0, errors
+    lines = [line.split("\t") for line in output.splitlines()]
+    assert lines[0] == ["method", "runs", "to be trained", "steps", "samples to train on", "about"]
+    content = json.loads(run(*flags, "--json")[1])
+    trained = {
+        method: [each for each in content["runs"][1:] if each["run"].startswith(method)] for method in ("ce", "elb")
+    }
+    assert [len(each) for each in trained.values()] == [20, 21]
+    assert lines[1:] == [
+        [
+            method,
+            "21",
+            str(len(each)),
+            str(sum(one["steps"] for one in each)),
+            f"{sum(one['trained'] for one in each):,}",
+            f"1 min {len(each) * 4 - 60} s",
+        ]
+        for method, each in trained.items()
+    ]
+    assert "42 runs, 41 to be trained" in errors
+    assert "With --json every run is listed." in errors
+
+
 def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(

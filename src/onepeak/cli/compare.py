@@ -62,7 +62,7 @@ def compare(
         str, typer.Option("--pack", help="Runs that share a process: a number, or auto for as many as a GPU holds.")
     ] = "auto",
     threads: Annotated[int | None, typer.Option("--threads", help="CPU threads a process; 1 on a CPU.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List all runs and what they cost; train none.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell all runs and what they cost; train none.")] = False,
     skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,
     cache: Annotated[Path | None, typer.Option("--cache", help="Folder for decoded pictures.")] = None,
@@ -71,8 +71,9 @@ def compare(
 ) -> None:
     """Trains every method on the same splits, and says which is better and whether that is certain.
 
-    Killed at any moment, the same command goes on where it was, and so does onepeak compare results. Several at once on
-    one folder share the work.
+    Killed at any moment, the same command goes on where it was, and so does onepeak compare FOLDER.
+
+    Several at once on one folder share the work.
 
     Example: onepeak compare biopsies --methods ce,elb --out results
     """

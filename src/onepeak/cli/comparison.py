@@ -18,9 +18,12 @@ from onepeak.experiment.records import read_results
 from onepeak.report import Report
 from onepeak.training.json_text import json_text
 
+_MOST_LISTED = 40
+"""Runs that a plan lists one by one: about as many as fit on a screen, so that what they are together is seen."""
+
 
 def print_plan(planned: Sequence[PlannedRun], *, executor: Executor, as_json: bool) -> None:
-    """Lists every run with its work and estimated time, and what they are together."""
+    """Lists every run with its work and estimated time, or of many every method, and what they are together."""
     todo = [each for each in planned if each.state != "finished"]
     seconds = sum(each.seconds for each in todo)
     at_once = max(1, min(executor.workers, len(todo)))
@@ -39,6 +42,19 @@ def print_plan(planned: Sequence[PlannedRun], *, executor: Executor, as_json: bo
         }
         typer.echo(json_text(content))
         return
+    if len(planned) <= _MOST_LISTED:
+        _list_runs(planned)
+    else:
+        _list_methods(planned)
+    steps = sum(each.work.steps for each in todo)
+    print_note(
+        f"{counted(len(planned), 'run')}, {len(todo)} to be trained: {counted(steps, 'step')}, about "
+        f"{duration(seconds)} of training, done in {duration(together)} with {counted(at_once, 'run')} at once."
+        + (" With --json every run is listed." if len(planned) > _MOST_LISTED else "")
+    )
+
+
+def _list_runs(planned: Sequence[PlannedRun]) -> None:
     print_table(
         ["run", "state", "epochs", "steps", "samples trained on", "about"],
         [
@@ -53,11 +69,25 @@ def print_plan(planned: Sequence[PlannedRun], *, executor: Executor, as_json: bo
             for each in planned
         ],
     )
-    steps = sum(each.work.steps for each in todo)
-    print_note(
-        f"{counted(len(planned), 'run')}, {len(todo)} to be trained: {counted(steps, 'step')}, about "
-        f"{duration(seconds)} of training, done in {duration(together)} with {counted(at_once, 'run')} at once."
-    )
+
+
+def _list_methods(planned: Sequence[PlannedRun]) -> None:
+    """A line a method; steps, samples and time are those of its runs that are still to be trained."""
+    rows = []
+    for label in dict.fromkeys(each.run.entry.label for each in planned):
+        runs = [each for each in planned if each.run.entry.label == label]
+        todo = [each for each in runs if each.state != "finished"]
+        rows.append(
+            [
+                label,
+                f"{len(runs):,}",
+                f"{len(todo):,}",
+                f"{sum(each.work.steps for each in todo):,}",
+                f"{sum(each.work.trained for each in todo):,}",
+                duration(sum(each.seconds for each in todo)),
+            ]
+        )
+    print_table(["method", "runs", "to be trained", "steps", "samples to train on", "about"], rows)
 
 
 def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bool) -> Path | None:
