@@ -99,7 +99,7 @@ def test_fgnet_by_the_text_is_refused_with_the_protocol_and_the_flag(fgnet_like)
     with pytest.raises(LeakError) as refused:
         refuse_leaks(fgnet_like, runs)
     message = str(refused.value)
-    assert message.startswith("5 of 5 splits leak. In split0-fold0: train and valid share ")
+    assert message.startswith("5 of 5 folds leak. In split0-fold0: train and valid share ")
     assert "The paper's text says nothing of subjects" in message
     assert "give `--protocol code`." in message
     assert message.endswith("give `--allow-leak`. (See docs/images.md)")
@@ -115,10 +115,20 @@ def test_an_allowed_leak_comes_back_for_the_record_of_the_run(fgnet_like):
 @pytest.mark.bad_input
 def test_other_leaks_are_refused_with_what_mends_them(pictures):
     manifest = pictures([0, 1, 0], groups=("a", "b", "a"))
-    with pytest.raises(LeakError, match=r"1 of 1 splits leak.*Keep groups together: give `--protocol kfold`"):
+    with pytest.raises(LeakError, match=r"1 of 1 split leaks\..*Keep groups together: give `--protocol kfold`"):
         refuse_leaks(manifest, [split([0], [1], [2])])
     with pytest.raises(LeakError, match=r"Delete the copies, or give them one name in a `group` column"):
         refuse_leaks(pictures([0, 1, 0]), [split([0], [1], [2])], digests=["x", "y", "x"])
+
+
+@pytest.mark.bad_input
+def test_what_leaks_is_called_a_fold_only_where_a_split_has_several(pictures):
+    manifest = pictures([0, 1, 0, 1], groups=("a", "b", "a", "c"))
+    leaking, clean = split([0], [1], [2]), split([0], [1], [3])
+    with pytest.raises(LeakError, match=r"^1 of 2 splits leaks\. In split0-fold0"):
+        refuse_leaks(manifest, [leaking, replace(clean, split=1)])
+    with pytest.raises(LeakError, match=r"^1 of 2 folds leaks\. In split0-fold1"):
+        refuse_leaks(manifest, [clean, replace(leaking, fold=1)])
 
 
 @pytest.mark.bad_input

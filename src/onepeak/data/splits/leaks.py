@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from onepeak.data.listing import counted
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.data.splits.duplicates import check_digests
@@ -109,8 +110,10 @@ def refuse_leaks(
             leaking.append((split, harmful))
     if leaking and not allow:
         first, leaks = leaking[0]
+        in_folds = len({split.split for split in splits}) < len(splits)
         raise LeakError(
-            f"{len(leaking)} of {len(splits)} splits leak. In {first.name}: {'; '.join(str(leak) for leak in leaks)}. "
+            f"{len(leaking)} of {counted(len(splits), 'fold' if in_folds else 'split')} "
+            f"leak{'s' if len(leaking) == 1 else ''}. In {first.name}: {'; '.join(str(leak) for leak in leaks)}. "
             f"{_advice(manifest, first.protocol, leaks)} To go on all the same, give `--allow-leak`.",
             page="images",
         )
