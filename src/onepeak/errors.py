@@ -3,7 +3,30 @@
 from typing import Literal, TypeAlias
 
 Page: TypeAlias = Literal["start", "images", "table", "choose", "trust", "serve", "scale", "paper"]
-"""A page of the documentation that helps somebody who meets an error: `docs/<page>.md`."""
+"""A page of the documentation that helps somebody who meets an error."""
+_TITLES: dict[Page, str] = {
+    "start": "Start",
+    "images": "Your images",
+    "table": "Your table",
+    "choose": "Which method should I choose",
+    "trust": "Inspect and trust",
+    "serve": "Serve and export",
+    "scale": "Scale out",
+    "paper": "Reproduce the paper",
+}
+
+
+def in_documentation(page: Page) -> str:
+    """What a message calls a page: its title, as somebody who installed the package has no file of it.
+
+    Args:
+        page: The page's short name.
+
+    Example:
+        >>> in_documentation("images")
+        '"Your images" in the documentation'
+    """
+    return f'"{_TITLES[page]}" in the documentation'
 
 
 class OnepeakError(Exception):
@@ -16,11 +39,11 @@ class OnepeakError(Exception):
     Example:
         >>> raise OnepeakError("There are no pictures in scans.", page="images")
         Traceback (most recent call last):
-        onepeak.errors.OnepeakError: There are no pictures in scans. (See docs/images.md)
+        onepeak.errors.OnepeakError: There are no pictures in scans. (See "Your images" in the documentation)
     """
 
     def __init__(self, message: str, *, page: Page | None = None) -> None:
-        super().__init__(message if page is None else f"{message} (See docs/{page}.md)")
+        super().__init__(message if page is None else f"{message} (See {in_documentation(page)})")
 
 
 class InputError(OnepeakError, ValueError):

@@ -44,7 +44,7 @@ def test_what_failed_otherwise_is_one_line_on_stderr_and_exit_1(run, monkeypatch
     assert run("methods") == (
         1,
         "",
-        "onepeak: The command line needs typer: pip install 'onepeak[cli]' (See docs/start.md)\n",
+        "onepeak: The command line needs typer: pip install 'onepeak[cli]' (See \"Start\" in the documentation)\n",
     )
 
 

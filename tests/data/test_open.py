@@ -83,7 +83,7 @@ def test_a_path_that_is_not_there_suggests_known_names():
     known = ", ".join(record.name for record in DATASETS)
     assert str(caught.value) == (
         f"There is no file or folder 'fgnt'. Unknown data set 'fgnt'. Did you mean 'fgnet'? Known: {known}. "
-        "(See docs/images.md)"
+        '(See "Your images" in the documentation)'
     )
 
 

@@ -21,7 +21,7 @@ def demo(
 ) -> None:
     """Compares the paper's seven methods and slopes on drawn biopsies, in minutes on two CPU cores.
 
-    Called again, it goes on where it was. What it does is `onepeak compare experiments/biopsies-demo.toml`.
+    Called again, it goes on where it was. What it compares stands in config.toml in its folder.
 
     Example: onepeak demo
     """

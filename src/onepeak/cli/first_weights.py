@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from onepeak.errors import in_documentation
+
 _LEARNS_ALONE = ("small", "mlp")
 """Backbones that are made to begin with nothing."""
 
@@ -23,5 +25,5 @@ def first_weights_notes(backbone: str, weights: Path | None) -> tuple[str, ...]:
         return ()
     return (
         f"{backbone} begins with random weights: give --weights FILE, trained before, or expect much larger errors on "
-        "photographs. How to get such a file: docs/images.md",
+        f"photographs. How to get such a file: {in_documentation('images')}",
     )

@@ -16,7 +16,7 @@ from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
-from onepeak.errors import InputError, StoppedError
+from onepeak.errors import InputError, StoppedError, in_documentation
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.checkpoint import epochs_done
@@ -167,7 +167,7 @@ def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
     if result["metrics"]["test"]["soi_predicted"] <= chance < 1:  # with two classes every posterior has one peak
         found.append(
             f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
-            "method keeps no order. Which ones do: docs/choose.md"
+            f"method keeps no order. Which ones do: {in_documentation('choose')}"
         )
     if result["best_epoch"] + 1 == result["epochs"] and result["selected_by"] != "last":
         found.append("the last epoch was the best: a longer training (--epochs) is likely to be better")

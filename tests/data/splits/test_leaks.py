@@ -102,7 +102,7 @@ def test_fgnet_by_the_text_is_refused_with_the_protocol_and_the_flag(fgnet_like)
     assert message.startswith("5 of 5 folds leak. In split0-fold0: train and valid share ")
     assert "The paper's text says nothing of subjects" in message
     assert "give `--protocol code`." in message
-    assert message.endswith("give `--allow-leak`. (See docs/images.md)")
+    assert message.endswith('give `--allow-leak`. (See "Your images" in the documentation)')
 
 
 def test_an_allowed_leak_comes_back_for_the_record_of_the_run(fgnet_like):
