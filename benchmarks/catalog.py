@@ -12,10 +12,14 @@ difference are those of onepeak.experiment.ranks.
 
 import argparse
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import onepeak
@@ -23,6 +27,9 @@ from onepeak.experiment.ranks import RankComparison, compare_ranks
 from onepeak.experiment.records import read_results
 from onepeak.report.diagram import critical_difference_diagram
 
+NEAR = 8.0
+"""Pixels from a point to its name that need no line between them."""
+FloatArray = npt.NDArray[np.float64]
 METRICS = {
     "mae": False,
     "rps": False,
@@ -151,31 +158,112 @@ def markdown(table: pd.DataFrame, decimals: dict[str, int]) -> str:
 
 def scatter(table: pd.DataFrame) -> Figure:
     """Accurate to the left, consistent at the top."""
-    figure = Figure(figsize=(9, 7), layout="constrained")
+    figure = Figure(figsize=(9, 7.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     for family, colour in COLOURS.items():
         part = table[table["family"] == family]
-        wrong = 100 - part["soi_predicted"]
-        axes.scatter(part["rank mae"], wrong, color=colour, label=family, s=22)
-        for name, rank, percent in zip(part.index, part["rank mae"], wrong, strict=True):
-            tilt = 60 if percent < 0.03 else 0  # many are all in order, side by side
-            axes.annotate(
-                str(name),
-                (rank, percent),
-                xytext=(2, 4),
-                textcoords="offset points",
-                fontsize=7,
-                color=colour,
-                rotation=tilt,
-            )
+        axes.scatter(part["rank mae"], 100 - part["soi_predicted"], color=colour, label=family, s=22)
     axes.set_yscale("symlog", linthresh=0.1)
     axes.set_ylim(40, -0.045)
     axes.set_yticks([0, 0.1, 1, 10, 30], ["0", "0.1", "1", "10", "30"])
     axes.set_xlabel("mean rank by MAE (the fewer, the more accurate)")
     axes.set_ylabel("adjacent pairs out of order to the prediction, %")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8, loc="upper right")
+    figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=len(COLOURS))
+    figure.draw_without_rendering()  # from here on it is known which pixel a value is at
+    name_points(axes, table.sort_values(["rank mae", "soi_predicted"]))
     return figure
+
+
+def name_points(axes: Axes, table: pd.DataFrame) -> None:
+    """Writes each method's name beside its point, and a line to it where it is not near."""
+    points = axes.transData.transform(np.column_stack([table["rank mae"], 100 - table["soi_predicted"]]))
+    colours = [COLOURS[family] for family in table["family"]]
+    texts = [
+        axes.text(0, 0, name, fontsize=7, color=colour, ha="center", va="center", transform=None)
+        for name, colour in zip(table.index, colours, strict=True)
+    ]
+    extents = [text.get_window_extent() for text in texts]
+    sizes = np.array([[extent.width, extent.height] for extent in extents])
+    room = axes.get_window_extent()
+    names = places_of_names(points, sizes + np.array([6, 2]), Boxes(np.array([room.min]), np.array([room.max])))
+    for text, point, colour, low, high in zip(texts, points, colours, names.low, names.high, strict=True):
+        text.set_position(tuple((low + high) / 2))
+        line = np.array([point, np.clip(point, low, high)])
+        if np.linalg.norm(line[1] - line[0]) > NEAR:
+            axes.plot(*line.T, color=colour, linewidth=0.5, transform=None, zorder=0)
+
+
+def places_of_names(points: FloatArray, sizes: FloatArray, room: "Boxes") -> "Boxes":
+    """A box for each name, as near to its point as it covers no other name, point or line that leads to a name.
+
+    One after another chooses; one that is left no place chooses first when all begin again.
+
+    Args:
+        points: Where the points are, in pixels.
+        sizes: Width and height of the names.
+        room: Where names may be.
+    """
+    order = list(range(len(points)))
+    for _ in range(10 * len(points)):
+        chosen: dict[int, Boxes] = {}
+        taken, lines = Boxes(points - 5, points + 5), np.empty((0, 2))
+        for place in order:
+            point = points[place]
+            apart = taken.without(point)  # a line may leave a point that lies on others
+            for box in boxes_around(point, sizes[place]):
+                line = np.linspace(point, np.clip(point, box.low[0], box.high[0]), 50)
+                within = (box.low >= room.low).all() and (box.high <= room.high).all()
+                if within and not (taken.overlap(box) or box.hold(lines) or apart.hold(line)):
+                    break
+            else:
+                order.remove(place)
+                order.insert(0, place)
+                break
+            chosen[place] = box
+            taken, lines = taken.joined(box), np.concatenate([lines, line])
+        if len(chosen) == len(points):
+            boxes = [chosen[place] for place in range(len(points))]
+            return Boxes(np.concatenate([box.low for box in boxes]), np.concatenate([box.high for box in boxes]))
+    raise ValueError("There is no room for all names: draw a larger picture.")
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes in pixels.
+
+    Attributes:
+        low: Lower left corners, one a row.
+        high: Upper right corners.
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+    def overlap(self, box: "Boxes") -> bool:
+        """Whether any lies over the one given."""
+        return bool(((self.low < box.high) & (self.high > box.low)).all(-1).any())
+
+    def hold(self, points: FloatArray) -> bool:
+        """Whether any has one of the points within."""
+        return bool(((points[:, None] > self.low) & (points[:, None] < self.high)).all(-1).any())
+
+    def joined(self, other: "Boxes") -> "Boxes":
+        """All boxes of both."""
+        return Boxes(np.concatenate([self.low, other.low]), np.concatenate([self.high, other.high]))
+
+    def without(self, point: FloatArray) -> "Boxes":
+        """Those that do not have the point within."""
+        kept = ~((point > self.low) & (point < self.high)).all(-1)
+        return Boxes(self.low[kept], self.high[kept])
+
+
+def boxes_around(point: FloatArray, size: FloatArray) -> Iterator[Boxes]:
+    """Places for a name, the nearest first, and of these the one to the upper right."""
+    for distance in range(6, 200, 4):
+        for angle in np.pi / 8 * np.array([1, 0, 2, -1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]):
+            middle = point + np.array([np.cos(angle), np.sin(angle)]) * (distance + size / 2)
+            yield Boxes((middle - size / 2)[None], (middle + size / 2)[None])
 
 
 def main() -> None:
@@ -195,7 +283,7 @@ def main() -> None:
         figure = critical_difference_diagram(found, title=f"mean rank by {title}")
         figure.savefig(given.out / f"ranks-{metric}.png", dpi=110, bbox_inches="tight")
         print(f"{metric}: Friedman p = {found.p_value:.2g}, critical difference {found.critical_difference:.1f}")
-    scatter(table).savefig(given.out / "accuracy-consistency.png", dpi=110)
+    scatter(table).savefig(given.out / "accuracy-consistency.png")
     decimals = {"rank mae": 1, "rank rps_tempered": 1, "seconds": 1} | {
         name: 1 for name in (*table.columns, *by_data_set(runs).columns) if "soi" in name.lower() or "unimodal" in name
     }

@@ -1,0 +1,87 @@
+"""Every name in the pictures of the whole catalog can be read."""
+
+import io
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import PathCollection
+
+import catalog
+import onepeak
+from onepeak.experiment.ranks import compare_ranks
+from onepeak.report.diagram import critical_difference_diagram
+
+NAMES = [record.name for record in onepeak.methods()]
+
+
+def table_of(*, in_order):
+    """The whole catalog with ranks close together, of which a share has every pair in order."""
+    rng = np.random.default_rng(0)
+    order = np.where(rng.random(len(NAMES)) < in_order, 100.0, 100 - 30 * rng.random(len(NAMES)) ** 3)
+    families = [record.family for record in onepeak.methods()]
+    ranks = rng.uniform(8, 42, len(NAMES)).round(1)
+    ranks[1], order[1] = ranks[0], order[0]  # two in the same place
+    return pd.DataFrame({"family": families, "rank mae": ranks, "soi_predicted": order}, index=NAMES)
+
+
+def overlapping(texts):
+    boxes = {text.get_text(): text.get_window_extent() for text in texts if text.get_text()}
+    return [pair for pair in combinations(boxes, 2) if boxes[pair[0]].overlaps(boxes[pair[1]])]
+
+
+@pytest.fixture(scope="module", params=[0.6, 0.9])
+def axes(request):
+    figure = catalog.scatter(table_of(in_order=request.param))
+    figure.draw_without_rendering()
+    return figure.axes[0]
+
+
+def test_every_method_is_named_and_no_name_lies_over_another(axes):
+    assert sorted(text.get_text() for text in axes.texts) == sorted(NAMES)
+    assert overlapping(axes.texts) == []
+
+
+def test_no_name_covers_a_point_or_leaves_the_picture(axes):
+    boxes = [text.get_window_extent() for text in axes.texts]
+    places = np.concatenate([each.get_offsets() for each in axes.collections if isinstance(each, PathCollection)])
+    assert len(places) == len(NAMES)
+    assert sum(box.count_contains(axes.transData.transform(places)) for box in boxes) == 0
+    room = axes.get_window_extent()
+    assert all(room.count_contains(box.corners()) == 4 for box in boxes)
+
+
+def test_a_line_that_leads_to_a_name_crosses_no_other_name(axes):
+    boxes = [text.get_window_extent() for text in axes.texts]
+    lines = [np.linspace(*line.get_xydata(), 500) for line in axes.lines]
+    assert lines
+    assert sum(box.count_contains(line[:-1]) for box in boxes for line in lines) == 0
+
+
+def test_the_same_table_gives_the_same_picture():
+    pictures = [io.BytesIO(), io.BytesIO()]
+    for picture in pictures:
+        catalog.scatter(table_of(in_order=0.5)).savefig(picture)
+    assert pictures[0].getvalue() == pictures[1].getvalue()
+
+
+def test_names_that_have_no_room_are_not_drawn_over_each_other():
+    points, sizes = np.full((3, 2), 10.0), np.full((3, 2), 15.0)
+    with pytest.raises(ValueError, match="no room for all names"):
+        catalog.places_of_names(points, sizes, catalog.Boxes(np.array([[0.0, 0.0]]), np.array([[30.0, 30.0]])))
+
+
+def test_a_name_that_is_left_no_place_chooses_first():
+    points = np.array([[10.0, 10.0], [38.0, 10.0]])  # the first would take the only place that the second has
+    sizes, room = np.array([[10.0, 8.0], [24.0, 8.0]]), catalog.Boxes(np.array([[0.0, 5.0]]), np.array([[45.0, 26.0]]))
+    names = catalog.places_of_names(points, sizes, room)
+    assert not catalog.Boxes(names.low[:1], names.high[:1]).overlap(catalog.Boxes(names.low[1:], names.high[1:]))
+
+
+def test_a_diagram_of_ranks_has_room_for_every_name():
+    values = np.random.default_rng(0).random((5, len(NAMES)))
+    figure = critical_difference_diagram(compare_ranks(values, tuple(NAMES), higher_is_better=False), title="rank")
+    figure.draw_without_rendering()
+    assert len(figure.axes[0].texts) > len(NAMES)
+    assert overlapping(figure.axes[0].texts) == []
