@@ -1,6 +1,6 @@
 """What ELB costs as classes and batch grow, beside cross-entropy: a table, the growth of each, and a plot.
 
-Run: python benchmarks/cost.py [--device cpu|cuda] [--out results/speed/cost-cpu.png]
+Run: python benchmarks/cost.py [--device cpu|cuda] [--out results/speed/cost-cpu.png, cost-cuda.png]
 Method: forward + backward of float32 scores; for every size both losses in turn, many rounds, the median. The growth is
 the slope of log time over log size between the last two sizes, four times apart: 1 is linear. Below some size a call
 costs the same whatever it holds. On a GPU that would be all that shows, so there the steps are recorded as a CUDA
