@@ -3,21 +3,24 @@
 Run: python benchmarks/fgnet.py            (after benchmarks/keep_records.py has added runs to results/fgnet)
 or:  python benchmarks/fgnet.py --check    (writes nothing; fails where a page is not what the records say)
 Read: results/fgnet/runs (either form of the methods, any number of splits), results/fgnet-1000/runs (the full 1000
-epochs, where there are any), results/fgnet/explanations.toml (what explains a difference from a printed figure) and the
-experiments. Written: what stands between `<!-- made: NAME -->` and `<!-- end of made -->` in results/fgnet/README.md,
-docs/reproduce.md and docs/paper.md, the pictures in results/fgnet, and docs/pictures/fgnet_posteriors.png.
+epochs) and results/fgnet-beyond/runs (other methods) where there are any, results/fgnet/explanations.toml (what
+explains a difference from a printed figure) and the experiments. Written: what stands between `<!-- made: NAME -->` and
+`<!-- end of made -->` in docs/reproduce.md, docs/paper.md, results/fgnet/README.md and results/fgnet-beyond/README.md,
+the pictures in results/fgnet, and docs/pictures/fgnet_posteriors.png.
 """
 
 import argparse
 import runpy
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from reproduction.against import against_table
 from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
+from reproduction.beyond import beyond_table, beyond_tests, goal
 from reproduction.cost import cost_table, fgnet_cost
 from reproduction.epochs import chosen_early, epochs_table, longest_table
 from reproduction.findings import claim, in_short, state
@@ -28,6 +31,8 @@ from reproduction.text import filled
 from reproduction.tried import tried_table
 
 PAGES = ("results/fgnet/README.md", "docs/reproduce.md", "docs/paper.md")
+BEYOND = "results/fgnet-beyond/README.md"
+"""A page of its own, once there are runs."""
 
 
 def makers_of(root: Path) -> dict[str, Callable[[], str]]:
@@ -37,6 +42,7 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
     explanations = read_explanations(root / "results/fgnet/explanations.toml")
     found = differences(runs)
     every = runs if longer is None else pd.concat([runs, longer], ignore_index=True)
+    beyond = partial(read_runs, root / BEYOND.removesuffix("/README.md"))
     return {
         "state": lambda: state(runs),
         "in-short": lambda: in_short(runs, found, explanations),
@@ -52,6 +58,10 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
         "tried": lambda: tried_table(runs, shorter),
         "fgnet-cost": lambda: fgnet_cost(runs, longer),
         "cost": lambda: cost_table(root / "experiments"),
+        "beyond-goal": lambda: goal(beyond()),
+        "beyond": lambda: beyond_table(beyond()),
+        "beyond-elb": lambda: beyond_tests(beyond(), "elb"),
+        "beyond-ren": lambda: beyond_tests(beyond(), "ren"),
     }
 
 
@@ -64,7 +74,8 @@ def longer_runs(root: Path) -> pd.DataFrame | None:
 def pages_of(root: Path) -> dict[Path, str]:
     """The pages as the records want them."""
     makers = makers_of(root)
-    return {root / name: filled((root / name).read_text(encoding="utf-8"), makers) for name in PAGES}
+    names = [*PAGES, BEYOND] if (root / BEYOND).exists() else PAGES
+    return {root / name: filled((root / name).read_text(encoding="utf-8"), makers) for name in names}
 
 
 def main() -> None:

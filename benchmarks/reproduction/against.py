@@ -1,4 +1,6 @@
-"""Every method against ELB on the same splits: is the difference real?"""
+"""Every method against another on the same splits: is the difference real?"""
+
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -9,6 +11,38 @@ from reproduction.text import number, p_value, table
 
 COLUMNS = {"test_mae": (2, 1), "test_soi_predicted": (1, 100), "tempered_rps": (2, 1)}
 """What is tested, with the decimals and the factor that it is shown with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """A method's mean difference to another over the splits that both have."""
+
+    mean: float
+    p: float
+    """Of the corrected resampled t-test, after Holm; NaN for one split."""
+    n: int
+
+
+def against(runs: pd.DataFrame, column: str, labels: list[str], reference: str) -> list[Tested]:
+    """Each of the methods less the reference; Holm's correction is for all of them.
+
+    Args:
+        runs: As `read_runs` gives them, of one form.
+        column: What is compared.
+        labels: Of the methods.
+        reference: The label of the other.
+    """
+    pairs = [paired(runs, column, label, reference) for label in labels]
+    tests = [
+        corrected_t_test(each.differences, test_train_ratio=each.test_train_ratio)
+        if len(each.differences) > 1
+        else float("nan")
+        for each in pairs
+    ]
+    return [
+        Tested(mean=float(found.mean()) if len(found) else float("nan"), p=p, n=len(found))
+        for found, p in zip((each.differences for each in pairs), holm(tests), strict=True)
+    ]
 
 
 def against_table(runs: pd.DataFrame) -> str:
@@ -24,18 +58,12 @@ def _rows_of(runs: pd.DataFrame, form: str) -> list[list[str]]:
     if reference.empty or not labels:
         return []
     names = dict(zip(runs["label"], runs["name"], strict=True))
-    rows = [[names[label], FORMS[form]] for label in labels]
-    for place, (column, (digits, scale)) in enumerate(COLUMNS.items()):
-        pairs = [paired(runs, column, label, str(reference.iloc[0])) for label in labels]
-        tests = [
-            corrected_t_test(each.differences, test_train_ratio=each.test_train_ratio)
-            if len(each.differences) > 1
-            else float("nan")
-            for each in pairs
-        ]
-        for row, each, corrected in zip(rows, pairs, holm(tests), strict=True):
-            if place == 0:
-                row.append(str(len(each.differences)))
-            mean = float(each.differences.mean()) if len(each.differences) else float("nan")
-            row += [number(scale * mean, digits, signed=True), p_value(corrected)]
+    found = {column: against(runs, column, labels, str(reference.iloc[0])) for column in COLUMNS}
+    rows = []
+    for place, label in enumerate(labels):
+        row = [names[label], FORMS[form], str(found["test_mae"][place].n)]
+        for column, (digits, scale) in COLUMNS.items():
+            each = found[column][place]
+            row += [number(scale * each.mean, digits, signed=True), p_value(each.p)]
+        rows.append(row)
     return rows

@@ -59,3 +59,16 @@ def test_one_command_fills_the_pages_and_draws_the_pictures(checkout, monkeypatc
     with pytest.raises(SystemExit) as stopped:
         fgnet.main()
     assert stopped.value.code == 0
+
+
+def test_other_methods_have_a_page_once_they_have_runs(checkout, write_fgnet_run):
+    page = checkout / fgnet.BEYOND
+    for split in range(2):
+        for method, mae in (("elb", 5.0), ("ren", 4.0), ("slopes", 3.0)):
+            write_fgnet_run(page.parent, method, split, mae=mae)
+    assert page not in fgnet.pages_of(checkout)
+    names = ("beyond", "beyond-goal", "beyond-elb", "beyond-ren")
+    page.write_text("".join(f"<!-- made: {name} -->\n<!-- end of made -->\n" for name in names))
+    made = fgnet.pages_of(checkout)[page]
+    assert "| slopes | 2 | \N{MINUS SIGN}2.00 |" in made
+    assert "| slopes | 2 | \N{MINUS SIGN}1.00 |" in made

@@ -1,0 +1,78 @@
+"""Is order free? Methods that keep it beside those that do not, and how far the goal for one of them is met."""
+
+import pandas as pd
+
+from reproduction.against import Tested, against
+from reproduction.runs import figure
+from reproduction.text import number, p_value, spread, table
+
+SHOWN = {
+    "valid_mae": ("validation MAE", 2, 1),
+    "test_mae": ("MAE", 2, 1),
+    "test_soi_predicted": ("SOI %", 2, 100),
+    "test_unimodal": ("one-peaked %", 1, 100),
+    "tempered_rps": ("RPS, tempered", 2, 1),
+    "tempered_nll": ("NLL, tempered", 2, 1),
+}
+"""The columns, each with its name on the page, its decimals and the factor that it is shown with."""
+TESTED = {"test_mae": "MAE", "tempered_rps": "RPS", "tempered_nll": "NLL"}
+LEAST_SOI, LEAST_UNIMODAL, SIGNIFICANT = 0.999, 0.97, 0.05
+
+
+def beyond_table(runs: pd.DataFrame) -> str:
+    """Every method's figures, the lowest validation error first: that is what a method may be chosen by."""
+    rows = []
+    for label in _by_validation(runs):
+        own = runs[runs["label"] == label]
+        rows.append((label, *(spread(figure(own, name), digits, scale=by) for name, (_, digits, by) in SHOWN.items())))
+    return table(("method", *(title for title, _, _ in SHOWN.values())), rows)
+
+
+def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
+    """Every method less another, on the same splits."""
+    labels = [label for label in _by_validation(runs) if label != reference]
+    found = {column: against(runs, column, labels, reference) for column in TESTED}
+    rows = [
+        [label, str(found["test_mae"][place].n), *(cell for column in TESTED for cell in _cells(found[column][place]))]
+        for place, label in enumerate(labels)
+    ]
+    header = [cell for title in TESTED.values() for cell in (f"{title} less {reference}'s", "p")]
+    return table(("method", "splits", *header), rows)
+
+
+def goal(runs: pd.DataFrame) -> str:
+    """For the method with the lowest validation error but ELB and REN: which of its aims are met on the test parts."""
+    chosen = next(label for label in _by_validation(runs) if label not in ("elb", "ren"))
+    own = runs[runs["label"] == chosen]
+    labels = [label for label in dict.fromkeys(runs["label"]) if label != "elb"]
+    barrier = dict(zip(labels, against(runs, "test_mae", labels, "elb"), strict=True))[chosen]
+    levels = against(runs, "test_mae", [chosen], "ren")[0]
+    soi, unimodal = float(own["test_soi_predicted"].mean()), float(own["test_unimodal"].mean())
+    lowest = {column: _lowest(runs, column) for column in TESTED}
+    parts = [
+        ("the lowest MAE of all", lowest["test_mae"] == chosen, f"{lowest['test_mae']} has the lowest"),
+        ("MAE significantly below ELB's", barrier.mean < 0 and barrier.p < SIGNIFICANT, _told(barrier)),
+        ("MAE not above REN's", levels.mean <= 0, _told(levels)),
+        ("SOI of 99.9 %", soi >= LEAST_SOI, f"{number(100 * soi, 2)} %"),
+        ("97 % of posteriors with one peak", unimodal >= LEAST_UNIMODAL, f"{number(100 * unimodal, 1)} %"),
+        ("the lowest RPS, tempered", lowest["tempered_rps"] == chosen, f"{lowest['tempered_rps']} has the lowest"),
+        ("the lowest NLL, tempered", lowest["tempered_nll"] == chosen, f"{lowest['tempered_nll']} has the lowest"),
+    ]
+    rows = [(aim, "met" if met else "**missed**", seen) for aim, met, seen in parts]
+    return f"Chosen by the validation error: `{chosen}`.\n\n{table(('aim', '', 'seen'), rows)}"
+
+
+def _by_validation(runs: pd.DataFrame) -> list[str]:
+    return [str(label) for label in runs.groupby("label")["valid_mae"].mean().sort_values().index]
+
+
+def _lowest(runs: pd.DataFrame, column: str) -> str:
+    return str(runs.groupby("label")[column].mean().idxmin())
+
+
+def _cells(each: Tested) -> tuple[str, str]:
+    return number(each.mean, 2, signed=True), p_value(each.p)
+
+
+def _told(each: Tested) -> str:
+    return f"{number(each.mean, 2, signed=True)}, p {p_value(each.p)}"

@@ -1,0 +1,57 @@
+import pytest
+
+from reproduction.beyond import beyond_table, beyond_tests, goal
+from reproduction.runs import read_runs
+
+
+@pytest.fixture
+def beyond(tmp_path, write_fgnet_run):
+    """Ours is better than the barrier by 1 and a little more, split by split, and than the levels by 0.2."""
+    for split in range(4):
+        error = 4.0 + split
+        write_fgnet_run(tmp_path, "elb", split, mae=error + 1 + 0.1 * split, soi_predicted=0.99, unimodal=0.6)
+        write_fgnet_run(tmp_path, "ren", split, mae=error + 0.2, soi_predicted=0.3, unimodal=0.0)
+        write_fgnet_run(tmp_path, "slopes", split, mae=error, soi_predicted=0.9995, unimodal=0.96)
+    return read_runs(tmp_path).assign(tempered_rps=lambda runs: runs["test_mae"], tempered_nll=3.0)
+
+
+def cells_of(text):
+    return {row[0]: row[1:] for row in ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines())}
+
+
+def test_the_lowest_validation_error_comes_first(beyond):
+    beyond.loc[beyond["label"] == "ren", "valid_mae"] = 0.01
+    cells = cells_of(beyond_table(beyond))
+    assert next(iter(list(cells)[2:])) == "ren"
+    assert cells["slopes"][1:4] == ["5.50 ± 1.29 (4)", "99.95 ± 0.00 (4)", "96.0 ± 0.0 (4)"]
+
+
+def test_methods_are_paired_with_the_one_that_is_asked_for(beyond):
+    cells = cells_of(beyond_tests(beyond, "ren"))
+    assert cells["slopes"][:3] == ["4", "\N{MINUS SIGN}0.20", "< .001"]
+    assert cells["elb"][:2] == ["4", "+0.95"]
+    assert "ren" not in cells
+
+
+def test_each_part_of_the_goal_is_met_or_missed(beyond):
+    beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
+    text = goal(beyond)
+    assert text.startswith("Chosen by the validation error: `slopes`.")
+    found = {aim: cells[0] for aim, cells in cells_of(text.split("\n\n")[1]).items()}
+    assert (
+        found["the lowest MAE of all"]
+        == found["MAE significantly below ELB's"]
+        == found["MAE not above REN's"]
+        == "met"
+    )
+    assert found["SOI of 99.9 %"] == found["the lowest RPS, tempered"] == "met"
+    assert found["97 % of posteriors with one peak"] == "**missed**"
+
+
+def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):
+    beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
+    first = (beyond["label"] == "elb") & (beyond["split"] == 0)
+    beyond.loc[first, "test_mae"] = 9.0
+    cells = cells_of(goal(beyond).split("\n\n")[1])
+    assert cells["the lowest MAE of all"][0] == "met"
+    assert cells["MAE significantly below ELB's"][0] == "**missed**"
