@@ -66,6 +66,16 @@ def test_the_number_of_methods_is_that_of_the_catalog(path):
     assert int(count) == len(onepeak.methods())
 
 
+@pytest.mark.parametrize("path", ["README.md", "docs/choose.md", "results/catalog/README.md"])
+def test_the_number_of_methods_compared_on_five_sets_is_that_of_the_records(path):
+    with (ROOT / "results" / "catalog" / "runs.csv").open(encoding="utf-8") as file:
+        compared = {row["method"] for row in csv.DictReader(file)}
+    counts = re.findall(
+        r"(\d+) methods(?: on (?:four tables|five data sets)|, one network)|of (\d+) by mean", text_of(path)
+    )
+    assert {int(one or other) for one, other in counts} == {len(compared)}
+
+
 def test_every_committed_picture_is_named_by_the_script_that_makes_it():
     scripts = [*(ROOT / "docs" / "pictures").glob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
     texts = "\n".join(f"{script.stem}.png\n{script.read_text(encoding='utf-8')}" for script in scripts)
