@@ -31,6 +31,7 @@ def takes(scores: Tensor, labels: Tensor, num_classes: int) -> bool:
     """Whether a batch is worked out here: few scores and their labels on a CPU, of the usual types and shapes."""
     return (
         type(scores) is Tensor
+        and scores.is_cpu
         and type(labels) is Tensor
         and scores.dtype in _FLOATS
         and labels.dtype is torch.int64
@@ -38,7 +39,6 @@ def takes(scores: Tensor, labels: Tensor, num_classes: int) -> bool:
         and scores.shape == (len(labels), num_classes)
         and 0 < len(labels) * num_classes <= FEW
         and num_classes <= MOST_CLASSES
-        and scores.is_cpu
         and labels.is_cpu
         and in_plain_eager()
     )

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from onepeak.kernels import launch
-from onepeak.kernels.one_pass import PassTerms, empty_gradient, mean_loss, total
+from onepeak.kernels.one_pass import PassTerms, empty_gradient, empty_losses, mean_loss, total
 
 COLUMNS, WARPS = 1024, 8
 """Numbers that one program takes at a time from a long row, and the warps it has for them."""
@@ -51,13 +51,14 @@ class FusedTerms(PassTerms):
         with launch.LAUNCHING, torch.cuda.device_of(scores):
             if classes <= launch.LONGEST_ROW:
                 rows, columns = launch.tile(batch, classes)
-                losses = torch.empty(launch.ceil(batch, rows), dtype=torch.float32, device=scores.device)
-                device_code.whole_rows[(len(losses),)](
+                programs = launch.ceil(batch, rows)
+                losses = empty_losses(programs, scores.device)
+                device_code.whole_rows[(programs,)](
                     scores, labels, t, losses, gradient, batch, classes, share, self.weight, self.slack,
                     KIND=kind, ROWS=rows, COLUMNS=columns, num_warps=launch.warps(rows * columns),
                 )  # fmt: skip
             elif 2 * batch > launch.PROGRAMS:
-                losses = torch.empty(batch, dtype=torch.float32, device=scores.device)
+                losses = empty_losses(batch, scores.device)
                 device_code.long_rows[(batch,)](
                     scores, labels, t, losses, gradient, classes, share, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,
@@ -65,7 +66,7 @@ class FusedTerms(PassTerms):
             else:
                 part, count = launch.parts(batch, classes, COLUMNS, shortest=SHORTEST_PART)
                 parts = torch.empty(batch, count, 3, dtype=torch.float32, device=scores.device)
-                losses = torch.empty(batch, dtype=torch.float32, device=scores.device)
+                losses = empty_losses(batch, scores.device)
                 device_code.parts_of_rows[(batch, count)](
                     scores, labels, t, parts, classes, part, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from onepeak.kernels import launch
 from onepeak.kernels.fused import FusedTerms
-from onepeak.kernels.one_pass import PassTerms, empty_gradient, total
+from onepeak.kernels.one_pass import PassTerms, empty_gradient, empty_losses, total
 
 RowLoss: TypeAlias = Literal[
     "mean_variance", "label_distribution", "published_label_distribution", "ranked_probability"
@@ -48,9 +48,10 @@ class RowTerms(PassTerms):
         # Only the barrier uses t, but the kernel needs an argument; that of a method left on the CPU is there too.
         t = labels if order.t is None else order.t.to(scores.device)
         rows, columns = launch.tile(batch, classes)
-        losses = torch.empty(launch.ceil(batch, rows), dtype=torch.float32, device=scores.device)
+        programs = launch.ceil(batch, rows)
+        losses = empty_losses(programs, scores.device)
         with launch.LAUNCHING, torch.cuda.device_of(scores):
-            device_rows.losses_of_rows[(len(losses),)](
+            device_rows.losses_of_rows[(programs,)](
                 scores, labels, t, losses, gradient, batch, classes, 1 / max(1, batch),
                 *self.settings, order.weight, order.slack,
                 LOSS=getattr(device_rows, self.loss.upper()).value, ORDER=kind.value, ROWS=rows, COLUMNS=columns,

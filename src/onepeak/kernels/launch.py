@@ -73,6 +73,7 @@ def scale(gradient: Tensor, factor: Tensor) -> None:
         )
 
 
+@functools.cache
 def tile(batch: int, classes: int) -> tuple[int, int]:
     """Rows and columns that one program takes of short rows.
 

@@ -43,9 +43,14 @@ def empty_gradient(scores: Tensor) -> Tensor:
     return torch.empty_like(scores, dtype=torch.float32 if scores.dtype == torch.float16 else scores.dtype)
 
 
+def empty_losses(programs: int, device: torch.device) -> Tensor:
+    """Where each program writes what it has found; one program writes the loss itself."""
+    return torch.empty(() if programs == 1 else programs, dtype=torch.float32, device=device)
+
+
 def total(losses: Tensor) -> Tensor:
-    """The sum of what each program has found, without a launch where it was one."""
-    return losses.squeeze(0) if len(losses) == 1 else losses.sum()
+    """The sum of what all programs have found."""
+    return losses.sum() if losses.ndim else losses
 
 
 class _OnePass(torch.autograd.Function):
@@ -60,16 +65,17 @@ class _OnePass(torch.autograd.Function):
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
         (upstream,) = grad_outputs
-        scores, labels = ctx.saved_tensors  # type: ignore[attr-defined]
         if torch.is_grad_enabled():
+            scores, labels = ctx.saved_tensors  # type: ignore[attr-defined]
             loss = ctx.plain(scores.float(), labels).mean()  # type: ignore[attr-defined]
             (gradient,) = torch.autograd.grad(loss, scores, upstream, create_graph=True)
             return gradient, None, None, None
         gradient = ctx.gradient  # type: ignore[attr-defined]
         if gradient is None:  # a second backward through a kept graph, after the first has scaled it in place
-            _, gradient = ctx.terms.loss_and_gradient(scores, labels)  # type: ignore[attr-defined]
+            _, gradient = ctx.terms.loss_and_gradient(*ctx.saved_tensors)  # type: ignore[attr-defined]
+        # Autograd itself takes the gradient to the dtype of the scores.
         if gradient.numel() < LARGE:
-            return (gradient * upstream).to(scores.dtype), None, None, None
+            return gradient * upstream, None, None, None
         ctx.gradient = None  # type: ignore[attr-defined]
         launch.scale(gradient, upstream)
-        return gradient.to(scores.dtype), None, None, None
+        return gradient, None, None, None
