@@ -6,7 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak import LogBarrier
+import without_float64
+from onepeak import ELBLoss, LogBarrier
 from onepeak.constraints import log_barrier
 from onepeak.errors import InputError
 from reference import constraints as reference
@@ -81,6 +82,14 @@ def test_casting_the_module_does_not_round_t():
     barrier = LogBarrier(num_classes=4).bfloat16()
     barrier.tighten()
     assert barrier.t.item() == pytest.approx(1.001)
+
+
+def test_a_device_without_float64_takes_the_barrier_and_the_losses_with_it():
+    barrier = LogBarrier(num_classes=4)
+    barrier.tighten()
+    barrier._apply(without_float64.moved)
+    assert barrier.t.item() == 1.001  # the stand-in is the CPU, where t keeps its digits
+    ELBLoss(num_classes=4)._apply(without_float64.moved)
 
 
 @pytest.mark.bad_input

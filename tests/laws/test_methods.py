@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import reference.methods as reference
+import without_float64
 from laws.brought import Brought
 from laws.kinds import (
     BATCHWISE,
@@ -509,6 +510,11 @@ def test_neither_loss_nor_answers_ask_the_device_for_a_number_and_the_loss_bring
     assert brought.by == []
     assert outputs.grad.shape == outputs.shape
     assert method.predict(outputs).shape == method.log_probs(outputs).shape[:1] == labels.shape
+
+
+@every_method
+def test_a_device_without_float64_takes_the_method(kind):
+    kind.build(5, class_weight=torch.ones(5))._apply(without_float64.moved)
 
 
 @every_method

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torchmetrics import MetricCollection
 
+import without_float64
 from onepeak import metrics
 from onepeak.metrics.catalog import METRICS, NAMES, collection
 
@@ -53,6 +54,19 @@ def test_neither_update_nor_compute_reads_a_value(record):
     weight = torch.ones(3, device="meta")
     metric.update(LOG_PROBS.to("meta"), LABELS.to("meta"), LABELS.to("meta"), sample_weight=weight)
     assert metric.compute().shape == ()
+
+
+def test_for_a_device_without_float64_states_stay_on_the_cpu_and_batches_come_to_them():
+    moved, on_cpu = collection(3, names=NAMES), collection(3, names=NAMES)
+    moved.update(LOG_PROBS[:1], LABELS[:1])
+    moved._apply(without_float64.moved)
+    batch = [each[1:].as_subclass(without_float64.Distant) for each in (LOG_PROBS, LABELS, LABELS, torch.ones(3))]
+    moved.update(*batch[:3], sample_weight=batch[3])
+    on_cpu.update(LOG_PROBS[:1], LABELS[:1])
+    on_cpu.update(LOG_PROBS[1:], LABELS[1:], LABELS[1:])
+    values, expected = moved.compute(), on_cpu.compute()
+    torch.testing.assert_close(values, expected, equal_nan=True)
+    assert all(type(value) is torch.Tensor and value.dtype == torch.float64 for value in values.values())
 
 
 @pytest.mark.gpu

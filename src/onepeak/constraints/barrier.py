@@ -101,11 +101,12 @@ class LogBarrier(OrderConstraint):
         return FusedTerms(t=self.t)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":
-        # `module.bfloat16()` must not round t: 1.001 t would be t again and the barrier would never tighten.
-        exact = self.t
+        # `module.bfloat16()` must not round t: 1.001 t would be t again and the barrier would never tighten. And
+        # `module.to("mps")` cannot move float64.
+        exact, self.t = self.t, self.t.float()
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         place = self.t.device
-        self.t = exact.to(place, torch.float32 if place.type == "mps" else torch.float64)  # mps has no float64
+        self.t = exact.to(place, torch.float32 if place.type == "mps" else torch.float64)
         return self
 
     def extra_repr(self) -> str:

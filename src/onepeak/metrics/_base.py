@@ -1,14 +1,14 @@
 """What all metric classes share: one `update` for all of them, states that sum over batches and processes.
 
-States are float64, in which counts are exact. On a device without float64 (MPS), keep the metric on the CPU and give it
-tensors that are there.
+States are float64, in which counts are exact. For a device without float64 (MPS) they stay on the CPU, and every batch
+is brought there; the pure functions want tensors on the CPU then.
 """
 
 import functools
 import inspect
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -53,6 +53,8 @@ class OrdinalMetric(Metric):
             predicted: The labels that were decided on, where that is not the mode of `log_probs`.
             sample_weight: How often each sample counts.
         """
+        log_probs, labels = _with_float64(log_probs), _with_float64(labels)
+        predicted, sample_weight = _with_float64(predicted), _with_float64(sample_weight)
         self._check(log_probs, labels, predicted)
         self._add(log_probs, labels, predicted, as_weights(sample_weight, labels))
 
@@ -79,6 +81,14 @@ class OrdinalMetric(Metric):
         if predicted is not None:
             check_labels(predicted, self.num_classes, log_probs.shape[:-1], name="predicted")
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> "OrdinalMetric":
+        try:
+            fn(torch.zeros(1, dtype=torch.float64))
+        except TypeError:  # that device has no float64
+            return self
+        super()._apply(fn, exclude_state)
+        return self
+
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Silences the warning of torchmetrics about `compute` before `update`: the value is then nan, as we say."""
         wrapped = super()._wrap_compute(compute)
@@ -92,6 +102,11 @@ class OrdinalMetric(Metric):
                 return wrapped()
 
         return quiet
+
+
+def _with_float64(given: Any) -> Any:
+    """A tensor where float64 can be had; all else as it is."""
+    return given.cpu() if isinstance(given, Tensor) and given.device.type == "mps" else given
 
 
 class LabelMetric(OrdinalMetric):
