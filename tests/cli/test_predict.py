@@ -69,7 +69,7 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     result = run(picture_run().folder, folder, folder / "gone.png", "--json", "--batch-size", 2, ON_CPU)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.exit_code == 0
-    assert result.stderr == "onepeak: 2 of 6 could not be read; their rows say why.\n"
+    assert result.stderr == "onepeak: 2 of 6 could not be answered; their rows say why.\n"
     assert [row["error"] is None for row in rows] == [True, False, True, True, True, False]
     assert rows[1]["error"].startswith("cut off or damaged")
     assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
@@ -120,6 +120,16 @@ def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
     assert [row["log_probs"] for row in rows] == said.log_probs.tolist()
     assert result.stderr == "Note: 1 name of the column 'tone' without a code, taken as missing: pale\n"
     assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""
+
+
+def test_a_row_without_a_posterior_says_so_and_the_others_are_answered(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,1e30\n2,2\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--json", "--batch-size", 2, ON_CPU)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert [(row["line"], row["label"] is None) for row in rows] == [(2, False), (3, True), (4, False)]
+    assert rows[1]["error"].startswith("the model has no posterior for it")
+    assert result.stderr == "onepeak: 1 of 3 could not be answered; their rows say why.\n"
 
 
 def test_a_reader_that_has_enough_ends_it_quietly(folder):

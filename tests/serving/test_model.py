@@ -14,6 +14,7 @@ from onepeak.metrics.functional import side_order_index
 from onepeak.posterior import covers, is_unimodal, mean, project, sizes, temper
 from onepeak.serving import load, stream
 from onepeak.serving.reading import Reading
+from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import predict
 from trained_models import picture_run, table_run
@@ -255,6 +256,18 @@ def test_inputs_that_are_no_such_rows_are_refused(table_model, tmp_path):
         table_model.predict(3)
     with pytest.raises(InputError, match="This model reads rows of a table, got a picture"):
         table_model.pixels(tmp_path / "a.png")
+
+
+@pytest.mark.bad_input
+def test_a_row_without_a_posterior_is_named_and_changes_no_other_answer(table_model):
+    rows = pandas.DataFrame({"size": [0.5, 1e30, 2.0], "tone": ["1", "dark", "2"]})
+    with pytest.raises(InputError, match="row 1 of the inputs cannot be answered: the model has no posterior for it"):
+        table_model.predict(rows)
+    labels, log_probs = table_model.row_answers(rows_of(rows, table_model.description.table).rows)
+    said = table_model.predict(rows.iloc[[0, 2]], raw=True)
+    assert log_probs.isnan().any(dim=-1).tolist() == [False, True, False]
+    assert torch.equal(labels[[0, 2]], said.labels)
+    torch.testing.assert_close(log_probs[[0, 2]], said.log_probs, rtol=0, atol=1e-6)
 
 
 @pytest.mark.gpu

@@ -7,6 +7,8 @@ from PIL import Image
 
 from onepeak.errors import InputError
 from onepeak.serving import load, stream
+from onepeak.serving.streaming import stream_rows
+from onepeak.serving.table_rows import rows_of
 from trained_models import picture_run, table_run
 
 
@@ -66,6 +68,25 @@ def test_a_size_that_the_network_cannot_take_is_an_error_of_its_row(model, pictu
     tall = np.zeros((96, 48, 3), np.uint8)
     rows = list(stream(model, [pictures[0], tall, pictures[0]]))
     assert [row.error for row in rows] == [None, "the network cannot take 96 x 48 pixels: out of memory", None]
+
+
+def test_a_posterior_that_is_no_number_is_an_error_of_its_row_alone(model, pictures, monkeypatch):
+    forward = model.network.forward
+    monkeypatch.setattr(
+        model.network, "forward", lambda images: forward(images).index_fill(0, torch.tensor(1), torch.nan)
+    )
+    rows = list(stream(model, [pictures[0], pictures[3], pictures[6]]))
+    assert [row.error is None for row in rows] == [True, False, True]
+    assert rows[1].error.startswith("the model has no posterior for it")
+    with pytest.raises(InputError, match="item 1 of the inputs cannot be answered: the model has no posterior for it"):
+        model.predict([pictures[0], pictures[3], pictures[6]])
+
+
+def test_rows_of_a_table_come_as_predict_says_them_in_batches_of_any_size():
+    table_model, path = load(table_run().folder), table_run().folder.parent / "grades.csv"
+    said = table_model.predict(path, batch_size=7)
+    table = rows_of(path, table_model.description.table)
+    assert list(stream_rows(table_model, table, batch_size=7)) == list(said)
 
 
 def test_rows_come_while_later_pictures_are_unread(model, pictures):

@@ -51,8 +51,8 @@ def predict(
     The interval, lower to upper, holds the true class of 9 in 10 (see --alpha). A row is paradoxical where the second
     most probable class is no neighbour of the first.
 
-    A picture that cannot be read is a row with its error; the exit status is 1 only if all fail. Rows of a CSV are
-    called by their line: the header is line 1.
+    A picture that cannot be read, or a row that the model has no posterior for, is a row with its error; the exit
+    status is 1 only if all fail. Rows of a CSV are called by their line: the header is line 1.
 
     Example: onepeak predict model scans/ --csv > answers.csv
     """
@@ -89,7 +89,7 @@ def predict(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
     if failed:
-        typer.echo(f"onepeak: {failed:,} of {total:,} could not be read; their rows say why.", err=True)
+        typer.echo(f"onepeak: {failed:,} of {total:,} could not be answered; their rows say why.", err=True)
     if failed == total:
         raise typer.Exit(1)
 
@@ -104,26 +104,23 @@ def _answers(
     model: "Model", inputs: list[Path], batch_size: int | None, reading: "Reading"
 ) -> "tuple[Iterator[Row], int, SourceName, tuple[str, ...]]":
     """The rows, how many there will be, what they are called by, and notes."""
-    from onepeak.serving import picture_paths, stream
-    from onepeak.serving.model import PICTURES_A_BATCH
+    from onepeak.serving import picture_paths
+    from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
+    from onepeak.serving.streaming import stream, stream_rows
+    from onepeak.serving.table_rows import rows_of
 
-    if not model.reads_tables:
+    reading.check(model.description.calibration)
+    if model.description.table is None:
         paths = picture_paths(inputs)
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, paths, batch_size=size, reading=reading)
         return rows, len(paths), "path", reading.notes(model.description.calibration)
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    said = model.predict(
-        inputs[0],
-        batch_size=batch_size,
-        alpha=reading.alpha,
-        decide=reading.decide,
-        cost=reading.cost,
-        project=reading.project,
-        raw=reading.raw,
-    )
-    return said.rows(), len(said), said.source_name, said.notes
+    table = rows_of(inputs[0], model.description.table)
+    rows = stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, reading=reading)
+    notes = (*table.notes, *reading.notes(model.description.calibration))
+    return rows, len(table.rows), table.source_name, notes
 
 
 @contextmanager

@@ -12,13 +12,13 @@ from onepeak._check import check_integer
 from onepeak.data.batches import normalise
 from onepeak.data.decode import UnreadablePictureError
 from onepeak.data.manifest import FeatureRows
-from onepeak.errors import InputError
+from onepeak.errors import InputError, NotFiniteError
 from onepeak.networks.network import Network
 from onepeak.serving.choosing import model_folder
 from onepeak.serving.costs import costs_of
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
-from onepeak.serving.prediction import Prediction, SourceName
+from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
@@ -147,8 +147,8 @@ class Model:
             One answer a sample, in their order. Pictures are read as they are needed, a few at a time.
 
         Raises:
-            InputError: Some input is no picture or has not the columns of the model; `onepeak.serving.stream` goes on
-                past bad files.
+            InputError: Some input is no picture, has not the columns of the model, or has no posterior (numbers far
+                beyond those of the training); `onepeak.serving.stream` goes on past bad files.
         """
         costs = costs_of(cost, self.classes)
         reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
@@ -177,11 +177,14 @@ class Model:
         return pixels_of(picture, self.description.resize)
 
     def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
-        """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once."""
+        """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once.
+
+        A posterior is NaN, and its label says nothing, where the network gives no finite number.
+        """
         return self._computed(self._images(pictures))
 
     def row_answers(self, rows: FeatureRows) -> tuple[Tensor, Tensor]:
-        """The method's own labels and posteriors, on the CPU, of rows as for `predict_rows`, computed at once."""
+        """As `answers` gives them, of rows as for `predict_rows`."""
         if self.description.table is None:
             raise InputError("This model reads pictures, got rows of a table.")
         return self._computed(torch.from_numpy(self.description.table.encode(rows)).to(self.device))
@@ -250,7 +253,13 @@ class Model:
             reading: What to make of the posteriors.
             source_name: What the samples are called by; see `SourceName`.
             notes: What the user should know already.
+
+        Raises:
+            NotFiniteError: Some sample has no posterior; `rows` goes on past those.
         """
+        if (lost := log_probs.isnan().any(dim=-1)).any():
+            first = sources[int(lost.int().argmax())]
+            raise NotFiniteError(f"{source_name} {first} of the inputs cannot be answered: {NO_POSTERIOR}.")
         calibration = self.description.calibration
         read = reading.read(log_probs, labels, calibration)
         return Prediction(
@@ -263,6 +272,24 @@ class Model:
             source_name=source_name,
             notes=(*notes, *reading.notes(calibration)),
         )
+
+    def rows(
+        self, labels: Tensor, log_probs: Tensor, sources: tuple[str | int, ...], reading: Reading
+    ) -> Iterator[Row]:
+        """What `answers` gives, read as asked; a sample without a posterior is a row that says so.
+
+        Args:
+            labels: The method's own.
+            log_probs: The method's posteriors.
+            sources: What each sample is called by.
+            reading: What to make of the posteriors.
+        """
+        lost = log_probs.isnan().any(dim=-1).tolist()
+        known = [place for place, gone in enumerate(lost) if not gone]
+        names = tuple(sources[place] for place in known)
+        said = self.prediction(labels[known], log_probs[known], names, reading).rows()
+        for source, gone in zip(sources, lost, strict=True):
+            yield Row(source=source, error=NO_POSTERIOR) if gone else next(said)
 
     def _predict_pictures(self, pictures: list[Picture], batch_size: int | None, reading: Reading) -> Prediction:
         labels = torch.empty(len(pictures), dtype=torch.int64)
@@ -294,6 +321,9 @@ class Model:
     @torch.inference_mode()
     def _computed(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
         with same_bits():
-            outputs = self.network(inputs)
-            method = self.network.method
-            return method.predict(outputs).long().cpu(), method.log_probs(outputs).float().cpu()
+            outputs, method = self.network(inputs), self.network.method
+            log_probs = method.log_probs(outputs)
+            known = ~log_probs.isnan().any(dim=-1)  # nobody else's answer depends on a sample that has none
+            labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)
+            labels[known] = method.predict(outputs[known]).long()
+            return labels.cpu(), log_probs.float().cpu()

@@ -19,6 +19,8 @@ SourceName: TypeAlias = Literal["path", "line", "row", "item"]
 header is line 1); its row in another table (the index of a DataFrame, from 1 in a parquet file); or its position, from
 0, among the inputs."""
 
+NO_POSTERIOR = "the model has no posterior for it, as with numbers far beyond those it was trained on"
+"""Why a sample that could be read has no answer."""
 _SHOWN = 3
 """Samples that the text of a prediction tells of."""
 

@@ -1,15 +1,18 @@
-"""Answers for any number of pictures in constant memory; a bad file is a row with its error."""
+"""Answers one by one for pictures in constant memory, or for rows of a table; a bad one is a row with its error."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 from onepeak._check import check_integer
 from onepeak.errors import InputError
-from onepeak.serving.model import PICTURES_A_BATCH, Model
+from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
 from onepeak.serving.pictures import Picture
 from onepeak.serving.prediction import Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
+from onepeak.serving.table_rows import TableRows
 
 
 def stream(
@@ -41,6 +44,30 @@ def stream(
     return _rows(model, pictures, batch_size, reading)
 
 
+def stream_rows(
+    model: Model,
+    table: TableRows,
+    *,
+    batch_size: int = ROWS_A_BATCH,
+    reading: Reading = Reading(),  # noqa: B008 - it never changes
+) -> Iterator[Row]:
+    """Answers one by one for the rows of a table; a row that the model has no posterior for says so.
+
+    Args:
+        model: A model of a table.
+        table: With the columns and codes of the model; see `onepeak.serving.table_rows.rows_of`.
+        batch_size: The most rows computed at once.
+        reading: What to make of the posteriors.
+
+    Yields:
+        A row a row.
+    """
+    check_integer("batch_size", batch_size, minimum=1)
+    for places in np.split(np.arange(len(table.rows)), range(batch_size, len(table.rows), batch_size)):
+        labels, log_probs = model.row_answers(table.rows.take(places))
+        yield from model.rows(labels, log_probs, tuple(table.sources[place] for place in places), reading)
+
+
 def _rows(model: Model, pictures: Iterable[Picture], batch_size: int, reading: Reading) -> Iterator[Row]:
     waiting = SizeBatches(batch_size)
     sources: dict[int, str | int] = {}  # of the pictures whose rows are not given yet
@@ -70,8 +97,7 @@ def _answered(model: Model, batch: Batch, sources: dict[int, str | int], reading
     names = tuple(sources[place] for place in places)
     try:
         labels, log_probs = model.answers([pixels for _, pixels in batch])
-        said = model.prediction(labels, log_probs, names, reading)
-        yield from zip(places, list(said.rows()), strict=True)
+        yield from zip(places, list(model.rows(labels, log_probs, names, reading)), strict=True)
     except (InputError, RuntimeError) as error:  # a size the network cannot take, or no memory for it: torch says so
         height, width = batch[0][1].shape[:2]
         reason = str(error).partition("\n")[0]

@@ -1,3 +1,4 @@
+import asyncio
 import json
 import threading
 
@@ -7,6 +8,9 @@ import torch
 
 from http_server import asking, encoded
 from onepeak.serving.http import Limits, create_app
+from onepeak.serving.http.predictor import Predictor
+from onepeak.serving.model import ROWS_A_BATCH
+from onepeak.serving.reading import Reading
 
 PNG = {"Content-Type": "image/png"}
 
@@ -223,6 +227,20 @@ def test_rows_without_a_posterior_are_named(ask_table, table, monkeypatch):
     answer = ask_table.post("/v1/predict", json={"rows": [{"size": 1, "tone": "1"}] * 2})
     assert answer.status_code == 422
     assert answer.json()["error"]["message"].startswith("`rows[1]`: the model has no posterior")
+
+
+def test_the_row_of_one_client_fails_no_request_of_another(table):
+    async def together():
+        predictor = Predictor(table, Limits())
+        good, bad = {"size": 1.0, "tone": "1"}, {"size": 1e30, "tone": "1"}
+        asked = [[good] * ROWS_A_BATCH, [good], [bad], [good]]  # the last three gather while the first is computed
+        said = await asyncio.gather(*(predictor.rows(rows, Reading()) for rows in asked), return_exceptions=True)
+        predictor.close()
+        return said
+
+    _, first, refused, last = asyncio.run(together())
+    assert first.answers[0].label == last.answers[0].label == int(table.predict({"size": 1.0, "tone": "1"}).labels)
+    assert str(refused).startswith("`rows[0]`: the model has no posterior")
 
 
 @pytest.mark.bad_input

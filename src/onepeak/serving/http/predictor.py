@@ -25,7 +25,7 @@ from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.uploads import Upload
 from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
 from onepeak.serving.pictures import Pixels
-from onepeak.serving.prediction import Row
+from onepeak.serving.prediction import NO_POSTERIOR, Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.table_rows import TableRows, rows_of
 
@@ -42,7 +42,7 @@ class Unanswered:
     message: str
 
 
-_LOST = Unanswered(code="no_posterior", message="the model has no posterior for it")
+_LOST = Unanswered(code="no_posterior", message=NO_POSTERIOR)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
