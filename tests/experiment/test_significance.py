@@ -184,9 +184,16 @@ def test_no_difference_at_all_is_no_evidence():
     assert rank_biserial(zeros) == 0.0
 
 
-def test_the_same_difference_every_time_is_certain():
-    same = np.array([0.3, 0.1 + 0.2, 0.3])  # not the same in the last bit
-    assert corrected_t_test(same, test_train_ratio=0.25) == 0.0
+@pytest.mark.parametrize("n", [2, 3, 10, 2000])
+def test_the_same_difference_every_time_is_as_sure_as_its_sign(n):
+    same = np.resize([0.3, 0.1 + 0.2], n)  # not the same in the last bit
+    expected = stats.binomtest(n, n).pvalue
+    assert corrected_t_test(same, test_train_ratio=0.25) == pytest.approx(expected)
+    assert corrected_t_test(-same, test_train_ratio=0.25) == pytest.approx(expected)
+
+
+def test_the_same_difference_every_time_is_a_boundless_effect():
+    same = np.array([0.3, 0.1 + 0.2, 0.3])
     assert cohen_dz(same) == math.inf
     assert cohen_dz(-same) == -math.inf
 

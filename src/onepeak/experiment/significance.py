@@ -53,7 +53,8 @@ def corrected_t_test(differences: Differences, *, test_train_ratio: float) -> fl
         test_train_ratio: Samples tested on by samples trained on.
 
     Returns:
-        NaN for fewer than two pairs; 1 where all differences are zero; 0 where all are the same and not zero.
+        NaN for fewer than two pairs; 1 where all differences are zero. Where all are the same and not zero there is no
+        spread to measure by: then the exact sign test's, :math:`2^{1-n}`, which is 1/2 for two pairs.
 
     Example:
         >>> round(corrected_t_test(np.array([0.1, 0.3, 0.2, 0.4]), test_train_ratio=0.25), 4)
@@ -68,7 +69,7 @@ def corrected_t_test(differences: Differences, *, test_train_ratio: float) -> fl
     check_number("test_train_ratio", test_train_ratio, above=0.0)
     mean, deviation = differences.mean(), _spread(differences)
     if deviation == 0:
-        return 1.0 if mean == 0 else 0.0
+        return 1.0 if mean == 0 else 2.0 ** (1 - n)
     stats = require("scipy.stats", extra="report", purpose="A significance test")
     t = mean / (deviation * np.sqrt(1 / n + test_train_ratio))
     return float(2 * stats.t.sf(abs(t), df=n - 1))
