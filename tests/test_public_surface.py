@@ -13,6 +13,11 @@ def test_every_public_name_is_there_and_documented(name):
     assert getattr(onepeak, name).__doc__
 
 
+@pytest.mark.parametrize("name", onepeak.__all__)
+def test_a_name_is_the_same_at_its_first_use_and_later(name):
+    assert onepeak.__getattr__(name) is getattr(onepeak, name)
+
+
 def test_dir_shows_every_public_name():
     assert set(onepeak.__all__) <= set(dir(onepeak))
 
@@ -47,3 +52,8 @@ def test_losses_and_methods_need_neither_torchmetrics_nor_torchvision():
 def test_the_catalog_is_called_however_its_package_was_imported():
     code = "import onepeak.methods.poisson, onepeak; print(len(onepeak.methods()), onepeak.methods.poisson.__name__)"
     assert python(code).split() == [str(len(onepeak.methods())), "onepeak.methods.poisson"]
+
+
+def test_the_package_of_methods_is_there_at_its_first_use():
+    code = "import onepeak, sys; print('torch' in sys.modules, onepeak.methods.Method.__name__, len(onepeak.methods()))"
+    assert python(code).split() == ["False", "Method", str(len(onepeak.methods()))]

@@ -53,7 +53,7 @@ __getattr__, __dir__ = lazy_names(
         "errors": "",
         "load": "onepeak.serving",
         "method": "onepeak.methods.catalog",
-        "methods": "onepeak.methods.catalog",
+        "methods": "",  # a package that is called: see there
         "metrics": "",
         "networks": "",
         "order_gaps": "onepeak.constraints",
