@@ -84,6 +84,22 @@ def test_the_table_is_printed_and_everything_is_in_the_folder(table, tmp_path, r
     assert (status, errors) == (0, "")  # nothing is left to do, and nothing is said of it
 
 
+def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp_path, run, here, no_pages):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'data = "{table}"\nlabel = "grade"\nfolds = 1\nrecipe = {{ epochs = 1 }}\n'
+        'methods = ["ce", { name = "ce", recipe = { class_weight = [1, 2, 3, 4] }, label = "own" }]'
+    )
+    out = tmp_path / "out"
+    status, _, errors = run("compare", plan, "--class-weight", "balanced", "--device", "cpu", "--out", out)
+    assert status == 0, errors
+    results = [json.loads((out / "runs" / name / "split0-fold0" / "result.json").read_text()) for name in ("ce", "own")]
+    assert [result["class_weight"] for result in results] == [[1, 1, 1, 1], [1, 2, 3, 4]]  # 12 of each to train on
+    assert 'class_weight = "balanced"' in (out / "config.toml").read_text()
+    status, _, errors = run("compare", out, "--device", "cpu", "--class-weight", "1,1,1,1")
+    assert "recipe.class_weight is 'balanced' there and [1, 1, 1, 1] here" in errors
+
+
 def test_given_the_folder_of_a_comparison_it_goes_on_with_that(table, tmp_path, run, here, no_pages):
     out = tmp_path / "out"
     assert run(*flags_of(table, out))[0] == 0
@@ -263,6 +279,8 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
         (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
+        (("--class-weight", "rare"), ("onepeak: `--class-weight` must be 'balanced' or a number a class, got 'rare'",)),
+        (("--class-weight", "1,2"), ("`class_weight` must be 'balanced' or 4 numbers, one a class, got 2 of them",)),
         (("--splits", "0"), ("`splits` must be an integer >= 1, got 0",)),
         (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
         (("--label", "grad"), ("'grad'", "grade")),

@@ -199,11 +199,11 @@ def test_resume_with_nothing_to_go_on_with_starts_anew(run, table, tmp_path):
 def test_flags_come_before_the_recipe_and_settings_reach_the_method(run, table, tmp_path):
     (tmp_path / "mine.toml").write_text('epochs = 9\nlr = 0.02\nschedule = "constant"\nwarmup_epochs = 0\n')
     more = ("--recipe", tmp_path / "mine.toml", "--select", "rps", "--set", "t=2.5", "--fold", 3, "--seed", 7)
-    more += ("--network", "hidden=8,4", "--network", "dropout=0.25")
+    more += ("--network", "hidden=8,4", "--network", "dropout=0.25", "--class-weight", "1,1,2.5,3")
     assert run(*flags_of(table, tmp_path / "run", *more))[0] == 0
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert [result[key] for key in ("epochs", "selected_by", "fold", "seed")] == [2, "rps", 3, 7]
-    assert result["method_settings"] == {"t": 2.5}
+    assert (result["method_settings"], result["class_weight"]) == ({"t": 2.5}, [1, 1, 2.5, 3])
     network = onepeak.load(tmp_path / "run").description.network
     assert (network.hidden, network.dropout) == ((8, 4), 0.25)
     assert history_of(tmp_path / "run")["lr"].tolist() == [0.02, 0.02]
@@ -247,6 +247,8 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--lr", "-1"), ("onepeak: `--lr` must be a finite number > 0, got -1.0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
+        (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or a number a class, got 'rare'",)),
+        (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one a class, got 2",)),
         (("--network", "hiden=8"), ("Unknown setting of a network 'hiden'. Did you mean 'hidden'?",)),
         (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
         (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),

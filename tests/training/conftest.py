@@ -29,8 +29,8 @@ def split():
 def trained(tmp_path, table, split, fabric):
     """Trains a run over the planted table and gives its folder and result; settings of the recipe by name."""
 
-    def train(name="run", *, method="elb", dropout=0.0, seed=0, class_weight=None, watches=(), folder=None, **recipe):
-        settings = settings_of(method, replace(RECIPE, **recipe), dropout=dropout, seed=seed, class_weight=class_weight)
+    def train(name="run", *, method="elb", dropout=0.0, seed=0, watches=(), folder=None, **recipe):
+        settings = settings_of(method, replace(RECIPE, **recipe), dropout=dropout, seed=seed)
         folder = folder or tmp_path / name
         return folder, train_run(settings, table, split, folder, fabric=fabric, watches=watches, checkpoint_seconds=0)
 

@@ -114,6 +114,12 @@ def test_every_difference_is_named_and_of_content_only_that_it_differs(tmp_path)
         load_checkpoint(path, fingerprint=now)
 
 
+def test_a_setting_that_an_older_version_did_not_have_and_that_is_not_used_changes_nothing(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    save_checkpoint(replace(made_checkpoint(1), fingerprint={"run": "mine", "old": "None"}), path)
+    assert load_checkpoint(path, fingerprint={"run": "mine", "recipe.new": "None"}) is not None
+
+
 def test_how_far_a_run_came_is_read_without_its_settings(tmp_path):
     path = tmp_path / "checkpoint.pt"
     assert epochs_done(path) == 0

@@ -1,5 +1,6 @@
 import json
 import socket
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -25,7 +26,7 @@ def test_two_processes_train_as_one_with_the_same_global_batch(tmp_path, table, 
     outputs_of(start_script("train_together.py", tmp_path / "two", *METHODS, **as_torchrun()))
     for method in METHODS:
         alone, together = tmp_path / "one" / method, tmp_path / "two" / method
-        settings = settings_of(method, RECIPE, class_weight=WEIGHTS)
+        settings = settings_of(method, replace(RECIPE, class_weight=WEIGHTS))
         train_run(settings, table, split, alone, fabric=fabric)
 
         one, two = (load_file(folder / "model.safetensors") for folder in (alone, together))

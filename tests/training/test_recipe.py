@@ -28,6 +28,9 @@ from onepeak.training.recipe import SETTING_NAMES, Recipe
         ("clip_norm", 0.0, r"`clip_norm` must be a finite number > 0, got 0.0"),
         ("ema", 1.0, r"`ema` must be a finite number > 0 and < 1, got 1.0"),
         ("patience", 0, r"`patience` must be an integer >= 1, got 0"),
+        ("class_weight", "balance", r"`class_weight` must be 'balanced' or a number a class, got 'balance'"),
+        ("class_weight", 2.0, r"`class_weight` must be 'balanced' or a number a class, got 2.0"),
+        ("class_weight", (1.0, 0), r"`class_weight` must be a finite number > 0, got 0"),
         ("select", "maee", r"`select`.*'maee'.*mae"),
     ],
 )
@@ -53,6 +56,7 @@ def test_the_plain_settings_are_all_but_the_geometry_of_pictures():
         ({"nesterov": True}, "`nesterov` must be false without SGD and momentum"),
         ({"nesterov": True, "optimizer": "sgd", "momentum": 0.0}, "`nesterov` must be false without SGD and momentum"),
         ({"select": "last", "patience": 5}, "`patience` must be left out where `select` is 'last'"),
+        ({"balanced": True, "class_weight": "balanced"}, "`class_weight` must not be 'balanced' where `balanced`"),
         ({"balanced": "false"}, "`balanced` must be true or false, got 'false'"),
     ],
 )

@@ -10,6 +10,7 @@ CHANGES = {
     "adamw": {},
     "sgd, average, dropout": {"optimizer": "sgd", "ema": 0.9, "dropout": 0.3},
     "balanced": {"balanced": True},
+    "class weights": {"class_weight": "balanced"},
 }
 
 

@@ -147,8 +147,8 @@ def test_a_method_with_layers_of_its_own_draws_nothing_that_another_thread_would
 def test_a_run_that_is_over_frees_its_network_without_the_garbage_collector(trained, monkeypatch):
     networks = []
 
-    def making(*args):
-        network = make_network(*args)
+    def making(*args, **given):
+        network = make_network(*args, **given)
         networks.append(weakref.ref(network))
         return network
 
@@ -208,7 +208,7 @@ def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric
     others = [
         fingerprint(replace(settings, seed=1), table, split, fabric),
         fingerprint(replace(settings, method="ce"), table, split, fabric),
-        fingerprint(replace(settings, class_weight=WEIGHTS), table, split, fabric),
+        fingerprint(replace(settings, recipe=replace(RECIPE, class_weight=WEIGHTS)), table, split, fabric),
         fingerprint(replace(settings, recipe=replace(RECIPE, momentum=0.8)), table, split, fabric),
         fingerprint(settings, table, replace(split, test=split.test[:-1]), fabric),
         fingerprint(settings, Prepared(manifest=table.manifest, store=None, digests=("other",)), split, fabric),
@@ -298,9 +298,19 @@ def test_a_split_of_other_data_is_refused(tmp_path, table, fabric):
         train_run(settings_of(), table, split_of(200), tmp_path, fabric=fabric)
 
 
+def test_balanced_classes_are_those_of_the_training_part_and_are_in_the_records(trained, table, split):
+    folder, result = trained(class_weight="balanced")
+    counts = np.bincount(table.manifest.labels[split.train])
+    assert result["class_weight"] == pytest.approx(len(split.train) / (len(CLASSES) * counts))
+    assert json.loads((folder / "result.json").read_text())["class_weight"] == list(result["class_weight"])
+    assert load_description(folder).class_weight == result["class_weight"]
+    assert bits_of(folder) == bits_of(trained("numbers", class_weight=result["class_weight"])[0])
+    assert bits_of(folder) != bits_of(trained("plain")[0])
+
+
 @pytest.mark.bad_input
 def test_class_weights_of_another_number_of_classes_are_refused(trained):
-    with pytest.raises(InputError, match=r"`class_weight` must have shape \(4,\), got \(2,\)"):
+    with pytest.raises(InputError, match=r"`class_weight` must be 'balanced' or 4 numbers, one a class, got 2 of them"):
         trained(class_weight=(1.0, 2.0))
 
 

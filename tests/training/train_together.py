@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import lightning.fabric  # noqa: F401 - imported before the fork, so that the second process need not
@@ -20,7 +21,7 @@ def main(folder, *methods):
     fabric = make_fabric(device="cpu")
     assert fabric.world_size == int(os.environ["WORLD_SIZE"])
     for method in methods:
-        settings = settings_of(method, RECIPE, class_weight=WEIGHTS)
+        settings = settings_of(method, replace(RECIPE, class_weight=WEIGHTS))
         train_run(settings, prepare(planted_table(), RECIPE), split_of(101), Path(folder, method), fabric=fabric)
 
 

@@ -39,6 +39,7 @@ def compare(
     select: Annotated[
         str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")
     ] = None,
+    class_weight: options.ClassWeight = None,
     network: options.Network = [],  # noqa: B006
     backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
     pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,
@@ -100,7 +101,15 @@ def compare(
             }
         ),
         recipe=recipe,
-        recipe_changes=options.given({"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select}),
+        recipe_changes=options.given(
+            {
+                "epochs": epochs,
+                "batch_size": batch_size,
+                "lr": lr,
+                "select": select,
+                "class_weight": options.class_weight(class_weight),
+            }
+        ),
         network=options.network_settings(network) | options.given({"backbone": backbone, "pooling": pooling}),
         device=device,
         executor=executor,

@@ -26,6 +26,10 @@ Order = Annotated[
 ]
 Label = Annotated[str | None, typer.Option("--label", help="The column of labels in a table.")]
 Group = Annotated[str | None, typer.Option("--group", help="The column of groups: person, patient, slide.")]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option("--class-weight", help="balanced: rare classes count as much as others; or a number a class: 1,1,3."),
+]
 Network = Annotated[
     list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
 ]
@@ -78,6 +82,18 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
             raise InputError(f"`{flag}` must be name=value, got {pair!r}.")
         found[name] = setting_value(text)
     return found
+
+
+def class_weight(text: str | None) -> object:
+    """What `--class-weight` says: a name, or a number a class.
+
+    Example:
+        >>> class_weight("balanced"), class_weight("1,1,2.5")
+        ('balanced', (1, 1, 2.5))
+    """
+    from onepeak.experiment.entries import setting_value
+
+    return None if text is None else setting_value(text)
 
 
 def number_or_auto(name: str, value: str) -> int | Literal["auto"]:

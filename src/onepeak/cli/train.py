@@ -26,6 +26,7 @@ def train(
     select: Annotated[
         str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")
     ] = None,
+    class_weight: options.ClassWeight = None,
     variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
     settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
     network: options.Network = [],  # noqa: B006
@@ -62,7 +63,15 @@ def train(
         split=split,
         fold=fold,
         recipe=recipe,
-        changes=options.given({"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select}),
+        changes=options.given(
+            {
+                "epochs": epochs,
+                "batch_size": batch_size,
+                "lr": lr,
+                "select": select,
+                "class_weight": options.class_weight(class_weight),
+            }
+        ),
         variant=variant,
         settings=options.settings_of(settings),
         network=options.network_settings(network) | options.given({"backbone": backbone, "pooling": pooling}),

@@ -20,6 +20,7 @@ from onepeak.errors import InputError, StoppedError, in_documentation
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.checkpoint import epochs_done
+from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
@@ -143,7 +144,9 @@ def choose_recipe(request: TrainRequest, manifest: Manifest) -> Recipe:
     """The preset or the file, with what the flags say instead."""
     recipe = recipe_for(manifest, read_recipe(request.recipe), source=request.recipe)
     with named_as_flags(request.changes):
-        return replace(recipe, **request.changes)
+        recipe = replace(recipe, **request.changes)
+        class_weights(recipe.class_weight, manifest.labels, manifest.num_classes)  # told before any picture is read
+    return recipe
 
 
 def choose_split(request: TrainRequest, manifest: Manifest) -> Split:

@@ -12,6 +12,7 @@ from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.plan import Experiment
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
+from onepeak.training.class_weights import class_weights
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, recipe_for
@@ -68,7 +69,7 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
     # What cannot be built or trained is told before any picture is read, and once instead of by every run.
     try_network(manifest, experiment.network, weights=experiment.weights_file)
     for entry in experiment.methods:
-        recipe_of(entry, recipe)
+        class_weights(recipe_of(entry, recipe).class_weight, manifest.labels, manifest.num_classes)
         method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
     splits_of(experiment, manifest)
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.skip_bad, quiet=quiet)

@@ -50,10 +50,9 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
 def load_checkpoint(path: Path, *, fingerprint: dict[str, str]) -> Checkpoint | None:
     """The checkpoint, or None where there is none yet."""
     checkpoint = _read(path)
-    if checkpoint is not None and checkpoint.fingerprint != fingerprint:
+    if checkpoint is not None and (differences := _differences(checkpoint.fingerprint, fingerprint)):
         raise InputError(
-            f"The checkpoint {path} belongs to a run with other settings ("
-            f"{_differences(checkpoint.fingerprint, fingerprint)}): "
+            f"The checkpoint {path} belongs to a run with other settings ({differences}): "
             "give the same settings to go on with it, or another --out to start anew."
         )
     return checkpoint
@@ -82,12 +81,14 @@ def _read(path: Path, *, mapped: bool = False) -> Checkpoint | None:
 
 
 def _differences(before: dict[str, str], now: dict[str, str]) -> str:
-    """What differs between two fingerprints, in words; hashes say nothing to a reader and are left out."""
-    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    """What differs between two fingerprints, in words; hashes say nothing to a reader and are left out.
+
+    A setting that one side lacks belongs to another version; where it is None it does nothing, and the runs are alike.
+    """
+    names = [name for name in {**before, **now} if before.get(name, "None") != now.get(name, "None")]
     return "; ".join(
         f"other {name}"
         if any(side.get(name, "").startswith(HASH) for side in (before, now))
-        # a setting that one side lacks belongs to another version
         else f"{name} was {before.get(name, 'unknown')}, is now {now.get(name, 'unknown')}"
         for name in names
     )

@@ -44,6 +44,8 @@ class Recipe:
     """Whether batch norm takes its statistics over all processes; for several GPUs with few samples each."""
     balanced: bool = False
     """Whether samples are drawn so that every class comes equally often."""
+    class_weight: str | tuple[float, ...] | None = None
+    """How much each class counts in the loss: "balanced" for all alike, however rare, or a number a class."""
     patience: int | None = None
     """Epochs without a better validation before training stops; None to run them all."""
     select: str = "mae"
@@ -76,12 +78,22 @@ class Recipe:
             check_integer("patience", self.patience, minimum=1)
         if self.select == "last" and self.patience is not None:
             raise InputError("`patience` must be left out where `select` is 'last': it waits for a better epoch.")
+        self._check_class_weight()
         for name in ("nesterov", "balanced", "sync_batch_norm"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
         if self.nesterov and (self.optimizer != "sgd" or self.momentum == 0):
             raise InputError("`nesterov` must be false without SGD and momentum: it would do nothing.")
         check_choice("select", self.select, ("last", "loss", "as_published", *(record.name for record in METRICS)))
+
+    def _check_class_weight(self) -> None:
+        if isinstance(self.class_weight, tuple):
+            for weight in self.class_weight:
+                check_number("class_weight", weight, above=0)
+        elif self.class_weight not in (None, "balanced"):
+            raise InputError(f"`class_weight` must be 'balanced' or a number a class, got {self.class_weight!r}.")
+        if self.class_weight == "balanced" and self.balanced is True:
+            raise InputError("`class_weight` must not be 'balanced' where `balanced` is true: once is enough.")
 
 
 SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))

@@ -19,6 +19,7 @@ from onepeak.networks.network import Network
 from onepeak.networks.seeds import seeded
 from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import HASH, clear_unfinished, write_in_one_step
+from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
 from onepeak.training.history import write_history
@@ -44,7 +45,6 @@ class RunSettings:
     method: str
     variant: Variant = "corrected"
     method_settings: dict[str, Any] = field(default_factory=dict)
-    class_weight: tuple[float, ...] | None = None
     network: NetworkSettings
     weights: Path | None = None
     """A local file with the backbone's first weights."""
@@ -98,7 +98,8 @@ def train_run(
         shape = settings.network
         if encoder is not None:
             shape = NetworkSettings(**{**asdict(shape), "num_features": encoder.num_features})
-        network = make_network(settings, shape, manifest.num_classes).to(fabric.device)
+        weights = class_weights(settings.recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
+        network = make_network(settings, shape, manifest.num_classes, class_weight=weights).to(fabric.device)
         loop = Loop(
             network,
             feed,
@@ -135,7 +136,7 @@ def train_run(
         method=settings.method,
         variant=settings.variant,
         method_settings=settings.method_settings,
-        class_weight=settings.class_weight,
+        class_weight=weights,
         network=shape,
         resize=None if prepared.store is None else settings.recipe.resize,
         table=encoder,
@@ -150,6 +151,7 @@ def train_run(
         "method": settings.method,
         "variant": settings.variant,
         "method_settings": settings.method_settings,
+        "class_weight": weights,
         "dataset": manifest.name,
         "num_classes": manifest.num_classes,
         "protocol": split.protocol,
@@ -184,15 +186,16 @@ def train_run(
     return result
 
 
-def make_network(settings: RunSettings, shape: NetworkSettings, num_classes: int) -> Network:
+def make_network(
+    settings: RunSettings, shape: NetworkSettings, num_classes: int, *, class_weight: tuple[float, ...] | None = None
+) -> Network:
     """The network of a run before its first step; methods share the first weights of all they share."""
-    weights = None if settings.class_weight is None else torch.tensor(settings.class_weight)
     with seeded(settings.seed, "method"):  # its own layers draw when made, which another thread must not notice
         made = method(
             settings.method,
             num_classes=num_classes,
             variant=settings.variant,
-            class_weight=weights,
+            class_weight=None if class_weight is None else torch.tensor(class_weight),
             **settings.method_settings,
         )
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
