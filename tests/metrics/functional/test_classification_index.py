@@ -1,4 +1,5 @@
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference.metrics as reference
 from onepeak.metrics.functional import ordinal_classification_index, uniform_ordinal_classification_index
 
 BOTH = [ordinal_classification_index, uniform_ordinal_classification_index]
@@ -115,6 +117,41 @@ def test_the_area_is_the_integral_to_what_its_trapezoids_leave(table):
     )
     got = index_of(uniform_ordinal_classification_index, table)
     assert integral - (size - 1) / 8e6 - 1e-12 <= got <= integral + 1e-12
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.2, 2.0])
+@pytest.mark.parametrize("num_classes", [7, 60])
+def test_the_area_is_that_of_all_its_betas_one_by_one(num_classes, spread):
+    draws = np.random.default_rng(0)
+    labels = draws.integers(num_classes, size=500)
+    predicted = (labels + draws.normal(size=500) * spread * num_classes).round().clip(0, num_classes - 1)
+    got = uniform_ordinal_classification_index(
+        torch.tensor(predicted, dtype=torch.int64), torch.tensor(labels), num_classes=num_classes
+    )
+    every = reference.uniform_ordinal_classification_index(predicted.astype(int).tolist(), labels.tolist(), num_classes)
+    assert got.item() == pytest.approx(every, abs=1e-10)
+
+
+def test_one_beta_is_as_exact_as_all_of_them():
+    table = [[1, 2, 0], [0, 1, 0], [3, 0, 1]]
+    labels, predicted = [0, 0, 0, 1, 2, 2, 2, 2], [0, 1, 1, 1, 0, 0, 0, 2]
+    expected = reference.uniform_ordinal_classification_index(predicted, labels, 3, beta=0.7)
+    assert index_of(uniform_ordinal_classification_index, table, beta=0.7) == pytest.approx(expected, abs=1e-12)
+
+
+def test_with_400_classes_the_area_takes_few_paths(monkeypatch):
+    asked = []
+
+    def counted(weights, *table):
+        asked.append(len(weights))
+        return cheapest(weights, *table)
+
+    module = sys.modules[uniform_ordinal_classification_index.__module__]
+    cheapest = module._cheapest_path
+    monkeypatch.setattr(module, "_cheapest_path", counted)
+    labels = torch.arange(400)
+    uniform_ordinal_classification_index((labels * 7) % 400, labels, num_classes=400)
+    assert sum(asked) < 100
 
 
 def test_every_class_counts_the_same_in_the_uniform_index_only():

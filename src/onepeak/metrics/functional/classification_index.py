@@ -1,15 +1,20 @@
 """Ordinal classification indices: how far the table of labels is from one that keeps the order of the samples."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
-from onepeak._check import check_number
+from onepeak._check import check_number, readable
 from onepeak._shapes import Labels, PerSample, Scalar
 from onepeak.metrics.functional.confusion import class_distances, confusion_matrix
 
 _AREA_POINTS = 1001
 """Values of beta over which the uniform index is averaged. It is concave in beta with slopes from c - 1 to 0, so the
 trapezoids are at most (c - 1) / 8e6 below the integral."""
+
+_STRAIGHT = 1e-12
+"""A concave function no farther above a chord lies on it, but for rounding."""
 
 
 def ordinal_classification_index(
@@ -53,7 +58,7 @@ def ordinal_classification_index(
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     spread = table * class_distances(table).pow(gamma)
     found = table / (table.sum() + spread.sum().pow(1 / gamma))
-    return 1 + _cheapest_path(beta / (table.sum() * (num_classes - 1) ** gamma) * spread - found)
+    return 1 + _cheapest_path(beta / (table.sum() * (num_classes - 1) ** gamma), spread, found)
 
 
 def uniform_ordinal_classification_index(
@@ -77,7 +82,8 @@ def uniform_ordinal_classification_index(
         labels: True labels.
         num_classes: The number of classes, those that do not occur included.
         beta: What the distance of a path from the diagonal costs, beside the samples that it leaves out. The mean over
-            all betas from 0 to 1 where not given (the area under the UOC), by trapezoids at a thousand of them.
+            all betas from 0 to 1 where not given (the area under the UOC), by trapezoids at a thousand of them; this
+            takes some seconds with a thousand classes, its time grows with their square.
         sample_weight: How often each sample counts.
 
     Example:
@@ -93,21 +99,45 @@ def uniform_ordinal_classification_index(
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     of_class = table.sum(dim=-1, keepdim=True)
     shares = torch.where(of_class > 0, table / of_class, 0.0)
-    num_occurring = (of_class > 0).sum()
+    num_occurring = (of_class > 0).sum(dtype=table.dtype)
     spread = shares * class_distances(table)
     found = shares / (num_occurring + spread.sum())
     if beta is not None:
-        return 1 + _cheapest_path(beta / num_occurring * spread - found)
+        return 1 + _cheapest_path(beta / num_occurring, spread, found)
     betas = torch.linspace(0, 1, _AREA_POINTS, dtype=table.dtype, device=table.device)
-    indices = 1 + _cheapest_path(betas[:, None, None] / num_occurring * spread - found)
-    return torch.trapezoid(indices, betas)
+    return _concave_area(lambda some: 1 + _cheapest_path(some / num_occurring, spread, found), betas)
 
 
-def _cheapest_path(costs: Tensor) -> Tensor:
-    """The lowest sum of costs along a path from the first cell to the last: right, down, or both at once."""
-    above = costs.new_full(costs.shape[:-1], torch.inf)
-    corner = costs.new_zeros(1).expand(*costs.shape[:-2], 1)  # the path comes to the first cell from here
-    for row in costs.unbind(dim=-2):
+def _concave_area(function: Callable[[Tensor], Tensor], points: Tensor) -> Tensor:
+    """The trapezoids of a concave function over evenly spaced points, of which few need its value.
+
+    Where the function meets its chord in the middle of an interval, it is the chord throughout; others are halved.
+    """
+    if not readable(points):
+        return torch.trapezoid(function(points), points)
+    low, high = torch.tensor([[0], [len(points) - 1]])
+    known, values = torch.cat([low, high]), torch.empty_like(points)
+    values[known] = function(points[known])
+    while len(low):
+        middle = (low + high) // 2
+        known, values[middle] = torch.cat([known, middle]), function(points[middle])
+        chord = values[low] + (values[high] - values[low]) * (middle - low) / (high - low)
+        bent = values[middle] - chord > _STRAIGHT
+        low, high = torch.cat([low[bent], middle[bent]]), torch.cat([middle[bent], high[bent]])
+        low, high = low[high - low > 1], high[high - low > 1]
+    known = known.sort().values
+    return torch.trapezoid(values[known], points[known])
+
+
+def _cheapest_path(weights: Tensor, spread: Tensor, found: Tensor) -> Tensor:
+    """The lowest sum of weight * spread - found along a path from the first cell to the last, one a weight.
+
+    A path goes right, down, or both at once.
+    """
+    above = weights.new_full((*weights.shape, len(found)), torch.inf)
+    corner = torch.zeros_like(above[..., :1])  # the path comes to the first cell from here
+    for row_spread, row_found in zip(spread, found, strict=True):
+        row = weights.unsqueeze(-1) * row_spread - row_found
         entered = torch.minimum(above, torch.cat([corner, above[..., :-1]], dim=-1))  # from above, or diagonally
         # Along a row a path enters at one cell and pays for all from there to where it leaves.
         before = row.cumsum(dim=-1) - row
