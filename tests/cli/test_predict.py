@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -130,6 +131,18 @@ def test_a_row_without_a_posterior_says_so_and_the_others_are_answered(run, tmp_
     assert [(row["line"], row["label"] is None) for row in rows] == [(2, False), (3, True), (4, False)]
     assert rows[1]["error"].startswith("the model has no posterior for it")
     assert result.stderr == "onepeak: 1 of 3 could not be answered; their rows say why.\n"
+
+
+def test_what_is_redirected_is_utf_8_whatever_the_system_writes(tmp_path):
+    model = shutil.copytree(table_run().folder, tmp_path / "model")
+    description = json.loads((model / "onepeak.json").read_text())
+    (model / "onepeak.json").write_text(json.dumps({**description, "classes": ["低", "中", "高"]}))
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\n")
+    code = "import typer; from onepeak.cli.predict import predict; typer.run(predict)"
+    arguments = [sys.executable, "-c", code, str(model), str(tmp_path / "rows.csv"), "--csv", ON_CPU]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "cp1252"}
+    result = subprocess.run(arguments, capture_output=True, env=environment, check=True)
+    assert "p_低,p_中,p_高" in result.stdout.decode("utf-8")
 
 
 def test_a_reader_that_has_enough_ends_it_quietly(folder):

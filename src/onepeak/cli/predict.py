@@ -125,10 +125,11 @@ def _answers(
 
 @contextmanager
 def _opened(out: Path | None) -> "Iterator[TextSink]":
-    """The file to write to; names of files that are no text go through as the bytes they are."""
+    """The file to write to, UTF-8 but on a terminal; names of files that are no text go through as their bytes."""
     if out is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="surrogateescape")
+            encoding = None if sys.stdout.isatty() else "utf-8"  # that of the system may lack signs of a class's name
+            sys.stdout.reconfigure(encoding=encoding, errors="surrogateescape")
         yield sys.stdout
         return
     try:
