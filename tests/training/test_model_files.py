@@ -47,6 +47,11 @@ def made(description):
     return build_network(answers, description.network, seed=9)
 
 
+def changed(**values):
+    """A description with other values."""
+    return lambda text: json.dumps({**json.loads(text), **values})
+
+
 @pytest.fixture
 def folder(tmp_path):
     save_model(tmp_path / "model", TABLE, made(TABLE).state_dict())
@@ -94,11 +99,21 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
             r"must be of format 1, got 2: it needs another version",
         ),
         (lambda text: text.replace('"data"', '"date"'), r"must be a description that onepeak wrote"),
+        (lambda text: text.replace("planted", "\xff"), r"must be a description that onepeak wrote.*UnicodeDecodeError"),
+        (changed(metrics=[1]), r"must be a description that onepeak wrote"),
+        (changed(metrics={"test": 1}), r"must be a description that onepeak wrote"),
+        (changed(classes="abcd"), r"classes must be a list of at least 2 names"),
+        (changed(classes=["a"]), r"classes must be a list of at least 2 names"),
+        (changed(classes=[1, 2, 3, 4]), r"classes must be a list of at least 2 names"),
+        (changed(class_weight=["a", "b", "c", "d"]), r"must be a description that onepeak wrote"),
+        (changed(method_settings=[1]), r"method_settings must be values by their names"),
+        (changed(calibration={"temperature": -1.0, "num_samples": 1, "scores": [0.0]}), r"`temperature` must be a fin"),
+        (changed(network={"backbone": "mlp"}), r"onepeak\.json must be .*`num_features` must be given"),
     ],
 )
 def test_a_description_that_cannot_be_read_is_refused(folder, change, message):
     path = folder / "onepeak.json"
-    path.write_text(change(path.read_text()))
+    path.write_text(change(path.read_text()), encoding="latin-1")
     with pytest.raises(InputError, match=message):
         load_description(folder)
 

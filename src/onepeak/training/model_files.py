@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from onepeak._check import check_number
 from onepeak._extras import require
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError
@@ -74,22 +75,15 @@ def load_description(folder: Path) -> ModelDescription:
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        found = content["format"]
-        if found != FORMAT:
-            raise InputError(f"{path} must be of format {FORMAT}, got {found}: it needs another version of onepeak.")
-        content["classes"] = tuple(content["classes"])
-        content["metrics"] = {part: numbers(figures) for part, figures in content["metrics"].items()}
-        weight = content["class_weight"]
-        content["class_weight"] = None if weight is None else tuple(weight)
-        content["network"] = NetworkSettings(**_tuples(content["network"]))
-        content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
-        content["table"] = None if content["table"] is None else _table(content["table"])
-        content["calibration"] = _calibration(content.get("calibration"))
-        return ModelDescription(**content)
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        if content["format"] == FORMAT:
+            return _description(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:  # no text, no JSON, other names or values
         raise InputError(
             f"{path} must be a description that onepeak wrote, got one that cannot be read: {error!r}."
         ) from error
+    raise InputError(
+        f"{path} must be of format {FORMAT}, got {content['format']}: it needs another version of onepeak."
+    )
 
 
 def load_network(folder: Path, description: ModelDescription) -> Network:
@@ -126,6 +120,22 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
     return network.eval()
 
 
+def _description(content: dict[str, Any]) -> ModelDescription:
+    classes, weight = content["classes"], content["class_weight"]
+    if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes) or len(set(classes)) < 2:
+        raise TypeError("classes must be a list of at least 2 names")
+    if not isinstance(content["method_settings"], dict):
+        raise TypeError("method_settings must be values by their names")
+    content["classes"] = tuple(classes)
+    content["metrics"] = {part: numbers(figures) for part, figures in content["metrics"].items()}
+    content["class_weight"] = None if weight is None else tuple(map(float, weight))
+    content["network"] = NetworkSettings(**_tuples(content["network"]))
+    content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
+    content["table"] = None if content["table"] is None else _table(content["table"])
+    content["calibration"] = _calibration(content.get("calibration"))
+    return ModelDescription(**content)
+
+
 def _tuples(content: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
 
@@ -133,6 +143,7 @@ def _tuples(content: dict[str, Any]) -> dict[str, Any]:
 def _calibration(content: dict[str, Any] | None) -> Calibration | None:
     if content is None:
         return None
+    check_number("temperature", content["temperature"], above=0)
     scores = content.pop("scores")  # JSON has no infinity
     return Calibration(**content, scores=tuple(math.inf if score is None else score for score in scores))
 
