@@ -91,6 +91,17 @@ def test_the_best_of_several_is_named_with_those_it_beats(found):
     assert found(rows)[2] == "The lowest MAE is that of MV (4.08 ± 0.44); CE is significantly worse, ELB not."
 
 
+def test_the_best_of_several_is_so_on_the_runs_that_all_have(found):
+    hard = [(9.0, 0.9), (9.5, 0.9), (8.5, 0.9)]
+    rows = {"ce": CLEAR["ce"], "elb": [*CLEAR["elb"], *hard], "mv": [(mae + 3, soi) for mae, soi in CLEAR["ce"]]}
+    sentences = found(rows)
+    assert sentences[1].startswith("Its MAE is lower by 1.20 (4.30 against 5.50), a difference that is significant")
+    assert sentences[2] == (
+        "On the 5 splits and folds that all methods have run the lowest MAE is that of ELB; "
+        "all others are significantly worse."
+    )
+
+
 def test_paradoxes_and_the_truth_are_told_where_they_are_known(found):
     sentences = found(CLEAR, paradoxical={"ce": 0.311, "elb": 0.0}, variation={"ce": 0.3, "elb": 0.125})
     assert sentences[2:] == (

@@ -13,6 +13,8 @@ from run_folders import write_comparison, write_run
 
 FIGURES = {"ce": [1.0, 1.5, 1.25, 1.25], "mv": [0.75, 1.0, 1.5, 0.75], "elb": [0.5, 0.75, 0.5, 0.25]}
 
+INCOMPLETE = {"ce": [1.4, 1.6, 1.5], "elb": [1.0, 1.1, 0.9, 5.0, 5.1, 4.9], "mv": [9.0, 9.1, 8.9, 9.0]}
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
@@ -76,6 +78,24 @@ def test_only_runs_that_both_methods_have_are_compared(tmp_path):
     table = summary(read_results(write_comparison(tmp_path, figures)))
     assert (of(table, "ce")["n"], of(table, "ce")["n_pairs"]) == (3, 2)
     assert of(table, "ce")["difference"] == pytest.approx((0.5 + 1.25) / 2)
+
+
+def test_the_best_is_so_on_the_splits_that_all_have(tmp_path):
+    # elb is better by a half on every pair; its mean is worse, as it alone has run the hard splits
+    table = summary(read_results(write_comparison(tmp_path, INCOMPLETE)), metrics=["mae"])
+    ce, elb, mv = (of(table, name) for name in INCOMPLETE)
+    assert (ce["mean"], elb["mean"]) == pytest.approx((1.5, 3.0))
+    assert [row["best"] for row in (ce, elb, mv)] == [False, True, False]
+    assert [row["n_pairs"] for row in (ce, elb, mv)] == [3, 3, 3]
+    assert ce["difference"] == pytest.approx(0.5)
+    assert mv["difference"] == pytest.approx(8.0)
+
+
+def test_methods_that_share_no_split_are_not_compared(tmp_path):
+    table = summary(read_results(write_comparison(tmp_path, {"ce": [1.0, None], "elb": [None, 2.0]})), metrics=["mae"])
+    assert list(table["best"]) == [False, False]
+    assert list(table["n_pairs"]) == [0, 0]
+    assert table["p_value"].isna().all()
 
 
 def test_one_run_has_no_deviation_and_no_test(tmp_path):

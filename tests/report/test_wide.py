@@ -28,6 +28,19 @@ def test_a_tie_is_bold_twice_and_has_no_star(table):
     assert [(row[2].text, row[2].bold, row[2].mark) for row in only.rows] == [("0.5000 ± 0.0000", True, "")] * 2
 
 
+def test_bold_and_star_are_by_the_splits_that_all_have_and_the_caption_says_so(tmp_path):
+    figures = {"ce": [1.4, 1.6, 1.5], "elb": [0.9, 1.1, 1.0, 5.0, 5.1, 4.9]}
+    [only] = wide_tables(summary(read_results(write_comparison(tmp_path, figures))), metrics=["mae"])
+    (_, _, ce), (_, runs, elb) = only.rows
+    assert (ce.text, ce.bold) == ("1.500 ± 0.100", False)
+    assert (runs.text, elb.text, elb.bold, elb.mark) == ("6", "3.000 ± 2.193", True, "")
+    assert "both only by splits and folds on which all methods have the metric: mae 3" in only.caption
+
+
+def test_a_complete_comparison_needs_no_such_word(table):
+    assert "only by" not in wide_tables(table)[0].caption
+
+
 def test_the_chance_level_stands_in_the_caption(table):
     [only] = wide_tables(table, metrics=["mae", "soi_predicted", "soi_true"])
     assert only.caption.endswith("chance level: soi_predicted 0.750, soi_true 0.500.")

@@ -89,7 +89,7 @@ def findings(
         _error_sentence(planned),
     ]
     mae = summary[summary["metric"] == "mae"]
-    if len(mae) > 2:
+    if len(mae) > 2 and mae["best"].any():
         found.append(_best_sentence(mae))
     pair = (planned.method, planned.baseline)
     if all(row in paradoxical for row in pair):
@@ -164,7 +164,11 @@ def _best_sentence(mae: Frame) -> str:
     others = mae[mae["method"] != best["method"]]
     worse = [spoken(label) for label in others.loc[others["p_value"] < LEVEL, "method"]]
     level = [spoken(label) for label in others.loc[others["p_value"] >= LEVEL, "method"]]
-    start = f"The lowest MAE is that of {spoken(best['method'])} ({_mean(best)})"
+    if (mae["n"] > mae["n_pairs"]).any():  # the means are of other runs
+        common = f"{best['n_pairs']} splits and folds" if best["n_pairs"] > 1 else "one split and fold"
+        start = f"On the {common} that all methods have run the lowest MAE is that of {spoken(best['method'])}"
+    else:
+        start = f"The lowest MAE is that of {spoken(best['method'])} ({_mean(best)})"
     if not worse and not level:
         return f"{start}; one run a method cannot tell the others from it."
     if not worse:

@@ -37,9 +37,10 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, part: Part 
         - dataset (with its folder where two folders are of one data set), method (the row's label), variant, metric;
         - mean, std (of a sample: over n - 1; NaN for one run), n (the runs in which the metric is defined);
         - chance: what guessing reaches, for metrics that know it;
-        - best: whether no mean is better;
+        - best: whether no method is better over the `n_pairs` splits and folds on which all that have this metric
+          have it: means over other runs than those of others would compare easy splits with hard ones;
         - difference: the mean difference to the best method (the first where several are), method minus best, over the
-          `n_pairs` splits and folds that both have run;
+          same splits and folds;
         - p_value: of the corrected resampled t-test of that difference; p_wilcoxon: of Wilcoxon's signed-rank test;
           both corrected after Holm over the methods of the metric; effect: Cohen's d_z; rank_biserial. All NaN for the
           best method itself, and where they are not defined (`onepeak.experiment.significance`);
@@ -92,25 +93,33 @@ def _rows_of_metric(runs: Frame, title: str, record: MetricRecord, column: str) 
         }
         for label, own in of_method
     ]
-    means = np.array([row["mean"] for row in rows])
-    if np.isnan(means).all():
+    shared = _in_common(runs, column)
+    if not len(shared):
         return [{**row, "best": False, "n_pairs": 0} for row in rows]
-    top = np.nanmax(means) if record.higher_is_better else np.nanmin(means)
-    reference = rows[int(np.flatnonzero(means == top)[0])]
-    tests = [_against(runs, column, row, reference) for row in rows]
+    means = shared.groupby("label")[column].mean()
+    best = set(means.index[means == (means.max() if record.higher_is_better else means.min())])
+    reference = next(row["method"] for row in rows if row["method"] in best)
+    tests = [_against(shared, column, row["method"], reference) for row in rows]
     for name in ("p_value", "p_wilcoxon"):
         for test, corrected in zip(tests, holm([test[name] for test in tests]), strict=True):
             test[name] = corrected
-    return [{**row, "best": bool(row["mean"] == top), **test} for row, test in zip(rows, tests, strict=True)]
+    return [{**row, "best": row["method"] in best, **test} for row, test in zip(rows, tests, strict=True)]
 
 
-def _against(runs: Frame, column: str, row: dict[str, Any], reference: dict[str, Any]) -> dict[str, Any]:
+def _in_common(runs: Frame, column: str) -> Frame:
+    """The runs on splits and folds on which every method with any figure has one."""
+    known = runs[runs[column].notna()]
+    num_methods = known.groupby(["split", "fold"])["label"].transform("nunique")
+    return known[num_methods == known["label"].nunique()]
+
+
+def _against(runs: Frame, column: str, method: str, reference: str) -> dict[str, Any]:
     """The difference of one method to the best, and how sure it is."""
-    if row is reference:
-        nothing = dict.fromkeys(("p_value", "p_wilcoxon", "effect", "rank_biserial"), np.nan)
-        return {"difference": 0.0, "n_pairs": row["n"], **nothing}
-    pairs = paired(runs, column, row["method"], reference["method"])
+    pairs = paired(runs, column, method, reference)
     differences = pairs.differences
+    if method == reference:
+        nothing = dict.fromkeys(("p_value", "p_wilcoxon", "effect", "rank_biserial"), np.nan)
+        return {"difference": 0.0, "n_pairs": len(differences), **nothing}
     return {
         "difference": differences.mean() if len(differences) else np.nan,
         "n_pairs": len(differences),

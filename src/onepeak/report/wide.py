@@ -73,10 +73,12 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
     )
     measured = block[block["metric"].isin(metrics)].to_dict("records")
     chances = {row["metric"]: row["chance"] for row in measured}
+    partly = {row["metric"]: row["n_pairs"] for row in measured if row["n"] > row["n_pairs"]}
     levels = [f"{metric} {value:.3f}" for metric, value in chances.items() if not math.isnan(value)]
     sentences = [
         "Mean ± standard deviation over runs; the best in bold",
         f"* worse than the best: p < {LEVEL:g} (corrected resampled t-test, Holm)" if len(rows) > 1 else "",
+        f"both only by splits and folds on which all methods have the metric: {_counted(partly)}" if partly else "",
         f"chance level: {', '.join(levels)}" if levels else "",
     ]
     return WideTable(
@@ -128,6 +130,10 @@ def _spread(metric: str, mean: float, std: float) -> str:
     digits = _decimals(metric)
     shown = f"{mean:.{digits}f}".replace("-", MINUS)
     return shown if math.isnan(std) else f"{shown} ± {std:.{digits}f}"
+
+
+def _counted(numbers: dict[str, int]) -> str:
+    return ", ".join(f"{metric} {number}" for metric, number in numbers.items())
 
 
 def _decimals(metric: str) -> int:

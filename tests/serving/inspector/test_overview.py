@@ -33,6 +33,18 @@ def test_figures_are_means_over_runs_and_the_best_is_marked(tmp_path):
     assert rows["ce"].points == ((1.0, 0.25), (2.0, 0.5))
 
 
+def test_the_best_is_so_on_the_splits_that_all_have(tmp_path):
+    for method, errors in {"ce": (2.0,), "elb": (1.0, 9.0), "mv": (None, 3.0)}.items():
+        for split, mae in enumerate(errors):
+            write_run(tmp_path, method=method, split=split, mae=mae)
+    rows = {row.row: row.figures["mae"] for row in look_at(tmp_path).rows}
+    assert [rows[row].best for row in ("ce", "elb", "mv")] == [False, False, False]  # no split is shared by all
+    write_run(tmp_path, method="mv", split=0, mae=3.0)
+    rows = {row.row: row.figures["mae"] for row in look_at(tmp_path).rows}
+    assert [rows[row].best for row in ("ce", "elb", "mv")] == [False, True, False]
+    assert (rows["ce"].mean, rows["elb"].mean) == (2.0, 5.0)
+
+
 def test_what_is_not_defined_is_none(tmp_path):
     write_run(tmp_path, method="ce", mae=None)
     row = look_at(tmp_path).rows[0]

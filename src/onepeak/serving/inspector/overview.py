@@ -31,7 +31,7 @@ class Figure:
     std: Number
     """Over runs; None for one run."""
     best: bool
-    """Whether no row is better."""
+    """Whether no row is better on the splits and folds that all have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,17 +74,14 @@ def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: in
         num_classes: How many classes there are.
     """
     of_row = {row: [run for run in runs if run.row == row] for row in looks}
-    means = {name: {row: _mean(own, name) for row, own in of_row.items()} for name in METRICS}
-    best = {name: _best(found.values(), lowest=name == "mae") for name, found in means.items()}
+    best = {name: _best(of_row, name) for name in METRICS}
     rows = tuple(
         Row(
             row=row,
             look=looks[row],
             num_runs=len(own),
             figures={
-                name: Figure(
-                    mean=_number(means[name][row]), std=_number(_std(own, name)), best=means[name][row] == best[name]
-                )
+                name: Figure(mean=_number(_mean(own, name)), std=_number(_std(own, name)), best=row in best[name])
                 for name in METRICS
             },
             points=tuple(_points(own)),
@@ -121,11 +118,16 @@ def _defined(runs: Iterable[Run], name: str) -> list[float]:
     return [value for run in runs if math.isfinite(value := run.metrics.get(name, math.nan))]
 
 
-def _best(means: Iterable[float], *, lowest: bool) -> float:
-    known = [mean for mean in means if math.isfinite(mean)]
-    if not known:
-        return math.nan
-    return min(known) if lowest else max(known)
+def _best(of_row: Mapping[str, Sequence[Run]], name: str) -> set[str]:
+    """The rows that none is better than on the splits and folds on which all rows that have the metric have it."""
+    found = {row: {run.part: run.metrics[name] for run in own if _defined([run], name)} for row, own in of_row.items()}
+    known = {row: values for row, values in found.items() if values}
+    shared = sorted(set.intersection(*map(set, known.values()))) if known else []
+    if not shared:
+        return set()
+    means = {row: np.mean([values[part] for part in shared]) for row, values in known.items()}
+    top = min(means.values()) if name == "mae" else max(means.values())
+    return {row for row, mean in means.items() if mean == top}
 
 
 def _points(runs: Iterable[Run]) -> Iterable[tuple[float, float]]:
