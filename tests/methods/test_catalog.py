@@ -12,9 +12,10 @@ from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.label_distribution import LabelDistribution
 from onepeak.methods.mean_variance import MeanVariance
 from onepeak.methods.poisson import Poisson
-from onepeak.methods.record import Family
+from onepeak.methods.record import Family, MethodRecord
 from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
+from onepeak.methods.softmax import SoftmaxMethod
 
 OUTPUTS = torch.randn(20, 5, generator=torch.Generator().manual_seed(0))
 LABELS = torch.arange(20) % 5
@@ -223,3 +224,42 @@ def test_a_reference_names_its_year(record):
 def test_the_public_names_are_these():
     assert onepeak.method is method
     assert tuple(onepeak.methods()) == methods()
+
+
+def record_of(build, family="plain"):
+    return MethodRecord(
+        name="own", title="own", family=family, reference="here", year=None, num_outputs="c", build=build
+    )
+
+
+@pytest.mark.bad_input
+def test_a_record_of_an_unknown_family_is_refused():
+    with pytest.raises(UnknownNameError, match=r"Unknown `family` 'plian'. Did you mean 'plain'\? Known: plain, dist"):
+        record_of(CrossEntropy, family="plian")
+
+
+@pytest.mark.bad_input
+def test_a_method_that_takes_no_class_weights_is_told_how_to():
+    class Forgetful(SoftmaxMethod):
+        def __init__(self, num_classes, smoothing=0.2):
+            super().__init__(num_classes)
+            self.smoothing = smoothing
+
+    with pytest.raises(InputError, match=r"`build` of the method 'own' must take `class_weight` and hand it on: def"):
+        record_of(Forgetful)
+
+
+@pytest.mark.bad_input
+def test_a_mistyped_decision_is_refused_where_the_method_is_made(monkeypatch):
+    class Own(SoftmaxMethod):
+        def __init__(self, num_classes, *, label="mode", class_weight=None):
+            super().__init__(num_classes, class_weight=class_weight)
+            self.decision = label
+
+        def sample_losses(self, outputs, labels):
+            return outputs.sum(-1) * labels
+
+    monkeypatch.setattr(METHODS, "_records", {"own": record_of(Own)})
+    assert method("own", num_classes=3, label="median").decision == "median"
+    with pytest.raises(UnknownNameError, match=r"Unknown `decision` 'mediann'. Did you mean 'median'\? Known: mode, "):
+        method("own", num_classes=3, label="mediann")

@@ -10,6 +10,7 @@ from onepeak.constraints import LogBarrier
 from onepeak.errors import InputError
 from onepeak.methods import Constrained, Method
 from onepeak.methods.cross_entropy import CrossEntropy
+from onepeak.methods.softmax import SoftmaxMethod
 
 
 class HalfSquaredError(Method):
@@ -109,6 +110,29 @@ def test_a_compiled_loss_is_one_graph_with_the_same_loss_and_gradient():
 def test_every_method_compiles_to_one_graph():
     # a compiled augmented Lagrangian does not count what it sees, and says so
     check_compiled([record.name for record in onepeak.methods() if record.name != "lagrangian"])
+
+
+class Reduced(SoftmaxMethod):
+    """A loss of PyTorch taken as it is, which is the mean over the batch."""
+
+    def sample_losses(self, outputs, labels):
+        return torch.nn.functional.cross_entropy(outputs, labels)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("weight", [None, torch.tensor([1.0, 3.0])])
+@pytest.mark.parametrize("bound", [False, True])
+def test_a_loss_that_is_not_one_number_a_sample_is_refused(reduction, weight, bound):
+    own = Constrained(Reduced(3), LogBarrier(3)) if bound else Reduced(3)
+    with pytest.raises(InputError, match=r"`sample_losses` of Reduced must give .* shape \(2,\), got shape \(\)"):
+        own.loss(torch.zeros(2, 3), torch.tensor([0, 1]), sample_weight=weight, reduction=reduction)
+
+
+@pytest.mark.bad_input
+def test_a_mistyped_decision_is_refused_with_the_class():
+    with pytest.raises(InputError, match=r"Unknown `decision` 'mediann'. Did you mean 'median'\? Known: mode, median"):
+        type("Own", (HalfSquaredError,), {"decision": "mediann"})
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from onepeak.methods.records_distribution import DISTRIBUTION_METHODS
 from onepeak.methods.records_levels import LEVEL_METHODS
 from onepeak.methods.records_paper import PAPER_METHODS
 from onepeak.methods.records_soft import SOFT_LABEL_METHODS
+from onepeak.posterior import DECISIONS
 
 METHODS = Registry(
     "method",
@@ -104,6 +105,7 @@ def method(
     if record.as_published == "differs":
         own["variant"] = variant
     base = record.build(num_classes, class_weight=class_weight, **own)
+    check_choice("decision", base.decision, DECISIONS)  # here, not when the first label is asked for
     if constraint is None:
         return base
     others = {key: value for key, value in settings.items() if key not in record.settings}

@@ -63,7 +63,7 @@ class Constrained(Method):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The base method's loss plus the constraint's cost."""
         cost = self.constraint.cost(self.base.class_scores(outputs), labels)
-        return self.base.sample_losses(outputs, labels) + cost
+        return self.base.checked_losses(outputs, labels) + cost
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
         """The same, weighted."""

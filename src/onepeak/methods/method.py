@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from torch import Tensor, nn
 
-from onepeak._check import check_labels, check_num_classes, check_scores, check_weights, finite_loss
+from onepeak._check import check_choice, check_labels, check_num_classes, check_scores, check_weights, finite_loss
 from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
@@ -35,6 +35,10 @@ class Method(nn.Module, ABC):
     """Whether a sample's loss depends on the others of its batch (weighted kappa), and means little without them."""
 
     class_weight: Tensor | None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        check_choice("decision", cls.decision, DECISIONS)
 
     def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
         super().__init__()
@@ -83,14 +87,24 @@ class Method(nn.Module, ABC):
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
         """Each sample's loss times its weight; a method that looks at the whole batch weighs what it sees there too."""
-        losses = self.sample_losses(outputs, labels)
+        losses = self.checked_losses(outputs, labels)
         return losses if weights is None else losses * weights
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples; a method with a faster form of it than through every sample's loss has its own."""
         if fused_rows.takes(outputs) and (terms := self.fused_terms()) is not None:
             return one_pass.mean_loss(outputs, labels, terms, self.sample_losses)
-        return self.sample_losses(outputs, labels).mean()
+        return self.checked_losses(outputs, labels).mean()
+
+    def checked_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The loss of each sample, and an error where a method has reduced it: no weight could act on that."""
+        losses = self.sample_losses(outputs, labels)
+        if losses.shape != labels.shape:
+            raise InputError(
+                f"`sample_losses` of {type(self).__name__} must give one number a sample, shape {tuple(labels.shape)}, "
+                f'got shape {tuple(losses.shape)}: losses of PyTorch give it with reduction="none".'
+            )
+        return losses
 
     def fused_terms(self) -> fused_rows.RowTerms | None:
         """The loss for the kernels of a GPU, where they know it."""

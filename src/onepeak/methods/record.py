@@ -3,9 +3,11 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from onepeak._check import check_choice
 from onepeak.constraints import OrderConstraint
+from onepeak.errors import InputError
 from onepeak.methods.method import Method
 
 Family: TypeAlias = Literal["plain", "distance", "soft-labels", "levels", "distribution", "constraint"]
@@ -30,6 +32,14 @@ class MethodRecord:
     as_published: Literal["same", "differs", "none"] = "none"
     """Whether the code behind the paper's figures computes the same, something else, or has no such method."""
     build: Callable[..., Method] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        check_choice("family", self.family, get_args(Family))
+        if "class_weight" not in inspect.signature(self.build).parameters:
+            raise InputError(
+                f"`build` of the method {self.name!r} must take `class_weight` and hand it on: def __init__(self, "
+                "num_classes, ..., class_weight=None) and super().__init__(num_classes, class_weight=class_weight)."
+            )
 
     @property
     def settings(self) -> tuple[str, ...]:
