@@ -57,3 +57,17 @@ def test_it_keeps_the_laws(code):
     far = (1e4 * torch.eye(5)).requires_grad_()
     method.loss(far, torch.arange(5).flip(0)).backward()
     assert far.grad.isfinite().all()
+
+
+def test_a_setting_and_a_buffer_of_the_second_method_arrive(code):
+    second = next(block for block in blocks(DOCS / "extend.md") if "NearSmoothing" in block.text)
+    header = code[: code.index("class ")]
+    before = {"__name__": "near_smoothing", "outputs": torch.zeros(8, 5), "labels": torch.arange(8) % 5}
+    exec(compile("import onepeak\n" + header + second.text, "near_smoothing.py", "exec"), before)
+    assert METHODS["near-smoothing"].settings == ("share",)
+    method = onepeak.method("near-smoothing", num_classes=3, share=0.4, class_weight=torch.tensor([1.0, 3.0, 1.0]))
+    assert list(method.state_dict()) == ["class_weight", "targets"]
+    probs, labels = torch.tensor([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]]), torch.tensor([0, 1])
+    halves, quarters = -torch.tensor(0.5).log(), -torch.tensor(0.25).log()
+    first, other = 0.6 * halves + 0.4 * quarters, 0.2 * halves + 0.8 * quarters
+    torch.testing.assert_close(method.loss(probs.log(), labels), (first + 3 * other) / 4)
