@@ -37,6 +37,13 @@ def test_a_failure_is_kept_with_its_traceback_and_listed_for_the_report(tmp_path
     assert read_failure(folder) is None
 
 
+@pytest.mark.parametrize("content", ['{"mess', '{"message": "x"}', '{"message": "x", "time": "y"}', "[]", "\xff"])
+def test_a_damaged_failure_is_a_failure_whose_reason_cannot_be_read(tmp_path, content):
+    (tmp_path / "error.json").write_text(content, encoding="latin-1")
+    assert read_failure(tmp_path) == f"the reason cannot be read, as {tmp_path / 'error.json'} is damaged"
+    assert read_failure(tmp_path, since=time.time() + 60) is None, "it is tried again"
+
+
 def test_a_failure_before_some_moment_does_not_count(tmp_path):
     write_failure(tmp_path, RUN, "It failed.")
     assert read_failure(tmp_path, since=time.time() + 60) is None

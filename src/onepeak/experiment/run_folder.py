@@ -51,11 +51,15 @@ def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
         folder: The run's folder.
         since: A moment (`time.time`); older failures do not count, for they are tried again.
     """
+    path = folder / ERROR
     try:
-        content = json.loads((folder / ERROR).read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        message, moment = str(content["message"]), float(content["time"])
     except FileNotFoundError:
         return None
-    return str(content["message"]) if content["time"] >= since else None
+    except (ValueError, KeyError, TypeError):  # no text, no JSON, or not ours
+        message, moment = f"the reason cannot be read, as {path} is damaged", path.stat().st_mtime
+    return message if moment >= since else None
 
 
 def write_failure(folder: Path, run: Run, message: str, *, error: BaseException | None = None) -> None:
