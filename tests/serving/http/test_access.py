@@ -60,7 +60,7 @@ def test_no_address_sends_a_browser_to_another_site(guarded, path):
     assert not entered.headers["location"].startswith(("//", "/\\", "http"))
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST:1"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "127.0.0.2:8000", "[::1]:8000", "LOCALHOST:1"])
 def test_without_a_token_this_machine_is_served(open_one, host):
     assert open_one.get("/healthz", headers={"Host": host}).status_code == 200
 

@@ -6,7 +6,8 @@ import pytest
 from http_server import running
 from onepeak.errors import InputError
 from onepeak.serving.http import check_address, create_app, serve_app
-from onepeak.serving.http.run import address_of, is_loopback, listen
+from onepeak.serving.http.access import is_loopback
+from onepeak.serving.http.run import address_of, listen
 
 
 @pytest.mark.bad_input

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import ipaddress
 from typing import final
 from urllib.parse import urlsplit
 
@@ -12,8 +13,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from onepeak.serving.http.failures import RequestError, failure
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-"""Names of this machine, as they stand in the address of a request."""
 OPEN_PATHS = frozenset({"/healthz"})
 """Need no token: whoever watches over the server asks there, and learns nothing but that it lives."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -72,6 +71,21 @@ class Access:
         )
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    Example:
+        >>> [is_loopback(host) for host in ("127.0.0.2", "localhost", "::1", "0.0.0.0", "192.168.0.2", "example.org")]
+        [True, True, True, False, False, False]
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
 def cookie_name(token: str) -> str:
     """The cookie's name: browsers share cookies among the ports of a machine, so each server has one of its own."""
     return f"onepeak-{hashlib.sha256(token.encode()).hexdigest()[:12]}"
@@ -94,7 +108,7 @@ def _with_cookie(request: HTTPConnection, token: str) -> RedirectResponse:
 
 def _refuse_other_names(request: HTTPConnection) -> None:
     given = request.headers.get("host", "")
-    if _host(f"//{given}") not in LOOPBACK:
+    if not is_loopback(_host(f"//{given}") or ""):
         raise RequestError(
             421, f"Without a token this server answers to localhost only, got the host {given[:100]!r}: set a token."
         )

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import ipaddress
 import logging
 import os
 import socket
@@ -16,6 +15,7 @@ from fastapi import FastAPI
 
 from onepeak._values import check_integer
 from onepeak.errors import InputError
+from onepeak.serving.http.access import is_loopback
 from onepeak.serving.http.idle import IdleConnections
 
 DRAIN_SECONDS = 30
@@ -90,21 +90,6 @@ def check_address(host: str, *, token: str | None) -> None:
             "set a token (--token, or ONEPEAK_TOKEN).",
             page="serve",
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address.
-
-    Example:
-        >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.0.2", "example.org")]
-        [True, True, True, False, False, False]
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def listen(host: str, port: int) -> socket.socket:
