@@ -44,6 +44,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
     router = APIRouter(include_in_schema=False)
     around = shell(inspection, can_try=columns is not None)
     parts = part_names(inspection.parts)
+    first_reader = threading.Lock()  # never given back
 
     def wanted(
         method: str | None = None,
@@ -114,7 +115,8 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
     def findings() -> JsonResponse:
         found = inspection.findings
         # The first page is whole now, and its reader goes on to the samples; who stops the server does not wait for it.
-        threading.Thread(target=inspection.prepare, daemon=True).start()
+        if first_reader.acquire(blocking=False):
+            threading.Thread(target=inspection.prepare, daemon=True).start()
         return JsonResponse(found)
 
     @router.get(f"{DATA}/samples")
