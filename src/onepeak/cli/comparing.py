@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note
+from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
 from onepeak.data.listing import counted
 from onepeak.data.splits import Split
@@ -186,10 +186,9 @@ def run_comparison(
         for note in (*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)):
             print_note(f"Note: {note}")
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
-    command = shlex.join(["onepeak", *sys.argv[1:]])
     try:
         with watching(tally, quiet=quiet) as report:
-            outcome = compare(opened, folder, executor=executor, report=report, command=command)
+            outcome = compare(opened, folder, executor=executor, report=report, command=shlex.join(typed()))
     except KeyboardInterrupt:
         done = f"{tally.count('finished')} of {counted(len(runs), 'run')} are finished"
         raise StoppedError(f"Stopped: {done}; the same command goes on with the others.") from None

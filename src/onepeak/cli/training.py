@@ -2,7 +2,6 @@
 
 import contextlib
 import shlex
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import typer
 from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note
+from onepeak.cli.typed import typed
 from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
@@ -161,7 +161,7 @@ def choose_split(request: TrainRequest, manifest: Manifest) -> Split:
 
 def resume_command() -> str:
     """What to type to go on with this run."""
-    return shlex.join(["onepeak", *(argument for argument in sys.argv[1:] if argument != "--resume"), "--resume"])
+    return shlex.join([*(argument for argument in typed() if argument != "--resume"), "--resume"])
 
 
 def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
