@@ -2,6 +2,7 @@
 
 import pickle
 import pickletools
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -212,6 +213,15 @@ class TestHeldOut:
         lower, upper = np.vectorize(place.get)(ends).T
         mode = model.predict_proba(ROWS).argmax(axis=1)
         assert ((lower <= mode) & (mode <= upper)).all()
+
+    def test_intervals_hold_what_is_predicted_and_are_as_before_where_they_did(self, fitted):
+        before = fitted.predict_interval(ROWS, 0.5)
+        model = deepcopy(fitted).set_params(decide="cost", cost=[[9, 9, 9, 0]] * 4)
+        lower, upper = model.predict_interval(ROWS, 0.5).T
+        np.testing.assert_array_equal(model.predict(ROWS), 3)
+        assert (before[:, 1] < 3).any()
+        np.testing.assert_array_equal(upper, 3)
+        np.testing.assert_array_equal(lower, before[:, 0])
 
     @pytest.mark.bad_input
     def test_a_small_table_holds_out_none_so_that_there_are_no_intervals(self):

@@ -7,12 +7,18 @@ from hypothesis import strategies as st
 
 from onepeak.errors import InputError
 from onepeak.posterior import covers, price_of_contiguity, sizes
+from onepeak.posterior.interval import widened
 
 
 def test_the_ends_of_an_interval_are_within():
     intervals = torch.tensor([[1, 3]]).expand(5, 2)
     assert covers(intervals, torch.arange(5)).tolist() == [False, True, True, True, False]
     assert sizes(intervals).tolist() == [3] * 5
+
+
+def test_an_interval_is_widened_to_its_label_and_no_further():
+    intervals = torch.tensor([[1, 3]]).expand(5, 2)
+    assert widened(intervals, torch.arange(5)).tolist() == [[0, 3], [1, 3], [1, 3], [1, 3], [1, 4]]
 
 
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=7), st.data())

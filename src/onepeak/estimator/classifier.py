@@ -32,6 +32,7 @@ from onepeak.networks.network import Network
 from onepeak.posterior import DECISIONS, minimum_cost
 from onepeak.posterior.calibrate import best_without_bound, fit_temperature, temper
 from onepeak.posterior.conformal import ContiguousSets, samples_needed, smallest_alpha
+from onepeak.posterior.interval import widened
 from onepeak.serving.costs import Costs, check_given_together, costs_of
 from onepeak.training.devices import find_device
 from onepeak.training.presets import TABLE
@@ -253,14 +254,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def predict(self, X: Any) -> Classes:
         """The label of every row, by the rule of `decide`."""
-        log_probs, labels = self._answers(X)
-        match self._check_decide():
-            case None:
-                pass
-            case "cost":
-                labels = minimum_cost(log_probs, torch.tensor(self._costs(), dtype=torch.float64))
-            case name:
-                labels = DECISIONS[name](log_probs)
+        labels = self._decided(*self._answers(X))
         decided: Classes = self.classes_[labels.numpy()]
         return decided
 
@@ -276,7 +270,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """For every row an interval of labels that holds the true one with probability 1 - alpha.
 
         Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from samples that nothing else has seen.
-        The promise is for rows from the same source, on average over fits; weights of samples have no part in it.
+        The promise is for rows from the same source, on average over fits; weights of samples have no part in it. An
+        interval is widened where that is needed to hold what `predict` says.
 
         Args:
             X: Rows x columns of finite numbers.
@@ -286,7 +281,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         Returns:
             The lowest and the highest label of each interval, rows x 2.
         """
-        log_probs, _ = self._answers(X)
+        log_probs, own = self._answers(X)
         if self._unseen is None:
             raise InputError(
                 "`predict_interval` needs samples that fit has held out, got none: fit with a `validation_fraction` "
@@ -302,7 +297,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 f"intervals, got {alpha:g}: fit with a larger `validation_fraction` or on more rows."
             )
         sets = ContiguousSets(alpha, per_class=per_class).calibrate(known, labels)
-        ends: Classes = self.classes_[sets.predict(log_probs).numpy()]
+        ends: Classes = self.classes_[widened(sets.predict(log_probs), self._decided(log_probs, own)).numpy()]
         return ends
 
     def decision_function(self, X: Any) -> Floats:
@@ -316,6 +311,16 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if not hasattr(self, "_model"):
             raise AttributeError("`network_` is there after fit.")
         return self._model.network
+
+    def _decided(self, log_probs: LogProbs, own: Labels) -> Labels:
+        """The labels by the rule of `decide`; those of the method's own rule where there is none."""
+        match self._check_decide():
+            case None:
+                return own
+            case "cost":
+                return minimum_cost(log_probs, torch.tensor(self._costs(), dtype=torch.float64))
+            case name:
+                return DECISIONS[name](log_probs)
 
     def _check_decide(self) -> Decision | None:
         if self.decide is not None:

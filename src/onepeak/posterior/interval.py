@@ -26,6 +26,18 @@ def sizes(intervals: Intervals) -> Labels:
     return intervals[..., 1] - intervals[..., 0] + 1
 
 
+def widened(intervals: Intervals, labels: Labels) -> Intervals:
+    """The intervals, each just as long as it takes to hold its label too.
+
+    Example:
+        >>> widened(torch.tensor([[0, 2], [1, 1]]), torch.tensor([1, 3]))
+        tensor([[0, 2],
+                [1, 3]])
+    """
+    lower, upper = intervals.unbind(dim=-1)
+    return torch.stack([torch.minimum(lower, labels), torch.maximum(upper, labels)], dim=-1)
+
+
 def price_of_contiguity(log_probs: LogProbs, intervals: Intervals) -> Labels:
     """How many labels fewer would hold as much probability as each interval, could they lie apart.
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from onepeak._shapes import Intervals, Labels, LogProbs
@@ -13,6 +12,7 @@ from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
 from onepeak.posterior.conformal import conformal_rank, samples_needed, scores_at, smallest_alpha
+from onepeak.posterior.interval import widened
 from onepeak.posterior.nested import intervals_within
 from onepeak.training.evaluate import Predictions
 
@@ -72,8 +72,7 @@ class Calibration:
             predicted: The label decided on.
             alpha: The share of samples whose true label may lie outside.
         """
-        lower, upper = intervals_within(self.temper(log_probs), self.threshold(alpha)).unbind(dim=-1)
-        return torch.stack([torch.minimum(lower, predicted), torch.maximum(upper, predicted)], dim=-1)
+        return widened(intervals_within(self.temper(log_probs), self.threshold(alpha)), predicted)
 
 
 def calibration_of(valid: Predictions) -> Calibration:
