@@ -33,6 +33,7 @@ from laws.kinds import (
     own_parameters,
 )
 from onepeak.constraints import order_gaps
+from onepeak.errors import InputError
 from onepeak.methods.catalog import CONSTRAINTS
 from onepeak.posterior import DECISIONS, is_unimodal
 
@@ -166,6 +167,14 @@ def test_predict_makes_the_decision_the_method_states(kind, batch):
         expected = DECISIONS[method.decision](method.log_probs(outputs))
     assert torch.equal(method.predict(outputs), expected)
     assert ((method.predict(outputs) >= 0) & (method.predict(outputs) < batch.num_classes)).all()
+
+
+@every_method
+@pytest.mark.bad_input
+def test_what_is_not_a_number_has_no_label(kind):
+    method = kind.build(5)
+    with pytest.raises(InputError, match="must not be NaN, got NaN in 3 samples: has the training diverged"):
+        method.predict(torch.full((3, method.num_outputs), torch.nan))
 
 
 @pytest.mark.parametrize("kind", UNIMODAL)

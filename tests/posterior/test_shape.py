@@ -98,3 +98,19 @@ def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused():
         is_unimodal(torch.zeros(3), 0.1, definition="rounded_to_two_decimals")
     with pytest.raises(InputError, match="`log_probs` must be log-probabilities"):  # which scores have no decimals of
         is_unimodal(torch.zeros(3), definition="rounded_to_two_decimals")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (torch.tensor([[0.0, torch.nan], [0.0, 1.0]]), "`log_probs` must not be NaN, got NaN in 1 samples"),
+        ([0.0, 1.0], "`log_probs` must be a floating-point tensor, got list"),
+        (torch.tensor([0, 1]), r"`log_probs` must be a floating-point tensor, got torch\.int64"),
+        (torch.zeros(3, 1), r"`log_probs` must have 2 numbers on its last axis, got shape \(3, 1\)"),
+    ],
+)
+def test_what_is_no_posterior_has_no_shape(wrong, message, definition):
+    with pytest.raises(InputError, match=message):
+        is_unimodal(wrong, definition=definition)

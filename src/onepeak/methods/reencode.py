@@ -5,13 +5,14 @@ from typing import Literal, TypeAlias, final, get_args
 import torch
 from torch.nn import functional as F
 
-from onepeak._check import check_choice, check_scores
+from onepeak._check import check_choice
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
 from onepeak.methods.levels import log_differences
 from onepeak.methods.method import Method, Variant
 from onepeak.methods.slopes import accumulate
 from onepeak.posterior import mode
+from onepeak.posterior._check import check_class_scores
 
 ReencodePosterior: TypeAlias = Literal["levels", "slopes"]
 
@@ -87,7 +88,7 @@ class Reencode(Method):
 
     def predict(self, outputs: Outputs) -> Labels:
         """The class before the first level under one half; read as slopes, the mode."""
-        check_scores(outputs, self.num_outputs, name="outputs")
+        check_class_scores(outputs, self.num_outputs, name="outputs")
         if self.posterior == "slopes":
             return mode(self.log_probs(outputs))
         if self.variant == "as_published":  # asks the first question too, whose answer is known

@@ -8,7 +8,7 @@ from onepeak._check import check_choice, check_number
 from onepeak._shapes import LogProbs, PerSampleBool
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.errors import InputError
-from onepeak.posterior._check import check_log_probs, wide
+from onepeak.posterior._check import check_class_scores, check_log_probs, wide
 
 Unimodality: TypeAlias = Literal["strict", "weak", "quasi", "rounded_to_two_decimals"]
 """What is meant by one peak, see `is_unimodal`."""
@@ -45,6 +45,7 @@ def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unim
     """
     check_number("tolerance", tolerance, minimum=0)
     check_choice("definition", definition, get_args(Unimodality))
+    check_class_scores(log_probs, name="log_probs")
     mode = log_probs.argmax(dim=-1)
     match definition:
         case "strict":
