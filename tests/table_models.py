@@ -43,7 +43,7 @@ def table_model(name, *, num_classes=6, variant="corrected", calibration=None, *
 def table_rows(count, *, seed=0):
     """Values as the encoder above wants them, some of them missing."""
     rng = np.random.default_rng(seed)
-    rows = rng.normal(ENCODER.means, ENCODER.stds, (count, 3)).astype(np.float32)
+    rows = rng.normal(ENCODER.means, ENCODER.stds, (count, 3))
     rows[:, 1] = rng.integers(0, 3, count)
     rows[rng.random(rows.shape) < 0.1] = np.nan
     return rows

@@ -7,11 +7,17 @@ from onepeak.data.manifest import FeatureRows, ImageArrays
 from onepeak.errors import InputError
 
 
-def test_features_are_numbered_columns_of_float32():
+def test_features_are_numbered_columns_of_float64():
     data = from_arrays(np.array([[1, 2], [3, 4]]), [0, 1])
     assert isinstance(data.items, FeatureRows)
     assert data.items.columns == ("x1", "x2")
-    assert data.items.values.dtype == np.float32
+    assert data.items.values.dtype == np.float64
+
+
+def test_large_numbers_that_differ_little_stay_apart():
+    moments = 1.7e9 + np.arange(100.0)
+    values = from_arrays(moments[:, None], np.arange(100) % 2).items.values
+    assert values[:, 0].tolist() == moments.tolist()
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 5), (2, 4, 5, 1), (2, 4, 5, 3), (2, 1, 4, 5), (2, 3, 4, 5)])

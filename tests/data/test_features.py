@@ -8,7 +8,7 @@ from onepeak.data.features import encode_features, encode_like
 from onepeak.errors import InputError
 
 
-def test_every_kind_of_column_becomes_float32():
+def test_every_kind_of_column_becomes_float64():
     frame = pd.DataFrame(
         {
             "number": [1, 2, 3],
@@ -27,9 +27,15 @@ def test_every_kind_of_column_becomes_float32():
         [2, np.nan, 0, np.nan, np.nan, np.nan, 1, 2.5],
         [3, 1.5, 1, 0, 3, 0, 0, np.nan],
     ]
-    np.testing.assert_array_equal(rows.values, np.array(expected, dtype=np.float32))
-    assert rows.values.dtype == np.float32
+    np.testing.assert_array_equal(rows.values, np.array(expected))
+    assert rows.values.dtype == np.float64
     assert rows.categories == {"text": ("a", "b"), "dtype": ("low", "high", "top")}
+
+
+def test_large_numbers_that_differ_little_stay_apart():
+    moments = [1_700_000_000 + 7 * number for number in range(100)]
+    rows, notes = encode_features(pd.DataFrame({"when": moments}))
+    assert (rows.values[:, 0].tolist(), notes) == (moments, ())
 
 
 def test_identifiers_and_saved_indexes_are_left_out_with_a_note():

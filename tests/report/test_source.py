@@ -46,12 +46,12 @@ def test_generated_pictures_and_their_true_posteriors_are_found_by_their_number(
 def test_a_row_of_a_table_is_shown_as_text():
     rows = FeatureRows(
         columns=("size", "tone"),
-        values=np.array([[1.5, 1], [np.nan, 0]], dtype=np.float32),
+        values=np.array([[1_700_000_001.5, 1], [np.nan, 0]]),
         categories={"tone": ("dark", "light")},
     )
     manifest = Manifest(name="rows", items=rows, labels=np.array([0, 1]), classes=("low", "high"))
     source = Source(manifest=manifest)
-    assert source.features(0) == {"size": "1.5", "tone": "light"}
+    assert source.features(0) == {"size": "1700000001.5", "tone": "light"}
     assert source.features(1) == {"size": "missing", "tone": "dark"}
     assert source.picture(0) is None
 

@@ -97,11 +97,12 @@ def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path):
     written = export_onnx(load(folder), tmp_path / "new" / "rows.onnx", **choices)
     rng = np.random.default_rng(0)
     for count in (1, 40):
-        values = np.stack([rng.normal(1, 1, count), rng.integers(0, 3, count)], axis=1).astype(np.float32)
+        values = np.stack([rng.normal(1, 1, count), rng.integers(0, 3, count)], axis=1)
         values[rng.random(values.shape) < 0.2] = np.nan
         names = ("1", "2", "dark")
         tones = [None if np.isnan(code) else names[int(code)] for code in values[:, 1]]
         check_same(asked(written.path, values), load(folder).predict({"size": values[:, 0], "tone": tones}, **choices))
+    assert written.inputs == {"rows": "float64 batch x 2"}
     properties = about(written.path)
     assert properties["preprocessing"]["categories"] == {"tone": list(names)}
     assert (properties["projected"], properties["alpha"]) == (True, 0.3)

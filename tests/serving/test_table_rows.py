@@ -12,7 +12,7 @@ from onepeak.training.table import TableEncoder
 
 TRAINED = FeatureRows(
     columns=("size", "tone"),
-    values=np.array([[1, 0], [2, 1], [3, 2]], np.float32),
+    values=np.array([[1.0, 0], [2, 1], [3, 2]]),
     categories={"tone": ("1", "2", "dark")},
 )
 ENCODER = TableEncoder.learn(TRAINED)
@@ -29,9 +29,9 @@ def test_rows_read_by_themselves_are_recoded_as_if_read_for_the_model(tones):
 
 
 def test_numbers_that_were_names_in_training_become_names_again():
-    alone = FeatureRows(columns=("tone", "size"), values=np.array([[2, 0.5], [np.nan, 1], [7, 2]], np.float32))
+    alone = FeatureRows(columns=("tone", "size"), values=np.array([[2, 0.5], [np.nan, 1], [7, 2]]))
     found, notes = recoded(alone, ENCODER)
-    np.testing.assert_array_equal(found.values, np.array([[0.5, 1], [1, np.nan], [2, np.nan]], np.float32))
+    np.testing.assert_array_equal(found.values, np.array([[0.5, 1], [1, np.nan], [2, np.nan]]))
     assert notes == ("1 name of the column 'tone' without a code, taken as missing: 7",)
 
 
@@ -39,7 +39,7 @@ def test_a_parquet_file_is_read_as_it_is(tmp_path):
     frame = pandas.DataFrame({"tone": ["dark", None], "size": [1.0, None]})
     frame.to_parquet(tmp_path / "rows.parquet")
     found = rows_of(tmp_path / "rows.parquet", ENCODER)
-    np.testing.assert_array_equal(found.rows.values, np.array([[1, 2], [np.nan, np.nan]], np.float32))
+    np.testing.assert_array_equal(found.rows.values, np.array([[1, 2], [np.nan, np.nan]]))
     assert (found.source_name, found.sources) == ("row", (1, 2))
 
 
@@ -54,7 +54,7 @@ def test_rows_of_a_text_file_are_called_by_the_line_an_editor_shows(tmp_path):
 def test_what_stands_for_missing_in_a_file_is_missing_in_a_category_too(tmp_path):
     (tmp_path / "rows.csv").write_text("size;tone\nNA;n/a\n1.5; dark \n")
     found = rows_of(tmp_path / "rows.csv", ENCODER)
-    np.testing.assert_array_equal(found.rows.values, np.array([[np.nan, np.nan], [1.5, 2]], np.float32))
+    np.testing.assert_array_equal(found.rows.values, np.array([[np.nan, np.nan], [1.5, 2]]))
     assert found.notes == ()
 
 

@@ -30,7 +30,7 @@ def planted_table(num_rows=101, *, noise=0.3, seed=0):
     columns = tuple(f"column{number}" for number in range(6))
     return Manifest(
         name="planted",
-        items=FeatureRows(columns=columns, values=values.astype(np.float32)),
+        items=FeatureRows(columns=columns, values=values),
         labels=np.floor(hidden).astype(np.int64),
         classes=CLASSES,
     )

@@ -10,7 +10,7 @@ from onepeak.training.table import TableEncoder
 NAN = float("nan")
 TRAIN = FeatureRows(
     columns=("age", "colour", "same", "dose"),
-    values=np.array([[1, 0, 5, 10], [3, 2, 5, NAN], [1, 0, 5, 30], [3, NAN, 5, 20]], np.float32),
+    values=np.array([[1, 0, 5, 10], [3, 2, 5, NAN], [1, 0, 5, 30], [3, NAN, 5, 20]]),
     categories={"colour": ("red", "green", "blue")},
 )
 
@@ -36,7 +36,7 @@ def test_a_table_by_hand():
 
 def test_other_rows_are_read_with_what_the_training_rows_taught():
     encoder = TableEncoder.learn(TRAIN)
-    other = replace(TRAIN, values=np.array([[4, 1, 7, NAN], [NAN, 1, 5, 20]], np.float32))
+    other = replace(TRAIN, values=np.array([[4, 1, 7, NAN], [NAN, 1, 5, 20]]))
     np.testing.assert_allclose(
         encoder.encode(other),
         # a column that did not vary keeps its unit; age was never missing in training, so its mean must do
@@ -45,18 +45,17 @@ def test_other_rows_are_read_with_what_the_training_rows_taught():
 
 
 def test_a_column_of_nothing_but_missing_values_teaches_nothing_and_stays_finite():
-    rows = FeatureRows(columns=("a",), values=np.array([[NAN], [NAN]], np.float32))
+    rows = FeatureRows(columns=("a",), values=np.array([[NAN], [NAN]]))
     assert TableEncoder.learn(rows).encode(rows).tolist() == [[0, 1], [0, 1]]
 
 
 def test_numbers_far_from_zero_keep_their_spread():
-    values = (np.array([[0.0], [8.0], [16.0]]) + 2.0**24).astype(np.float32)
-    rows = FeatureRows(columns=("year",), values=values)
+    rows = FeatureRows(columns=("when",), values=np.array([[0.0], [8.0], [16.0]]) + 1.7e9)
     np.testing.assert_allclose(TableEncoder.learn(rows).encode(rows)[:, 0], [-1.2247449, 0, 1.2247449], rtol=1e-5)
 
 
 @pytest.mark.bad_input
 def test_other_columns_are_refused_by_name():
-    rows = FeatureRows(columns=("age", "weight"), values=np.zeros((1, 2), np.float32))
+    rows = FeatureRows(columns=("age", "weight"), values=np.zeros((1, 2)))
     with pytest.raises(InputError, match="`rows` must have the columns age, colour, same, dose, got age, weight"):
         TableEncoder.learn(TRAIN).encode(rows)

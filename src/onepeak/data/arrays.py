@@ -70,14 +70,15 @@ def _items(values: npt.NDArray[np.generic]) -> Items:
 
 
 def _features(values: npt.NDArray[np.generic]) -> FeatureRows:
-    with np.errstate(over="ignore"):  # what float32 cannot hold is reported just below
-        narrow = values.astype(np.float32)
-    if np.isinf(narrow).any():
+    with np.errstate(over="ignore"):  # what float32, the network's numbers, cannot hold is reported just below
+        infinite = int(np.isinf(values.astype(np.float32)).sum())
+    if infinite:
         raise InputError(
             "`images_or_features` must be finite and fit into float32 (NaN where missing), "
-            f"got {counted(int(np.isinf(narrow).sum()), 'infinite value')}."
+            f"got {counted(infinite, 'infinite value')}."
         )
-    return FeatureRows(columns=tuple(f"x{position}" for position in range(1, values.shape[1] + 1)), values=narrow)
+    columns = tuple(f"x{position}" for position in range(1, values.shape[1] + 1))
+    return FeatureRows(columns=columns, values=values.astype(np.float64))
 
 
 def _pixels(values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

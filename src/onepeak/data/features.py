@@ -20,7 +20,7 @@ _FEW = 10
 
 
 def encode_features(frame: Frame) -> tuple[FeatureRows, tuple[str, ...]]:
-    """Numbers as float32, booleans as 0 and 1, text and categories as codes, missing values as NaN.
+    """Numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
 
     Left out, with a note: text that is different in more than half of the rows (an identifier or free text), and a
     column that only counts the rows (an index saved by accident, which tells the label of a sorted table).
@@ -78,7 +78,7 @@ def encode_like(
     if gone:
         raise InputError(f"The table must have the columns {listed(columns)}, it lacks {listed(gone)}.")
     notes: list[str] = []
-    values = np.empty((len(frame), len(columns)), dtype=np.float32)
+    values = np.empty((len(frame), len(columns)), dtype=np.float64)
     for position, name in enumerate(columns):
         if name in categories:
             codes = {text: code for code, text in enumerate(categories[name])}
@@ -112,21 +112,21 @@ def _kind(column: Column) -> Kind:
     )
 
 
-def _numbers(column: Column) -> npt.NDArray[np.float32]:
+def _numbers(column: Column) -> npt.NDArray[np.float64]:
     """Finite numbers, NaN where missing."""
     pandas = require("pandas", extra="data", purpose="A table")
     if _kind(column) != "number":
         raise InputError(f"The column {column.name!r} must be numbers, it holds text.")
-    wide = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    with np.errstate(over="ignore"):  # what float32 cannot hold is reported just below
-        narrow: npt.NDArray[np.float32] = wide.astype(np.float32)
-    infinite = column.index[np.isinf(narrow)].tolist()
+    values: npt.NDArray[np.float64]
+    values = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    with np.errstate(over="ignore"):  # what float32, the network's numbers, cannot hold is reported just below
+        infinite = column.index[np.isinf(values.astype(np.float32))].tolist()
     if infinite:
         raise InputError(
             f"The column {column.name!r} must be finite and fit into float32, "
             f"{counted(len(infinite), 'row')} {'does' if len(infinite) == 1 else 'do'} not: {listed(infinite)}."
         )
-    return narrow
+    return values
 
 
 def _texts(column: Column) -> list[str | None]:

@@ -31,7 +31,7 @@ def from_frame(
     """Makes a data set of a pandas DataFrame.
 
     With a column `path` the rows are pictures (`path`, label, group; other columns are left out). Without one every
-    column but label and group is a feature: numbers as float32, booleans as 0 and 1, text and categories as codes,
+    column but label and group is a feature: numbers as float64, booleans as 0 and 1, text and categories as codes,
     missing values as NaN. What was chosen is in `notes`.
 
     Args:

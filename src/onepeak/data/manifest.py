@@ -50,10 +50,10 @@ class ImageArrays:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FeatureRows:
-    """Rows of a table: float32, items x columns; missing values are NaN, categories are codes."""
+    """Rows of a table: float64, items x columns; missing values are NaN, categories are codes."""
 
     columns: tuple[str, ...]
-    values: npt.NDArray[np.float32]
+    values: npt.NDArray[np.float64]
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """For each categorical column, the name of every code."""
 

@@ -73,7 +73,7 @@ class Source:
         found = {}
         for column, value in zip(items.columns, items.values[place], strict=True):
             names = items.categories.get(column)
-            found[column] = "missing" if np.isnan(value) else f"{value:g}" if names is None else names[int(value)]
+            found[column] = "missing" if np.isnan(value) else f"{value:.15g}" if names is None else names[int(value)]
         return found
 
 

@@ -48,7 +48,7 @@ def export_onnx(
     """Writes the model with everything that `predict` does behind the pixels or the values of a row.
 
     The file takes `pictures` (uint8, batch x height x width x 3, any sizes) and normalises them itself; or `rows`
-    (float32, batch x columns) and standardises them itself. Decoding and resizing stay outside and are described in the
+    (float64, batch x columns) and standardises them itself. Decoding and resizing stay outside and are described in the
     file's metadata, with the classes and all that was chosen here. It gives `log_probs`, `label`, `soi` and, where the
     model has intervals, `interval`.
 
@@ -125,4 +125,5 @@ def _check_place(path: Path, force: bool) -> None:
 def _in_words(value: Any) -> str:
     """Type and axes of an input or output of onnxruntime."""
     kind = str(value.type).removeprefix("tensor(").removesuffix(")")
-    return f"{'float32' if kind == 'float' else kind} {' x '.join(str(axis) for axis in value.shape)}"
+    name = {"float": "float32", "double": "float64"}.get(kind, kind)
+    return f"{name} {' x '.join(str(axis) for axis in value.shape)}"

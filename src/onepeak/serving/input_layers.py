@@ -39,7 +39,7 @@ class PictureInput(nn.Module):
 
 @final
 class RowInput(nn.Module):
-    """From a row's values, float32 batch x columns, to what the encoder makes of it.
+    """From a row's values, float64 batch x columns, to what the encoder makes of it.
 
     Numbers are as they stand in the table, a category is the position of its name in `TableEncoder.categories`, and
     what is missing is NaN.
@@ -55,7 +55,7 @@ class RowInput(nn.Module):
         ...     stds=(10.0, 1.0),
         ...     missing=("age",),
         ... )
-        >>> RowInput(encoder)(torch.tensor([[60.0, 1.0], [torch.nan, torch.nan]]))
+        >>> RowInput(encoder)(torch.tensor([[60.0, 1.0], [torch.nan, torch.nan]], dtype=torch.float64))
         tensor([[2., 0., 1., 0.],
                 [0., 0., 0., 1.]])
     """
@@ -85,8 +85,8 @@ class RowInput(nn.Module):
         self.register_buffer("source", torch.tensor([*source, *flags]))
         self.register_buffer("is_code", torch.tensor(is_code + [False] * len(flags)))
         self.register_buffer("is_flag", torch.tensor([False] * len(source) + [True] * len(flags)))
-        self.register_buffer("centre", torch.tensor(centre + [0.0] * len(flags)))
-        self.register_buffer("scale", torch.tensor(scale + [1.0] * len(flags)))
+        self.register_buffer("centre", torch.tensor(centre + [0.0] * len(flags), dtype=torch.float64))
+        self.register_buffer("scale", torch.tensor(scale + [1.0] * len(flags), dtype=torch.float64))
 
     def forward(self, rows: Tensor) -> Tensor:
         """The features of each row, as `TableEncoder.encode` gives them."""
@@ -94,4 +94,5 @@ class RowInput(nn.Module):
         missing = values.isnan()
         scores = torch.where(missing, 0.0, (values - self.centre) / self.scale)
         codes = (values == self.centre).to(rows.dtype)
-        return torch.where(self.is_flag, missing.to(rows.dtype), torch.where(self.is_code, codes, scores))
+        features = torch.where(self.is_flag, missing.to(rows.dtype), torch.where(self.is_code, codes, scores))
+        return features.float()  # standard scores need fewer digits than what they are made of

@@ -125,11 +125,11 @@ def _random_pictures(rng: np.random.Generator, count: int, height: int, width: i
     return (colours + noise).clip(0, 255).astype(np.uint8)
 
 
-def _random_rows(rng: np.random.Generator, encoder: TableEncoder, count: int) -> npt.NDArray[np.float32]:
+def _random_rows(rng: np.random.Generator, encoder: TableEncoder, count: int) -> npt.NDArray[np.float64]:
     """Rows as the training part had them, a tenth of the values missing."""
     values = rng.normal(encoder.means, encoder.stds, (count, len(encoder.columns)))
     for place, name in enumerate(encoder.columns):
         if name in encoder.categories:
             values[:, place] = rng.integers(0, len(encoder.categories[name]), count)
     values[rng.random(values.shape) < 0.1] = np.nan
-    return values.astype(np.float32)
+    return values

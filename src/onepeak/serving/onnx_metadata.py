@@ -85,7 +85,7 @@ def _in_words(resize: Resize) -> str:
 
 def _of_rows(encoder: TableEncoder) -> dict[str, object]:
     return {
-        "input": "rows: float32, batch x columns; numbers as they are, a category as the position of its name in "
+        "input": "rows: float64, batch x columns; numbers as they are, a category as the position of its name in "
         "`categories`, from 0; missing values and unknown names NaN",
         "columns": encoder.columns,
         "categories": encoder.categories,

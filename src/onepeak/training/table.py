@@ -48,7 +48,7 @@ class TableEncoder:
         return sum(len(self.categories.get(name, ("",))) for name in self.columns) + len(self.missing)
 
     def encode(self, rows: FeatureRows) -> npt.NDArray[np.float32]:
-        """The rows as the network sees them: rows x num_features, finite."""
+        """The rows as the network sees them: rows x num_features, finite, narrowed when they are standard scores."""
         if rows.columns != self.columns:
             raise InputError(f"`rows` must have the columns {', '.join(self.columns)}, got {', '.join(rows.columns)}.")
         parts = []

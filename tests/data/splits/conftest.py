@@ -32,7 +32,7 @@ def rows():
     """Makes a manifest of rows of a table."""
 
     def make(values, labels, *, num_classes=None, groups=None):
-        values = np.asarray(values, dtype=np.float32)
+        values = np.asarray(values, dtype=np.float64)
         return Manifest(
             name="table",
             items=FeatureRows(columns=tuple(f"x{column}" for column in range(values.shape[1])), values=values),

@@ -28,7 +28,7 @@ def test_pictures_in_memory_are_known_by_their_pixels():
 
 
 def test_rows_are_known_by_their_values_with_one_zero_and_one_missing():
-    values = np.array([[0.0, np.nan], [-0.0, -np.nan], [0.0, 1.0]], dtype=np.float32)
+    values = np.array([[0.0, np.nan], [-0.0, -np.nan], [0.0, 1.0]])
     first, second, third = item_digests(FeatureRows(columns=("x", "y"), values=values))
     assert first == second
     assert first != third

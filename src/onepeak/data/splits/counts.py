@@ -13,7 +13,7 @@ def class_counts(manifest: Manifest, split: Split) -> dict[Part, Indices]:
 
     Example:
         >>> from onepeak.data.manifest import FeatureRows
-        >>> rows = FeatureRows(columns=("x",), values=np.zeros((5, 1), dtype=np.float32))
+        >>> rows = FeatureRows(columns=("x",), values=np.zeros((5, 1)))
         >>> data = Manifest(name="mine", items=rows, labels=np.array([0, 0, 1, 1, 1]), classes=("low", "high"))
         >>> split = Split(train=np.array([0, 2, 3]), valid=np.array([1]), test=np.array([4]), protocol="mine")
         >>> class_counts(data, split)["train"]

@@ -32,7 +32,7 @@ def item_digests(items: Items) -> tuple[str, ...]:
             return tuple(_of_bytes(picture.tobytes()) for picture in items.pixels)
         case FeatureRows():
             # NaN has many bit patterns, and zero has two
-            values = np.where(np.isnan(items.values), np.float32(np.nan), items.values + np.float32(0))
+            values = np.where(np.isnan(items.values), np.nan, items.values + 0.0)
             return tuple(_of_bytes(row.tobytes()) for row in values)
 
 

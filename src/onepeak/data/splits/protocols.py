@@ -37,7 +37,7 @@ def make_splits(
     Example:
         >>> import numpy as np
         >>> from onepeak.data.manifest import FeatureRows
-        >>> rows = FeatureRows(columns=("x",), values=np.zeros((20, 1), dtype=np.float32))
+        >>> rows = FeatureRows(columns=("x",), values=np.zeros((20, 1)))
         >>> data = Manifest(name="mine", items=rows, labels=np.arange(20) % 4, classes=("a", "b", "c", "d"))
         >>> [(split.name, split.sizes) for split in make_splits(data, folds=2)]
         [('split0-fold0', {'train': 12, 'valid': 4, 'test': 4}), ('split0-fold1', {'train': 12, 'valid': 4, 'test': 4})]

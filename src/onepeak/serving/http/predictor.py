@@ -85,7 +85,7 @@ class Predictor:
             if table is None:
                 await self.batcher.submit(self._answers, (self.model.pixels(_NOTHING), Reading()))
             else:
-                empty = np.full((1, len(table.columns)), np.nan, np.float32)
+                empty = np.full((1, len(table.columns)), np.nan)
                 rows = FeatureRows(columns=table.columns, values=empty, categories=table.categories)
                 await self.batcher.submit(self._row_answers, (rows, Reading()))
 
