@@ -6,7 +6,6 @@ For a pretrained one: transformers.AutoModelForImageClassification.from_pretrain
 
 import argparse
 import tempfile
-from collections.abc import Callable
 
 import torch
 import transformers
@@ -19,18 +18,6 @@ from onepeak.metrics.functional import mean_absolute_error, side_order_index
 NUM_CLASSES = 8
 
 
-def ordinal_loss(loss: onepeak.ELBLoss) -> Callable[..., Tensor]:
-    """What the Trainer takes as `compute_loss_func`; with gradient accumulation it tells how many samples there are."""
-
-    def compute(
-        outputs: transformers.utils.ModelOutput, labels: Tensor, num_items_in_batch: int | None = None
-    ) -> Tensor:
-        mean = loss(outputs.logits, labels)
-        return mean if num_items_in_batch is None else mean * len(labels) / num_items_in_batch
-
-    return compute
-
-
 class Tighten(transformers.TrainerCallback):
     """Hardens the barrier once an epoch."""
 
@@ -38,8 +25,22 @@ class Tighten(transformers.TrainerCallback):
         self.loss = loss
 
     def on_epoch_end(self, *_: object, **__: object) -> None:
-        """After each epoch."""
+        """After each epoch; the Trainer evaluates and saves after this."""
         self.loss.tighten()
+
+
+def ordinal(model: transformers.PreTrainedModel) -> dict[str, object]:
+    """What a Trainer of the model takes; the loss is a part of the model, so that its t is saved and resumed."""
+    loss = model.ordinal_loss = onepeak.ELBLoss(num_classes=model.config.num_labels)
+
+    def compute(
+        outputs: transformers.utils.ModelOutput, labels: Tensor, num_items_in_batch: int | None = None
+    ) -> Tensor:
+        mean = loss(outputs.logits, labels)
+        # with gradient accumulation the Trainer tells how many samples a whole step has
+        return mean if num_items_in_batch is None else mean * len(labels) / num_items_in_batch
+
+    return {"compute_loss_func": compute, "callbacks": [Tighten(loss)]}
 
 
 if __name__ == "__main__":
@@ -59,7 +60,6 @@ if __name__ == "__main__":
         [given.pictures * 4 // 5, given.pictures - given.pictures * 4 // 5]
     )
 
-    loss = onepeak.ELBLoss(num_classes=NUM_CLASSES)
     with tempfile.TemporaryDirectory() as folder:
         arguments = transformers.TrainingArguments(
             output_dir=folder,
@@ -77,11 +77,10 @@ if __name__ == "__main__":
             model,
             arguments,
             train_dataset=[{"pixel_values": pictures[row], "labels": labels[row]} for row in train],
-            compute_loss_func=ordinal_loss(loss),
-            callbacks=[Tighten(loss)],
+            **ordinal(model),
         )
         trainer.train()
-    assert loss.constraint.t > 1  # the barrier was hardened
+    assert model.ordinal_loss.constraint.t > 1  # the barrier was hardened
 
     model.eval()
     with torch.no_grad():

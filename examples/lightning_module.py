@@ -37,12 +37,14 @@ class Grader(lightning.LightningModule):
         self.error.update(log_probs, labels)
 
     def on_validation_epoch_end(self) -> None:
-        """Tells the metrics, and tightens the barrier once an epoch."""
+        """Tells the metrics."""
         self.log_dict({"soi": self.order.compute(), "mae": self.error.compute()}, prog_bar=True)
         self.order.reset()
         self.error.reset()
-        if not self.trainer.sanity_checking:
-            self.loss.tighten()
+
+    def on_train_epoch_end(self) -> None:
+        """Tightens the barrier once an epoch: Lightning comes here after validation."""
+        self.loss.tighten()
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """AdamW."""

@@ -66,6 +66,44 @@ def test_the_lightning_module_tells_order_and_error(run):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("settings", [{}, {"val_check_interval": 0.5}, {"check_val_every_n_epoch": 2}], ids=str)
+def test_the_lightning_module_tightens_once_an_epoch_however_often_it_is_validated(settings):
+    import lightning
+
+    example = runpy.run_path(str(EXAMPLES / "lightning_module.py"), run_name="imported")
+    grader, data, quiet = example["Grader"](), example["grades"](64, seed=0), {"logger": False, "accelerator": "cpu"}
+    trainer = lightning.Trainer(
+        max_epochs=3, enable_checkpointing=False, enable_progress_bar=False, **quiet, **settings
+    )
+    trainer.fit(grader, data, data)
+    trainer.validate(grader, data, verbose=False)
+    trainer.validate(grader, data, verbose=False)
+    assert grader.loss.constraint.t.item() == pytest.approx(1.001**3, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_hugging_face_classifier_resumes_with_the_barrier_it_had(tmp_path):
+    transformers = pytest.importorskip("transformers", reason="the example needs transformers")
+    ordinal = runpy.run_path(str(EXAMPLES / "hugging_face.py"), run_name="imported")["ordinal"]
+    config = transformers.ResNetConfig(
+        num_labels=8, embedding_size=8, hidden_sizes=[8, 8], depths=[1, 1], layer_type="basic"
+    )
+    samples = [{"pixel_values": torch.zeros(3, 16, 16), "labels": torch.tensor(label)} for label in range(8)]
+
+    def hardness(epochs, resume):
+        model = transformers.ResNetForImageClassification(config)
+        arguments = transformers.TrainingArguments(
+            str(tmp_path), num_train_epochs=epochs, save_strategy="epoch", report_to="none", use_cpu=True
+        )
+        trainer = transformers.Trainer(model, arguments, train_dataset=samples, **ordinal(model))
+        trainer.train(resume_from_checkpoint=resume)
+        return model.ordinal_loss.constraint.t.item()
+
+    assert hardness(3, resume=False) == pytest.approx(1.001**3, rel=1e-9)
+    assert hardness(5, resume=True) == pytest.approx(1.001**5, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_the_hugging_face_classifier_is_trained_in_order(run):
     pytest.importorskip("transformers", reason="the example needs transformers")
     printed = run("hugging_face.py", "--epochs", 1, "--pictures", 40)
