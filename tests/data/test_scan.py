@@ -33,6 +33,23 @@ def test_links_to_other_folders_are_followed_and_circles_are_not(plant, tmp_path
     assert scan(root).pictures == ("a/1.jpg", "b/2.jpg")
 
 
+def test_folders_that_link_to_each_other_count_once_and_under_their_own_names(plant):
+    root = plant("a/p.png", "b/q.png")
+    (root / "a" / "other").symlink_to(root / "b")
+    (root / "b" / "other").symlink_to(root / "a")
+    assert scan(root).pictures == ("a/p.png", "b/q.png")
+
+
+def test_a_folder_elsewhere_that_two_links_lead_to_counts_once(plant, tmp_path_factory):
+    root, elsewhere = plant("a/1.jpg"), tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "inner").mkdir()
+    (elsewhere / "inner" / "2.jpg").write_bytes(b"")
+    (elsewhere / "inner" / "home").symlink_to(root.parent)
+    (root / "b").symlink_to(elsewhere)
+    (root / "c").symlink_to(elsewhere / "inner")
+    assert scan(root).pictures == ("a/1.jpg", "c/2.jpg")
+
+
 @pytest.mark.bad_input
 def test_a_file_or_nothing_is_no_folder(plant):
     root = plant("a.jpg")

@@ -46,8 +46,9 @@ def scan(root: Path) -> Scan:
     pictures: list[str] = []
     others: list[str] = []
     folders: list[str] = []
+    seen: set[Path] = set()
     for path, below, files in os.walk(root, followlinks=True, onerror=_refuse):
-        below[:] = [name for name in below if not _leads_back(Path(path), name)]
+        below[:] = [name for name in sorted(below) if _is_new(Path(path, name), root.resolve(), seen)]
         parent = Path(path).relative_to(root).as_posix()
         junk = parent != "." and any(_is_junk(part) for part in parent.split("/"))
         if parent == ".":
@@ -64,10 +65,17 @@ def _is_junk(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
-def _leads_back(parent: Path, name: str) -> bool:
-    """Whether a folder is a link to one of the folders it lies in, which would be walked for ever."""
-    folder = parent / name
-    return folder.is_symlink() and folder.resolve() in (parent.resolve(), *parent.resolve().parents)
+def _is_new(folder: Path, root: Path, seen: set[Path]) -> bool:
+    """Whether a folder is to be looked into: once each, and where it lies below the root not by a link.
+
+    A link that leads back would be walked for ever, one to another class would put its pictures under two labels.
+    """
+    place = folder.resolve()
+    leads_back = any(start.is_relative_to(place) for start in (root, folder.parent.resolve()))
+    if place in seen or (folder.is_symlink() and (leads_back or place.is_relative_to(root))):
+        return False
+    seen.add(place)
+    return True
 
 
 def _refuse(error: OSError) -> None:
