@@ -3,6 +3,7 @@ import pytest
 
 from onepeak.data import DATASETS, open_data
 from onepeak.data.manifest import FeatureRows, ImageFiles
+from onepeak.data.splits import make_splits
 from onepeak.errors import InputError
 
 
@@ -58,7 +59,7 @@ def test_a_class_called_none_or_na_survives(write):
 def test_a_folder_called_like_a_known_set_is_opened_by_its_path(plant, monkeypatch):
     root = plant("hci/1/a.png", "hci/2/b.png")
     monkeypatch.chdir(root)
-    assert open_data("./hci").num_classes == 2
+    assert (open_data("./hci").num_classes, open_data("./hci").name) == (2, "own-hci")
     with pytest.raises(
         InputError, match=r"The data set hci needs `root` .* A folder of your own called hci is ./hci\."
     ):
@@ -69,6 +70,14 @@ def test_the_home_folder_may_be_written_short(plant, monkeypatch):
     root = plant("eyes/1/a.png", "eyes/2/b.png")
     monkeypatch.setenv("HOME", str(root))
     assert len(open_data("~/eyes")) == 2
+
+
+def test_a_table_called_like_a_known_set_gets_neither_its_protocol_nor_its_figures(tmp_path):
+    rows = "".join(f"{number * number % 7},{number % 4}\n" for number in range(300))
+    (tmp_path / "hci.csv").write_text("x,label\n" + rows)
+    manifest = open_data(tmp_path / "hci.csv")
+    assert manifest.name == "own-hci"
+    assert {split.protocol for split in make_splits(manifest)} == {"kfold"}
 
 
 def test_a_known_set_is_opened_by_its_name(plant):

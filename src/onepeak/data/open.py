@@ -51,10 +51,10 @@ def open_data(
     if path.is_dir():
         _refuse_unused(f"the folder {path}", root=root, label=label, group=group)
         try:
-            return read_folder(path, order=order)
+            return _own(read_folder(path, order=order))
         except InputError as error:
             raise InputError(f"{error}{_known_set(path)}", page="images") from error
-    return _open_table(path, root=root, order=order, label=label or LABEL, group=group)
+    return _own(_open_table(path, root=root, order=order, label=label or LABEL, group=group))
 
 
 def _open_table(path: Path, *, root: str | Path | None, order: Order | None, label: str, group: str | None) -> Manifest:
@@ -76,6 +76,11 @@ def _open_table(path: Path, *, root: str | Path | None, order: Order | None, lab
         page: Page = "images" if PATH in table.frame.columns else "table"
         raise InputError(f"{path}: {error}", page=page) from error
     return replace(manifest, notes=(*table.notes, *manifest.notes))
+
+
+def _own(manifest: Manifest) -> Manifest:
+    """Somebody's own data; the name of a known set would stand for that set, its protocol and the paper's figures."""
+    return replace(manifest, name=f"own-{manifest.name}") if manifest.name in DATASETS else manifest
 
 
 def _known_set(folder: Path) -> str:
