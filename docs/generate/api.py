@@ -13,6 +13,7 @@ PACKAGES = (
     "onepeak.networks",
     "onepeak.data",
     "onepeak.data.splits",
+    "onepeak.experiment",
     "onepeak.estimator",
     "onepeak.report",
     "onepeak.serving",

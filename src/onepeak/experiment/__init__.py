@@ -1,1 +1,58 @@
 """Many runs as one experiment: the grid, its folder, and what the runs say together."""
+
+from typing import TYPE_CHECKING
+
+from onepeak._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from onepeak.experiment.pairing import Pairs, paired
+    from onepeak.experiment.ranks import RankComparison, compare_ranks
+    from onepeak.experiment.records import FailedRun, failed_runs, read_history, read_predictions, read_results
+    from onepeak.experiment.significance import (
+        WilcoxonResult,
+        cohen_dz,
+        corrected_t_test,
+        holm,
+        rank_biserial,
+        wilcoxon,
+    )
+
+__all__ = [
+    "FailedRun",
+    "Pairs",
+    "RankComparison",
+    "WilcoxonResult",
+    "cohen_dz",
+    "compare_ranks",
+    "corrected_t_test",
+    "failed_runs",
+    "holm",
+    "paired",
+    "rank_biserial",
+    "read_history",
+    "read_predictions",
+    "read_results",
+    "wilcoxon",
+]
+
+# Imported when first used: workers and pages need parts of this package, and not what the others import.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "FailedRun": "onepeak.experiment.records",
+        "Pairs": "onepeak.experiment.pairing",
+        "RankComparison": "onepeak.experiment.ranks",
+        "WilcoxonResult": "onepeak.experiment.significance",
+        "cohen_dz": "onepeak.experiment.significance",
+        "compare_ranks": "onepeak.experiment.ranks",
+        "corrected_t_test": "onepeak.experiment.significance",
+        "failed_runs": "onepeak.experiment.records",
+        "holm": "onepeak.experiment.significance",
+        "paired": "onepeak.experiment.pairing",
+        "rank_biserial": "onepeak.experiment.significance",
+        "read_history": "onepeak.experiment.records",
+        "read_predictions": "onepeak.experiment.records",
+        "read_results": "onepeak.experiment.records",
+        "wilcoxon": "onepeak.experiment.significance",
+    },
+)

@@ -30,6 +30,13 @@ def paired(results: Frame, column: str, first: str, second: str) -> Pairs:
         column: Which figure, such as `test_mae`.
         first: The label of one method.
         second: The label of the other.
+
+    Example:
+        >>> import pandas as pd
+        >>> runs = pd.DataFrame({"label": ["elb", "elb", "ce", "ce"], "split": [0, 1, 0, 1], "fold": 0})
+        >>> runs = runs.assign(test_mae=[0.5, 0.75, 1.0, 1.0], num_test=20, num_train=60)
+        >>> paired(runs, "test_mae", "elb", "ce").differences
+        array([-0.5 , -0.25])
     """
     one, other = _by_split(results, column, first), _by_split(results, column, second)
     shared = sorted(one.keys() & other.keys())
