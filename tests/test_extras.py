@@ -1,7 +1,26 @@
+import re
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from onepeak._extras import require
 from onepeak.errors import MissingExtraError
+
+
+ROOT = Path(__file__).parent.parent
+PART_OF = {"data": "data", "sklearn": "estimator"}
+"""The part of onepeak that an extra is for, where it is for one."""
+
+
+@pytest.mark.parametrize("extra", PART_OF)
+def test_an_extra_brings_only_what_its_part_imports(extra):
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = [re.match(r"[\w-]+", need)[0] for need in content["project"]["optional-dependencies"][extra]]
+    files = (ROOT / "src" / "onepeak" / PART_OF[extra]).rglob("*.py")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    modules = [{"pillow": "PIL", "scikit-learn": "sklearn"}.get(name, name) for name in needed]
+    assert [name for name in modules if not re.search(rf'(import|from) {name}\b|require\("{name}\b', text)] == []
 
 
 def test_a_module_that_is_there_is_given():
