@@ -28,9 +28,9 @@ class Poisson(Method):
     number of classes will do. Prediction: the mean, rounded.
 
     `as_published` differs in two things: the log-probabilities are negated before the softmax, which turns the
-    posterior upside down (U-shaped: with 10 classes and a rate of 4, .24 at both ends and .02 in the middle), and the
-    mean is floored. What it does not copy is the overflow of k! in float32 from 35 on, the reason for the missing
-    figures in the paper's Table 2.
+    posterior upside down (U-shaped: with 10 classes and a rate of 4, .24 and .33 at the ends and .02 in the middle),
+    and the mean is floored. What it does not copy is the overflow of k! in float32 from 35 on, the reason for the
+    missing figures in the paper's Table 2.
 
     Args:
         num_classes: Number of classes, at least 2.
