@@ -295,6 +295,12 @@ def test_a_loss_made_in_inference_mode_works_there():
             ),
             r"`base` must give one loss a sample, of shape \(2,\), .*: give it reduction='none'\.",
         ),
+        (  # a mean and a sum
+            lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="sum")(
+                torch.zeros(2, 3), torch.zeros(2).long()
+            ),
+            r"for any reduction but 'mean' and for sample weights, got shape \(\): give it reduction='none'\.",
+        ),
         (
             lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), -torch.ones(2)),
             r"`sample_weight` must be finite and >= 0, got -1 as its smallest value\.",

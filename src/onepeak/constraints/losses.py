@@ -160,9 +160,9 @@ class UnimodalLoss(nn.Module):
 
     Args:
         base: A loss of (scores, labels): a function or a module. It gives one number a sample, which is then weighed
-            and reduced here, or a scalar, which is added to the reduced cost of the constraint as it is.
+            and reduced here, or with "mean" a scalar, its own mean, which is added as it is.
         constraint: `LogBarrier` or `QuadraticPenalty`.
-        reduction: "none", "mean" or "sum"; "none" and sample weights need a base that gives one number a sample.
+        reduction: "none", "mean" or "sum"; all but "mean", and sample weights, need one number a sample of the base.
 
     Example:
         >>> import torch
@@ -197,12 +197,12 @@ class UnimodalLoss(nn.Module):
             losses = base + cost
             weighted = losses if sample_weight is None else losses * sample_weight
             loss = reduce(weighted, sample_weight, self.reduction)
-        elif base.ndim == 0 and self.reduction != "none" and sample_weight is None:
+        elif base.ndim == 0 and self.reduction == "mean" and sample_weight is None:
             loss = base + reduce(cost, None, self.reduction)
         else:
             raise InputError(
-                f"`base` must give one loss a sample, of shape {tuple(cost.shape)}, for reduction='none' and for "
-                f"sample weights, got shape {tuple(base.shape)}: give it reduction='none'."
+                f"`base` must give one loss a sample, of shape {tuple(cost.shape)}, for any reduction but 'mean' and "
+                f"for sample weights, got shape {tuple(base.shape)}: give it reduction='none'."
             )
         return finite_loss(loss, scores, name="scores")
 
