@@ -12,6 +12,26 @@ def test_numpy_integers_are_integers():
     assert check_integer("n", numpy.int64(3), minimum=2) == 3
 
 
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "int8", "uint8", "int64"])
+def test_numpy_numbers_are_numbers_and_become_pythons(kind):
+    numpy = pytest.importorskip("numpy")
+    found = check_number("x", getattr(numpy, kind)(2), above=1, below=3)
+    assert (found, type(found)) == (2.0, float)
+
+
+@pytest.mark.parametrize("value", [True, False, "2", 2j, None, float("nan"), torch.tensor(2.0)])
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(InputError, match="`x` must be a finite number, got "):
+        check_number("x", value)
+
+
+def test_numpys_choices_and_what_is_not_finite_are_no_numbers():
+    numpy = pytest.importorskip("numpy")
+    for value in (numpy.True_, numpy.float32("nan"), numpy.float64("inf"), numpy.array([1.0])):
+        with pytest.raises(InputError, match="`x` must be a finite number, got "):
+            check_number("x", value)
+
+
 @pytest.mark.parametrize("value", [1, 2.0, "3", None, True])
 def test_what_is_no_integer_above_the_minimum_is_refused(value):
     with pytest.raises(InputError, match=r"`n` must be an integer >= 2, got "):

@@ -1,11 +1,15 @@
 """Checks of numbers and names that the user gives; those of tensors are in `_check`, and need torch."""
 
 import math
+import numbers
 import operator
 from collections.abc import Iterable
 
 from onepeak._registry import unknown_name
 from onepeak.errors import InputError
+
+_NUMBERS: tuple[type, ...] = (numbers.Real,)
+"""NumPy's are among them, which to a type checker are no `float`."""
 
 
 def check_integer(name: str, value: int, *, minimum: int) -> int:
@@ -33,7 +37,7 @@ def check_number(
     maximum: float | None = None,
     below: float | None = None,
 ) -> float:
-    """A finite number within the bounds given (`above` and `below` exclude their end)."""
+    """A finite number, NumPy's too, within the bounds given (`above` and `below` exclude their end), as Python's."""
     bounds = [
         (above, ">", operator.gt),
         (minimum, ">=", operator.ge),
@@ -41,7 +45,7 @@ def check_number(
         (below, "<", operator.lt),
     ]
     given = [(bound, sign, holds) for bound, sign, holds in bounds if bound is not None]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    is_number = isinstance(value, _NUMBERS) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or not all(holds(value, bound) for bound, _, holds in given):
         wanted = " and ".join(f"{sign} {bound:g}" for bound, sign, _ in given)
         raise InputError(f"`{name}` must be a finite number{' ' + wanted if wanted else ''}, got {value!r}.")

@@ -1,6 +1,8 @@
 import json
 import math
 
+import numpy as np
+
 from onepeak.training.json_text import json_text, numbers
 
 
@@ -11,3 +13,14 @@ def test_what_json_cannot_write_is_null_and_comes_back_as_nan():
     back = numbers(read["test"])
     assert math.isnan(back["tau"])
     assert back["mae"] == 0.5
+
+
+def test_numpys_numbers_are_numbers():
+    content = {
+        "t": np.float32(0.5),
+        "k": np.int64(2),
+        "weight": np.float64(0.25),
+        "none": np.float32("nan"),
+        "on": True,
+    }
+    assert json.loads(json_text(content)) == {"t": 0.5, "k": 2, "weight": 0.25, "none": None, "on": True}

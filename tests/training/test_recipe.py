@@ -1,5 +1,6 @@
 import dataclasses
 
+import numpy as np
 import pytest
 
 from onepeak.errors import InputError
@@ -42,6 +43,13 @@ def test_a_value_that_makes_no_sense_is_refused_by_name(setting, value, message)
 @pytest.mark.parametrize("name", ["last", "loss", "as_published", *(record.name for record in METRICS)])
 def test_the_epoch_may_be_chosen_by_the_loss_or_any_metric(name):
     assert Recipe(select=name).select == name
+
+
+@pytest.mark.bad_input
+def test_numpys_numbers_become_pythons():
+    recipe = Recipe(lr=np.float32(0.5), epochs=np.int64(3), nesterov=np.bool_(True), optimizer="sgd")
+    assert [(type(value), value) for value in (recipe.lr, recipe.epochs)] == [(float, 0.5), (int, 3)]
+    assert recipe.nesterov is True
 
 
 def test_the_plain_settings_are_all_but_the_geometry_of_pictures():

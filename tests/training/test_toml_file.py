@@ -1,6 +1,7 @@
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,11 @@ def test_what_is_written_is_read_back(content):
 def test_what_is_none_is_left_out_and_paths_are_text():
     written = toml_text({"root": None, "weights": Path("a/b"), "methods": [{"name": "ce", "label": None}]})
     assert tomllib.loads(written) == {"weights": "a/b", "methods": [{"name": "ce"}]}
+
+
+def test_numpys_numbers_are_numbers():
+    content = {"t": np.float32(0.5), "k": np.int64(2), "weights": [np.float64(0.25)]}
+    assert tomllib.loads(toml_text(content)) == {"t": 0.5, "k": 2, "weights": [0.25]}
 
 
 def test_what_toml_cannot_hold_is_an_error():

@@ -2,6 +2,7 @@
 
 import json
 import math
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -21,6 +22,8 @@ def numbers(content: dict[str, Any]) -> dict[str, float]:
 
 
 def _written(content: Any) -> Any:
+    if not isinstance(content, bool | int) and isinstance(content, Real):  # NumPy's too
+        content = int(content) if isinstance(content, Integral) else float(content)
     if isinstance(content, dict):
         return {name: _written(value) for name, value in content.items()}
     if isinstance(content, list | tuple):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
+
 from onepeak._check import check_choice, check_integer, check_number
 from onepeak.data.augment import Augment
 from onepeak.data.resize import Resize
@@ -58,6 +60,10 @@ class Recipe:
     evaluation_batch_size: int = 64
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, np.generic):  # optimisers and files want Python's numbers
+                object.__setattr__(self, each.name, value.item())
         check_integer("epochs", self.epochs, minimum=1)
         check_integer("batch_size", self.batch_size, minimum=1)
         check_integer("evaluation_batch_size", self.evaluation_batch_size, minimum=1)

@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,10 @@ def _value(value: Any) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case int() | float():
-            return repr(value)
+        case Integral():  # NumPy's too, whose own text is not a number's
+            return repr(int(value))
+        case Real():
+            return repr(float(value))
         case Mapping():
             inside = ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items() if each is not None)
             return f"{{ {inside} }}" if inside else "{}"
