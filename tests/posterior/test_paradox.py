@@ -82,6 +82,8 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match=r"`predicted` must be integers from 0 to 3, got 4\."):
         is_paradoxical(log_probs, torch.tensor([0, 4]), soi_below=0.5)
     with pytest.raises(InputError, match=r"`predicted` must have shape \(2,\), one a sample, got \(3,\)\."):
-        is_paradoxical(log_probs, torch.tensor([0, 1, 2]))
+        is_paradoxical(log_probs, torch.tensor([0, 1, 2]), soi_below=0.5)
+    with pytest.raises(InputError, match="`predicted` must be left out without `soi_below`"):
+        is_paradoxical(log_probs, torch.tensor([0, 1]))
     with pytest.raises(InputError, match=r"`soi_below` must be a finite number >= 0 and <= 1, got 1\.5\."):
         is_paradoxical(log_probs, soi_below=1.5)

@@ -5,6 +5,7 @@ import torch
 from onepeak._check import check_labels, check_number
 from onepeak._shapes import Labels, LogProbs, PerSampleBool
 from onepeak.constraints.gaps import signed_gaps
+from onepeak.errors import InputError
 from onepeak.posterior._check import check_class_scores, wide
 
 
@@ -42,7 +43,8 @@ def is_paradoxical(
 
     Args:
         log_probs: Log-probabilities or scores; only their order matters.
-        predicted: The label decided on, from which the side order index is measured; the mode where not given.
+        predicted: The label decided on, from which the side order index is measured; the mode where not given. Only
+            together with a threshold: nothing else depends on it.
         soi_below: The least side order index that is no paradox, from 0 to 1: with 1, every posterior that does not
             fall away from its label strictly is one. Where not given, the index is not looked at.
 
@@ -57,6 +59,8 @@ def is_paradoxical(
     if predicted is not None:
         check_labels(predicted, log_probs.shape[-1], log_probs.shape[:-1], name="predicted")
     if soi_below is None:
+        if predicted is not None:
+            raise InputError("`predicted` must be left out without `soi_below`: only the side order index looks at it.")
         return apart
     check_number("soi_below", soi_below, minimum=0, maximum=1)
     label = log_probs.argmax(dim=-1) if predicted is None else predicted
