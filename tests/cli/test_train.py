@@ -23,6 +23,14 @@ CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "
 
 FILES = {"result.json", "history.csv", "predictions.parquet", "model.safetensors", "onepeak.json", "trained_items.txt"}
 
+OTHERS = [
+    (("--epochs", 20), "epochs = 2, not 20"),
+    (("--method", "ce", "--lr", 0.5), "method = elb, not ce; lr = 0.003, not 0.5"),
+    (("--seed", 1, "--fold", 2), "fold = 0, not 2; seed = 0, not 1"),
+    (("--network", "hidden=8"), "hidden = (64, 64), not (8,)"),
+]
+"""Flags other than those of a finished run, and what is said of them."""
+
 LONG = 60
 """Epochs that take about a second: time enough to be killed among them."""
 
@@ -132,6 +140,14 @@ def test_a_table_is_trained_to_a_model_and_its_records(table, tmp_path, run):
     status, output, errors = run(*flags_of(table, out, "--resume"))
     assert status == 0
     assert "finished already" in output + errors
+    assert run(*flags_of(table, out, "--resume", "--network", "hidden=64,64", "--set", "t=1.5"))[2] == (
+        f"onepeak: `--out` {out} holds a finished run with method_settings = {{}}, not {{'t': 1.5}}: train anew with "
+        f"another --out, from its weights if you like (--weights {out / 'model.safetensors'}).\n"
+    )
+    for flags, told in OTHERS:
+        status, output, errors = run(*flags_of(table, out, "--resume", *flags))
+        assert (status, output, errors.count("\n")) == (2, "", 1)
+        assert f"holds a finished run with {told}: train anew" in errors
     assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,17 @@ from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
 from onepeak.errors import InputError, StoppedError, in_documentation
+from onepeak.experiment.run_folder import read_result
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import make_fabric
+from onepeak.training.json_text import json_text
+from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.prepare import prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
-from onepeak.training.recipe import Recipe
+from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
 from onepeak.training.trial import try_network
@@ -64,7 +67,8 @@ class TrainRequest:
 
 def train_one(request: TrainRequest) -> None:
     """Trains the model that was asked for and prints what it is worth."""
-    if request.resume and (request.out / RESULT).exists():
+    if request.resume and (result := read_result(request.out)) is not None:
+        refuse_other(request, result)
         typer.echo(f"{request.out} is finished already: there is nothing to go on with.")
         return
     check_folder(request.out, resume=request.resume)
@@ -137,6 +141,32 @@ def check_folder(out: Path, *, resume: bool) -> None:
     if (out / CHECKPOINT).exists() and not resume:
         raise InputError(
             f"`--out` {out} holds an unfinished run: add --resume to go on with it, or give another folder."
+        )
+
+
+def refuse_other(request: TrainRequest, result: dict[str, Any]) -> None:
+    """A finished run is not taken for one that was asked for with other settings."""
+    manifest = open_data(request.data, root=request.root, order=request.order, label=request.label, group=request.group)
+    asked = {
+        "method": request.method,
+        "variant": request.variant,
+        "method_settings": request.settings,
+        "dataset": manifest.name,
+        **{name: getattr(request, name) for name in ("split", "fold", "seed")},
+        **{name: value for name, value in read_recipe(request.recipe).items() if name in SETTING_NAMES},
+        **request.changes,
+        **request.network,
+    }
+    trained = result | result.get("recipe", {}) | asdict(load_description(request.out).network)
+    others = [
+        f"{name} = {trained[name]}, not {value}"
+        for name, value in asked.items()
+        if name in trained and json_text(trained[name]) != json_text(value)
+    ]
+    if others:
+        raise InputError(
+            f"`--out` {request.out} holds a finished run with {'; '.join(others)}: train anew with another --out, "
+            f"from its weights if you like (--weights {request.out / WEIGHTS})."
         )
 
 

@@ -158,6 +158,7 @@ def train_run(
         "split": split.split,
         "fold": split.fold,
         "seed": settings.seed,
+        "recipe": asdict(settings.recipe),
         "epochs": len(trained.history),
         "best_epoch": trained.best_epoch,
         "selected_by": settings.selection(manifest.name),
