@@ -21,6 +21,12 @@ def test_steps_of_zero_leave_one_peak_where_dlordinal_has_none():
     assert not is_unimodal(COPOC()(outputs)).any()
 
 
+@pytest.mark.parametrize(("place", "strict"), [(1e4, True), (1e7, False)])
+def test_the_least_step_is_seen_until_rounding_takes_it(place, strict):
+    outputs = torch.tensor([[-place, -1.0, -1.0, place]])  # the first three a least step apart, far below zero
+    assert is_unimodal(Copoc(num_classes=4).log_probs(outputs)).all() == strict
+
+
 def test_any_peak_and_any_fall_on_either_side_can_be_said():
     scores = Copoc(num_classes=4).class_scores(torch.tensor([[-1.5, 1.99, 3.99, -0.51]]))
     torch.testing.assert_close(scores, torch.tensor([[-3.0, 0.0, -5.0, -5.5]]), atol=1e-5, rtol=0)

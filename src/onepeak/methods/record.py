@@ -28,7 +28,7 @@ class MethodRecord:
     num_outputs: str
     """How many numbers the network gives, for c classes."""
     unimodal: bool = False
-    """Whether the posterior has one peak by construction, whatever the network says."""
+    """Whether the posterior has one peak by construction, whatever the network says, up to rounding."""
     as_published: Literal["same", "differs", "none"] = "none"
     """Whether the code behind the paper's figures computes the same, something else, or has no such method."""
     build: Callable[..., Method] = field(repr=False)
