@@ -7,7 +7,6 @@ import pytest
 from onepeak._extras import require
 from onepeak.errors import MissingExtraError
 
-
 ROOT = Path(__file__).parent.parent
 PART_OF = {"data": "data", "sklearn": "estimator"}
 """The part of onepeak that an extra is for, where it is for one."""

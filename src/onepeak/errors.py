@@ -29,6 +29,19 @@ def in_documentation(page: Page) -> str:
     return f'"{_TITLES[page]}" in the documentation'
 
 
+def first_line(error: Exception) -> str:
+    """What another package's error says, as far as a message of ours has room for it.
+
+    Args:
+        error: Where it says nothing, its kind is told.
+
+    Example:
+        >>> first_line(RuntimeError("no such layer" + chr(10) + "at line 3")), first_line(KeyError())
+        ('no such layer', 'KeyError')
+    """
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
 class OnepeakError(Exception):
     """Anything onepeak itself refuses or reports; the command line prints it as one line.
 

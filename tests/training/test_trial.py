@@ -5,7 +5,7 @@ import torch
 
 from onepeak.errors import InputError
 from onepeak.networks.small import SmallConvNet
-from onepeak.training.trial import SETTINGS, check_backbone, try_network
+from onepeak.training.trial import NETWORK_NAMES, check_backbone, try_network
 from training.planted import planted_pictures, planted_table
 
 TABLE, PICTURES = planted_table(10), planted_pictures(4)
@@ -21,7 +21,7 @@ def test_what_can_be_built_is_let_through(tmp_path):
 
 
 def test_every_setting_of_a_network_can_be_given_but_what_the_data_says():
-    assert {"maps_per_class", "kmax", "kmin", "alpha", "hidden", "dropout", "pooling", "backbone"} == set(SETTINGS)
+    assert {"maps_per_class", "kmax", "kmin", "alpha", "hidden", "dropout", "pooling", "backbone"} == set(NETWORK_NAMES)
 
 
 @pytest.mark.bad_input

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,9 +15,7 @@ from onepeak.training.devices import Precision
 from onepeak.training.presets import PAPER, PRESETS
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import BASE, replaced
-
-NETWORK_NAMES = tuple(each.name for each in fields(NetworkSettings) if each.name != "num_features")
-"""What can be said of the network; the columns of a table are counted, not given."""
+from onepeak.training.trial import NETWORK_NAMES
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}")
 

@@ -17,13 +17,13 @@ from onepeak.data.splits.split import Part
 from onepeak.data.text_file import read_text
 from onepeak.errors import InputError
 from onepeak.methods.catalog import METHODS
+from onepeak.training.history import HISTORY
 from onepeak.training.json_text import numbers
 from onepeak.training.model_files import DESCRIPTION
 from onepeak.training.run import RESULT
 
 RUNS = "runs"
 ERROR = "error.json"
-HISTORY = "history.csv"
 PREDICTIONS = "predictions.parquet"
 
 

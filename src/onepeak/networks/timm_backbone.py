@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._extras import require
-from onepeak.errors import InputError, UnknownNameError
+from onepeak.errors import InputError, UnknownNameError, first_line
 from onepeak.networks._check import check_images
 from onepeak.networks._shapes import Images, Maps
 
@@ -63,7 +63,7 @@ class TimmBackbone(nn.Module):
                 raise
             raise InputError(
                 f"`images` must have a size that {self.name!r} can take, such as its own {own[0]}x{own[1]}, got "
-                f"{size[0]}x{size[1]} ({_first_line(error)}). A network such as resnet18 takes any."
+                f"{size[0]}x{size[1]} ({first_line(error)}). A network such as resnet18 takes any."
             ) from error
 
     def _maps(self, images: Tensor) -> Tensor:
@@ -119,10 +119,10 @@ def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
                 break
             except Exception as error:
                 if not pretrained:
-                    raise InputError(f"timm cannot build the backbone {name!r}: {_first_line(error)}") from error
+                    raise InputError(f"timm cannot build the backbone {name!r}: {first_line(error)}") from error
                 # Every way to the weights has errors of its own (hub, http, file, timm): to the user they are one.
                 raise InputError(
-                    f"The pre-trained weights of {name!r} could not be fetched ({_first_line(error)}). "
+                    f"The pre-trained weights of {name!r} could not be fetched ({first_line(error)}). "
                     "Give a local file instead, with --weights FILE or weights=."
                 ) from error
     raise _no_maps(name)
@@ -133,7 +133,3 @@ def _no_maps(name: str) -> InputError:
         f"timm gives no feature maps for {name!r}: use a convolutional network (resnet18, convnext_tiny, "
         "efficientnet_b0) or a transformer with a grid (vit_small_patch16_224, swin_tiny_patch4_window7_224)."
     )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -9,6 +9,7 @@ import torch
 
 from onepeak._extras import require
 from onepeak.data.manifest import FeatureRows
+from onepeak.errors import first_line
 from onepeak.metrics.functional.order import side_order_index
 from onepeak.serving.model import Model
 from onepeak.serving.onnx_graph import ExportError
@@ -43,7 +44,7 @@ def open_session(content: bytes) -> Any:
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has kinds of its own
-        raise ExportError(f"The file was not kept: onnxruntime cannot open it: {_first_line(error)}") from error
+        raise ExportError(f"The file was not kept: onnxruntime cannot open it: {first_line(error)}") from error
 
 
 def check_same_answers(session: Any, model: Model, reading: Reading, *, size: tuple[int, int] | None = None) -> None:
@@ -92,13 +93,9 @@ def _asked(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArr
     except Exception as error:
         shape = " x ".join(map(str, inputs.shape))
         raise ExportError(
-            f"The file was not kept: onnxruntime cannot run it on {inputs.dtype} {shape}: {_first_line(error)}"
+            f"The file was not kept: onnxruntime cannot run it on {inputs.dtype} {shape}: {first_line(error)}"
         ) from error
     return dict(zip(names, answers, strict=True))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _questions(

@@ -12,7 +12,7 @@ from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.weight_file import read_weights
 
-SETTINGS = tuple(field.name for field in fields(NetworkSettings) if field.name != "num_features")
+NETWORK_NAMES = tuple(field.name for field in fields(NetworkSettings) if field.name != "num_features")
 """What can be set of a network; how many columns there are, the data says."""
 
 
@@ -28,8 +28,8 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
         InputError: There is no such setting or backbone, it does not suit the data, or the weights do not fit.
     """
     for name in given:
-        if name not in SETTINGS:
-            raise unknown_name("setting of a network", name, SETTINGS)
+        if name not in NETWORK_NAMES:
+            raise unknown_name("setting of a network", name, NETWORK_NAMES)
     check_backbone(manifest, given.get("backbone"))
     table = isinstance(manifest.items, FeatureRows)
     suits = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings(backbone="small")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.split import Indices
 from onepeak.errors import InputError
@@ -29,7 +30,7 @@ def match_paths(paths: Sequence[str], manifest: Manifest, *, file: Path) -> Indi
     if unknown:
         raise InputError(
             f"{file} must name items of {manifest.name!r}, whose paths are such as {manifest.items.paths[0]!r}; "
-            f"it has no {_few(unknown)}."
+            f"it has no {_items(unknown)}."
         )
     return np.array([position[name] for name in plain], dtype=np.int64)
 
@@ -39,7 +40,7 @@ def match_positions(positions: Sequence[int], manifest: Manifest, *, file: Path)
     wrong = [str(position) for position in positions if not 0 <= position < len(manifest)]
     if wrong:
         raise InputError(
-            f"{file} must hold positions from 0 to {len(manifest) - 1}, got {_few(wrong)}: "
+            f"{file} must hold positions from 0 to {len(manifest) - 1}, got {_items(wrong)}: "
             "it was made for another data set."
         )
     return np.array(positions, dtype=np.int64)
@@ -51,7 +52,7 @@ def check_complete(items: Indices, manifest: Manifest, *, file: Path) -> None:
     if len(missing):
         names = [item_name(manifest, int(item)) for item in missing]
         raise InputError(
-            f"{file} must say where every item of {manifest.name!r} goes, got nothing for {_few(names)}. "
+            f"{file} must say where every item of {manifest.name!r} goes, got nothing for {_items(names)}. "
             "If they are left out on purpose, load it with `partial=True`."
         )
 
@@ -68,7 +69,7 @@ def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest
     ]
     if wrong:
         raise InputError(
-            f"{file} has other labels than {manifest.name!r} for {_few(wrong)}: it was made for other data."
+            f"{file} has other labels than {manifest.name!r} for {_items(wrong)}: it was made for other data."
         )
 
 
@@ -87,7 +88,6 @@ def plain_path(path: str) -> str:
     return posixpath.normpath(path.strip().replace("\\", "/"))
 
 
-def _few(names: Sequence[str], most: int = 5) -> str:
+def _items(names: Sequence[str]) -> str:
     """How many, and the first few of them."""
-    shown = ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-    return f"{len(names):,} item{'s' if len(names) > 1 else ''}: {shown}"
+    return f"{counted(len(names), 'item')}: {listed(names, limit=5)}"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._check import check_integer
+from onepeak.data.listing import listed
 from onepeak.errors import InputError
 
 Indices: TypeAlias = npt.NDArray[np.int64]
@@ -52,7 +53,8 @@ class Split:
             shared = np.intersect1d(getattr(self, first), getattr(self, second), assume_unique=True)
             if len(shared):
                 raise InputError(
-                    f"`{first}` and `{second}` must share no item, got {len(shared)} in both {where}: {_few(shared)}."
+                    f"`{first}` and `{second}` must share no item, got {len(shared)} in both {where}: "
+                    f"{listed(shared, limit=5)}."
                 )
 
     @property
@@ -107,12 +109,8 @@ def _ascending(part: str, items: Indices, where: str) -> Indices:
         raise InputError(f"`{part}` must hold positions >= 0, got {ordered[0]} {where}.")
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if len(twice):
-        raise InputError(f"`{part}` must hold every item once, got {_few(np.unique(twice))} more than once {where}.")
+        raise InputError(
+            f"`{part}` must hold every item once, got {listed(np.unique(twice), limit=5)} more than once {where}."
+        )
     ordered.flags.writeable = False
     return ordered
-
-
-def _few(items: Indices, most: int = 5) -> str:
-    """The first few positions, and how many more there are."""
-    shown = ", ".join(str(item) for item in items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

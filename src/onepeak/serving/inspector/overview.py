@@ -12,12 +12,12 @@ import numpy.typing as npt
 from onepeak.report.figures.curves import curve
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import Run
+from onepeak.training.history import HISTORY
 
 METRICS = ("mae", "soi_predicted", "unimodal", "accuracy")
 """The columns of the table."""
 CURVES = ("mae", "soi_predicted")
 """The validation metrics whose course is shown."""
-HISTORY = "history.csv"
 
 Number = float | None
 """A figure; None where it is not defined, as JSON has no NaN."""
