@@ -48,6 +48,18 @@ def test_what_failed_otherwise_is_one_line_on_stderr_and_exit_1(run, monkeypatch
     )
 
 
+def test_what_the_system_refuses_is_one_line_on_stderr_and_exit_1(run, monkeypatch):
+    def full():
+        raise OSError(28, "No space left on device", "model.safetensors")
+
+    monkeypatch.setattr("onepeak.cli.app.app", full)
+    told = "onepeak: [Errno 28] No space left on device: 'model.safetensors' (--debug shows where).\n"
+    assert run("methods") == (1, "", told)
+    monkeypatch.setattr(sys, "argv", ["onepeak", "methods", "--debug"])
+    with pytest.raises(OSError, match="No space left"):
+        main()
+
+
 def test_an_unknown_command_or_flag_is_named_and_exits_with_2(run):
     for arguments, named in (
         (["trian"], "trian"),

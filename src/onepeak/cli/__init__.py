@@ -23,6 +23,11 @@ def main() -> None:
         message = str(error).replace("skip_bad=True", "--skip-bad")  # who types a command has a flag, no argument
         print(f"onepeak: {message}", file=sys.stderr)  # noqa: T201
         sys.exit(2 if isinstance(error, InputError) else 1)
+    except OSError as error:  # a disk that is full, a folder without rights
+        if debug:
+            raise
+        print(f"onepeak: {error} (--debug shows where).", file=sys.stderr)  # noqa: T201
+        sys.exit(1)
     except KeyboardInterrupt:
         print("onepeak: stopped; what was finished is kept.", file=sys.stderr)  # noqa: T201
         sys.exit(1)

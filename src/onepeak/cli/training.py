@@ -25,6 +25,7 @@ from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import make_fabric
 from onepeak.training.json_text import json_text
 from onepeak.training.model_files import WEIGHTS, load_description
+from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.prepare import prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import SETTING_NAMES, Recipe
@@ -110,6 +111,7 @@ def train_one(request: TrainRequest) -> None:
             print_note(f"going on after epoch {done} of {recipe.epochs}" if done else nothing)
     watches: list[Watch] = []
     with contextlib.ExitStack() as stack:
+        make_out(request.out)
         if fabric.is_global_zero:
             bar = ProgressBar(request.method, recipe.epochs, quiet=request.quiet)
             watches.append(stack.enter_context(bar))
@@ -133,9 +135,7 @@ def train_one(request: TrainRequest) -> None:
 
 def check_folder(out: Path, *, resume: bool) -> None:
     """A folder that holds a run is gone on with only when asked."""
-    for place in (out, *out.parents):
-        if place.exists() and not place.is_dir():
-            raise InputError(f"`--out` must be a folder, got {out} with the file {place}.")
+    check_out(out)
     if (out / RESULT).exists():
         raise InputError(f"`--out` {out} holds a finished run: give another folder.")
     if (out / CHECKPOINT).exists() and not resume:

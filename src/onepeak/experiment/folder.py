@@ -16,6 +16,7 @@ from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import RECORD, plan_content
 from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.recipe_file import BASE
 from onepeak.training.run import versions
 from onepeak.training.toml_file import read_toml, toml_text
@@ -37,7 +38,7 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
         InputError: The folder holds another experiment, or something else; the message says what differs.
     """
     check_place(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_out(folder)
     with locked(folder / _LOCK):
         path = folder / CONFIG
         content = config_content(opened, command=command)
@@ -58,9 +59,7 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
 
 def check_place(folder: Path) -> None:
     """Refuses a place that is not new and holds no experiment; told before any picture is read."""
-    for place in (folder, *folder.parents):
-        if place.exists() and not place.is_dir():
-            raise InputError(f"`--out` must be a folder, got {folder} with the file {place}.")
+    check_out(folder)
     if folder.is_dir() and not (folder / CONFIG).exists():
         others = [each.name for each in folder.iterdir() if not each.name.startswith(".")]
         if others:

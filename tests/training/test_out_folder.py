@@ -1,0 +1,40 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.training.out_folder import check_out, make_out
+
+
+def test_a_new_folder_is_made_and_one_that_is_there_is_left(tmp_path):
+    for _ in range(2):
+        check_out(tmp_path / "new" / "folder")
+        make_out(tmp_path / "new" / "folder")
+    assert (tmp_path / "new" / "folder").is_dir()
+
+
+def test_a_place_below_this_one_may_be_given_without_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_out(Path("run"))
+    check_out(Path("a", "run"))
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.bad_input
+def test_a_file_in_the_way_is_named(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"`--out` must be a folder, got .* with the file .*notes\.txt\.$"):
+        check_out(tmp_path / "notes.txt" / "run")
+    with pytest.raises(InputError, match=r"can be made and written to, got .*run: Not a directory\.$"):
+        make_out(tmp_path / "notes.txt" / "run")
+
+
+@pytest.mark.bad_input
+def test_what_the_system_refuses_is_told_with_its_reason(tmp_path, monkeypatch):
+    for use in (check_out, make_out):
+        with pytest.raises(InputError, match=r"can be made and written to, got .*: File name too long\.$"):
+            use(tmp_path / ("x" * 300))
+    monkeypatch.setattr(os, "access", lambda *_: False)  # who runs the tests may be allowed everything
+    with pytest.raises(InputError, match=r"can be made and written to, got .*run: Permission denied\.$"):
+        check_out(tmp_path / "run")
