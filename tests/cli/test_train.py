@@ -17,11 +17,13 @@ import torch
 from PIL import Image
 
 import onepeak
+from onepeak.experiment.run_folder import claim
 
 CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
 """What every reader of `result.json` may rely on."""
 
 FILES = {"result.json", "history.csv", "predictions.parquet", "model.safetensors", "onepeak.json", "trained_items.txt"}
+FILES |= {".claim"}  # by which a process keeps others out
 
 OTHERS = [
     (("--epochs", 20), "epochs = 2, not 20"),
@@ -149,6 +151,13 @@ def test_a_table_is_trained_to_a_model_and_its_records(table, tmp_path, run):
         assert (status, output, errors.count("\n")) == (2, "", 1)
         assert f"holds a finished run with {told}: train anew" in errors
     assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.bad_input
+def test_a_folder_that_another_process_trains_in_is_refused(table, tmp_path, refused, run):
+    with claim(tmp_path / "run"):
+        assert f"`--out` {tmp_path / 'run'} is trained in by another process: wait, or give another" in refused()
+    assert run(*flags_of(table, tmp_path / "run", "--epochs", 1))[0] == 0
 
 
 @pytest.mark.bad_input

@@ -17,7 +17,7 @@ from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
 from onepeak.errors import InputError, StoppedError, in_documentation
-from onepeak.experiment.run_folder import read_result
+from onepeak.experiment.run_folder import claim, read_result
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.checkpoint import epochs_done
@@ -113,6 +113,9 @@ def train_one(request: TrainRequest) -> None:
     with contextlib.ExitStack() as stack:
         make_out(request.out)
         if fabric.is_global_zero:
+            if not stack.enter_context(claim(request.out)):
+                raise InputError(f"`--out` {request.out} is trained in by another process: wait, or give another.")
+            check_folder(request.out, resume=request.resume)  # again: another may have ended meanwhile
             bar = ProgressBar(request.method, recipe.epochs, quiet=request.quiet)
             watches.append(stack.enter_context(bar))
             if logger is not None:
