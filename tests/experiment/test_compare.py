@@ -55,9 +55,12 @@ def test_every_run_ends_and_a_second_call_repeats_none(cache, fabric, tmp_path):
     assert first.failed == ()
     times = {name: (tmp_path / "runs" / name / "result.json").stat().st_mtime_ns for name in names}
 
+    left = tmp_path / "runs" / names[0] / "checkpoint.pt"  # by a kill between the result and the end
+    left.write_bytes(b"")
     events = []
     second = compare(opened, tmp_path, executor=Here(fabric), report=events.append)
     assert second == first
+    assert not left.exists()
     assert [type(event) for event in events] == [Finished] * 4
     assert {name: (tmp_path / "runs" / name / "result.json").stat().st_mtime_ns for name in names} == times
 

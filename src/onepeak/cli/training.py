@@ -70,6 +70,7 @@ def train_one(request: TrainRequest) -> None:
     """Trains the model that was asked for and prints what it is worth."""
     if request.resume and (result := read_result(request.out)) is not None:
         refuse_other(request, result)
+        (request.out / CHECKPOINT).unlink(missing_ok=True)  # of a run that was killed at its very end
         typer.echo(f"{request.out} is finished already: there is nothing to go on with.")
         return
     check_folder(request.out, resume=request.resume)

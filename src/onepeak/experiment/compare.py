@@ -10,6 +10,7 @@ from onepeak.experiment.folder import begin
 from onepeak.experiment.grid import Run, grid
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.run_folder import read_result
+from onepeak.training.run import CHECKPOINT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,5 +63,6 @@ def _told_if_finished(runs: Sequence[Run], folder: Path, tell: Report) -> list[R
         if result is None:
             todo.append(run)
         else:
+            (run.folder(folder) / CHECKPOINT).unlink(missing_ok=True)  # of one that was killed at its very end
             tell(Finished(run=run, result=result))
     return todo
