@@ -154,6 +154,23 @@ def test_a_table_is_trained_to_a_model_and_its_records(table, tmp_path, run):
     assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
 
 
+def test_a_table_has_one_thread_unless_more_are_asked_for(table, tmp_path, run, monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    for name, flags in (("one", ()), ("three", ("--threads", 3))):
+        assert run(*flags_of(table, tmp_path / name, "--epochs", 1, *flags))[0] == 0
+    assert asked == [1, 3]
+
+
+@pytest.mark.bad_input
+def test_pictures_have_all_threads_unless_others_are_asked_for(pictures, tmp_path, run, monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    assert run(*flags_of_pictures(pictures, tmp_path, "--allow-leak"))[0] == 0
+    assert asked == []
+    assert run(*flags_of_pictures(pictures, tmp_path, "--threads", 0))[0] == 2
+
+
 @pytest.mark.bad_input
 def test_a_folder_that_another_process_trains_in_is_refused(table, tmp_path, refused, run):
     with claim(tmp_path / "run"):

@@ -36,6 +36,9 @@ def train(
     seed: options.Seed = 0,
     device: options.Device = "auto",
     precision: Annotated[str, typer.Option("--precision", help="fp32, bf16 or fp16.")] = "fp32",
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="CPU threads; 1 for a table on a CPU, else all.")
+    ] = None,
     logger: Annotated[
         str, typer.Option("--logger", help="tensorboard, csv, none, or a Lightning logger.")
     ] = "tensorboard",
@@ -79,6 +82,7 @@ def train(
         seed=seed,
         device=device,
         precision=precision,
+        threads=threads,
         logger=logger,
         resume=resume,
         skip_bad=skip_bad,

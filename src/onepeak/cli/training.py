@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 import typer
 
 from onepeak.cli.first_weights import first_weights_notes
@@ -58,6 +59,7 @@ class TrainRequest:
     seed: int
     device: str
     precision: str
+    threads: int | None
     logger: str
     resume: bool
     skip_bad: bool
@@ -98,6 +100,9 @@ def train_one(request: TrainRequest) -> None:
         recipe=recipe,
         seed=request.seed,
     )
+    threads = request.threads or (1 if fabric.device.type == "cpu" and settings.network.backbone == "mlp" else None)
+    if threads is not None:
+        torch.set_num_threads(threads)  # a table's steps are so short that threads only wait for each other
     title = (
         f"{request.method} on {manifest.name}: {prepared.manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
