@@ -61,10 +61,10 @@ def test_a_token_opens_the_server_to_others_and_is_not_told(run, served):
 
 
 def test_limits_are_flags(run, served):
-    flags = ("--max-items", 3, "--max-megapixels", 2, "--max-mb", 1, "--max-rows", 5)
+    flags = ("--max-items", 3, "--max-megapixels", 2, "--max-network-megapixels", 1, "--max-mb", 1, "--max-rows", 5)
     run(picture_run().folder, "--port", 0, "--device", "cpu", *flags)
     card = asking(served[0].app).get("/v1/model").json()["pictures"]
-    assert (card["max_items"], card["max_pixels"]) == (3, 2_000_000)
+    assert (card["max_items"], card["max_pixels"], card["max_network_pixels"]) == (3, 2_000_000, 1_000_000)
     run(table_run().folder, "--port", 0, "--device", "cpu", *flags)
     assert asking(served[1].app).get("/v1/model").json()["max_rows"] == 5
 

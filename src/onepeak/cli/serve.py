@@ -23,6 +23,9 @@ def serve(
     max_items: Annotated[int, typer.Option(min=1, help="Pictures in one request.")] = 256,
     max_rows: Annotated[int, typer.Option(min=1, help="Rows of a table in one request.")] = 10_000,
     max_megapixels: Annotated[int, typer.Option(min=1, help="Millions of pixels of one picture.")] = 50,
+    max_network_megapixels: Annotated[
+        int, typer.Option(min=1, help="Millions of pixels of one picture as the network sees it, after resizing.")
+    ] = 8,
     max_requests: Annotated[int, typer.Option(min=1, help="Requests that wait at once; more are told to wait.")] = 512,
     upload_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take to arrive.")] = 30.0,
     open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
@@ -51,6 +54,7 @@ def serve(
         max_items=max_items,
         max_rows=max_rows,
         max_pixels=max_megapixels * 10**6,
+        max_network_pixels=max_network_megapixels * 10**6,
         max_requests=max_requests,
         upload_seconds=upload_seconds,
         max_buffered_bytes=max(512, 2 * max_mb) * 10**6,

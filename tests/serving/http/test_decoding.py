@@ -1,17 +1,23 @@
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from http_server import encoded
 from onepeak.data.decode import TooManyPixelsError, UnreadablePictureError
-from onepeak.errors import InputError
+from onepeak.data.resize import Resize
 from onepeak.serving.http import decoding
+from onepeak.serving.model import Model
+
+
+def made(model, *, max_pixels=10**6, max_network_pixels=10**6):
+    return decoding.Decoding(model, max_pixels=max_pixels, max_network_pixels=max_network_pixels)
 
 
 def test_a_picture_is_decoded_as_the_model_does(model, arrays, pictures):
     async def run():
-        async with decoding.Decoding(model, max_pixels=10**6).pixels(pictures[0]) as pixels:
+        async with made(model).pixels(pictures[0]) as pixels:
             return pixels
 
     np.testing.assert_array_equal(asyncio.run(run()), model.pixels(arrays[0]))
@@ -20,7 +26,7 @@ def test_a_picture_is_decoded_as_the_model_does(model, arrays, pictures):
 @pytest.mark.bad_input
 def test_what_is_wrong_with_a_picture_comes_out_and_the_next_is_decoded(model, pictures):
     async def run():
-        threads = decoding.Decoding(model, max_pixels=64 * 64)
+        threads = made(model, max_pixels=64 * 64)
         wrong = [(b"x", UnreadablePictureError), (encoded(np.zeros((64, 65, 3), np.uint8)), TooManyPixelsError)]
         for data, error in wrong * 5:
             with pytest.raises(error):
@@ -38,18 +44,32 @@ def test_a_line_that_resizing_would_make_huge_is_refused_before(model, shape):
     """Files of a few hundred bytes whose short side becomes 48 pixels, and whose long side grows with it."""
 
     async def run():
-        async with decoding.Decoding(model, max_pixels=10**6).pixels(encoded(np.zeros(shape, np.uint8))):
+        async with made(model).pixels(encoded(np.zeros(shape, np.uint8))):
             pass
 
-    with pytest.raises(InputError, match=r"too thin: resized for the model it would have \d+ x \d+ pixels"):
+    with pytest.raises(decoding.TooLargeForNetworkError, match=r"the network would see \d+ x \d+ pixels of it"):
         asyncio.run(run())
+
+
+@pytest.mark.bad_input
+def test_a_picture_that_no_resizing_makes_smaller_is_bounded_for_the_network(model, pictures):
+    as_it_is = Model(replace(model.description, resize=Resize()), model.network, model.device)
+
+    async def shape(most):
+        async with made(as_it_is, max_network_pixels=most).pixels(pictures[0]) as pixels:
+            return pixels.shape
+
+    assert asyncio.run(shape(64 * 64)) == (64, 64, 3)
+    told = r"would see 64 x 64 pixels of it, and 4095 are the most .*\(onepeak serve --max-network-megapixels\)"
+    with pytest.raises(decoding.TooLargeForNetworkError, match=told):
+        asyncio.run(shape(64 * 64 - 1))
 
 
 def test_while_too_many_pixels_wait_no_further_picture_is_decoded(model, pictures, monkeypatch):
     monkeypatch.setattr(decoding, "_MOST_BYTES", 1)
 
     async def run():
-        threads, begun, go = decoding.Decoding(model, max_pixels=10**6), [], asyncio.Event()
+        threads, begun, go = made(model), [], asyncio.Event()
 
         async def hold(number):
             async with threads.pixels(pictures[number]):

@@ -11,7 +11,8 @@ def test_the_defaults_hold_together():
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
-    "name", ["max_bytes", "max_items", "max_rows", "max_pixels", "max_requests", "max_buffered_bytes"]
+    "name",
+    ["max_bytes", "max_items", "max_rows", "max_pixels", "max_network_pixels", "max_requests", "max_buffered_bytes"],
 )
 def test_a_bound_is_a_whole_number_above_zero(name):
     for value in (0, -1, 1.5, True, "9"):

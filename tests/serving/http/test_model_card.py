@@ -12,6 +12,7 @@ def test_a_model_of_pictures_tells_its_classes_and_how_pictures_are_handled(ask,
     assert (card["columns"], card["max_rows"], card["evidence"]) == (None, None, True)
     assert card["pictures"]["short_side"] == 48
     assert card["pictures"]["max_pixels"] == Limits().max_pixels
+    assert card["pictures"]["max_network_pixels"] == Limits().max_network_pixels
     assert {"PNG", "JPEG"} <= set(card["pictures"]["formats"])
     calibration = model.description.calibration
     assert card["calibration"]["temperature"] == calibration.temperature

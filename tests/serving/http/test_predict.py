@@ -98,6 +98,14 @@ def test_a_bomb_is_refused_from_its_header(model, arrays):
     assert items[1]["label"] == int(model.predict(arrays[0]).labels)
 
 
+@pytest.mark.bad_input
+def test_more_than_the_network_shall_see_is_told_with_the_limit(model, pictures):
+    with asking(create_app(model, limits=Limits(max_network_pixels=48 * 48 - 1))) as client:
+        answer = client.post("/v1/predict", content=pictures[0], headers=PNG)
+    assert answer.status_code == 413
+    assert "would see 48 x 48 pixels of it, and 2303 are the most" in answer.json()["error"]["message"]
+
+
 def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays, pictures):
     for options in ({}, {"decide": "mean"}):
         params = {"evidence": True, **options}

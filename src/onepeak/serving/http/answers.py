@@ -74,6 +74,7 @@ class PictureCard(BaseModel):
     only_enlarge: bool = Field(description="Whether larger pictures are left at their size.")
     scale: float = Field(description="A factor on both sides, after that.")
     max_pixels: int = Field(description="More pixels than this are refused.")
+    max_network_pixels: int = Field(description="More pixels than this after resizing are refused.")
     max_items: int = Field(description="Pictures in one request.")
 
 

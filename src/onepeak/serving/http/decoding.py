@@ -14,11 +14,13 @@ from onepeak.serving.pictures import Pixels
 
 _MOST_BYTES = 256 * 2**20
 """Of decoded pictures that wait for the network; beyond, no further one is decoded."""
-_MOST_GROWN = 32 * 512 * 512
-"""Pixels that resizing may make of fewer: a line of pixels would become a picture of gigabytes."""
 _MOST_THREADS = 8
 
 ResultT = TypeVar("ResultT")
+
+
+class TooLargeForNetworkError(InputError):
+    """A picture that could be decoded, and is more than the network shall see at once."""
 
 
 @final
@@ -28,11 +30,13 @@ class Decoding:
     Args:
         model: Whose recipe resizes the pictures.
         max_pixels: A picture with more is refused.
+        max_network_pixels: A picture with more after it is resized is refused too.
     """
 
-    def __init__(self, model: Model, *, max_pixels: int) -> None:
+    def __init__(self, model: Model, *, max_pixels: int, max_network_pixels: int) -> None:
         self.model = model
         self.max_pixels = max_pixels
+        self.max_network_pixels = max_network_pixels
         threads = min(_MOST_THREADS, max(2, os.cpu_count() or 2))
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="onepeak-decode")
         self._turn = asyncio.Semaphore(threads)  # first come, first served
@@ -69,8 +73,11 @@ class Decoding:
         resize = self.model.description.resize
         if resize is not None:
             height, width = resize.size_of(picture.height, picture.width)
-            if height * width > max(picture.height * picture.width, min(self.max_pixels, _MOST_GROWN)):
-                raise InputError(f"too thin: resized for the model it would have {height} x {width} pixels")
+            if height * width > self.max_network_pixels:  # of a line of pixels, resizing can make gigabytes
+                raise TooLargeForNetworkError(
+                    f"the network would see {height} x {width} pixels of it, and {self.max_network_pixels} are the "
+                    "most that this server allows (onepeak serve --max-network-megapixels)"
+                )
         return self.model.pixels(picture)
 
     def _count(self, num_bytes: int) -> None:

@@ -24,6 +24,9 @@ class Limits:
     """Rows of a table in one request."""
     max_pixels: int = 50_000_000
     """Of one picture, known from its header: a picture with more is refused before it is decoded."""
+    max_network_pixels: int = 8_000_000
+    """Of one picture as the network sees it, resized where the model does that: what memory and time grow with. By
+    default about as many as a whole batch of usual pictures has."""
     upload_seconds: float = 30.0
     """For the whole body of a request to arrive."""
     max_requests: int = 512
@@ -32,7 +35,8 @@ class Limits:
     """Of all bodies that have arrived, or begun to arrive, and are not answered yet."""
 
     def __post_init__(self) -> None:
-        for name in ("max_bytes", "max_items", "max_rows", "max_pixels", "max_requests", "max_buffered_bytes"):
+        pixels = ("max_pixels", "max_network_pixels")
+        for name in ("max_bytes", "max_items", "max_rows", *pixels, "max_requests", "max_buffered_bytes"):
             check_integer(name, getattr(self, name), minimum=1)
         check_number("upload_seconds", self.upload_seconds, above=0)
         if self.max_buffered_bytes < self.max_bytes:

@@ -58,6 +58,7 @@ def _pictures(description: ModelDescription, limits: Limits) -> PictureCard | No
         only_enlarge=resize.only_enlarge,
         scale=resize.scale,
         max_pixels=limits.max_pixels,
+        max_network_pixels=limits.max_network_pixels,
         max_items=limits.max_items,
     )
 

@@ -19,7 +19,7 @@ from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.head import MapHead
 from onepeak.serving.http.batcher import Batcher, Compute
-from onepeak.serving.http.decoding import Decoding
+from onepeak.serving.http.decoding import Decoding, TooLargeForNetworkError
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.uploads import Upload
@@ -69,7 +69,7 @@ class Predictor:
 
     def __init__(self, model: Model, limits: Limits) -> None:
         self.model = model
-        self.decoding = Decoding(model, max_pixels=limits.max_pixels)
+        self.decoding = Decoding(model, max_pixels=limits.max_pixels, max_network_pixels=limits.max_network_pixels)
         self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else PICTURES_A_BATCH)
 
     def check(self, reading: Reading, *, evidence: bool) -> None:
@@ -210,6 +210,8 @@ def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:
     match error:
         case TooManyPixelsError():
             return Unanswered(code="too_large", message=f"more pixels than the server takes ({max_pixels})")
+        case TooLargeForNetworkError():
+            return Unanswered(code="too_large", message=str(error))
         case MemoryError():
             return Unanswered(code="too_large", message="the server has no memory for this picture")
         case _:
