@@ -1,0 +1,68 @@
+"""Ordinal scores for scikit-learn's `scoring`: they know the order of the classes, so labels may be text."""
+# ruff: noqa: N803 - `X` is what scikit-learn calls the rows
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from onepeak.estimator.label_order import positions_of
+from onepeak.metrics import functional
+
+__all__ = ["SCORERS", "neg_mae", "neg_rps", "qwk"]
+
+
+def neg_mae(estimator: Any, X: Any, y: Any) -> float:
+    """The mean number of classes that predictions are off, with a minus: at most 0, greater is better.
+
+    Args:
+        estimator: A fitted classifier whose `classes_` are in order, or a pipeline that ends with one.
+        X: Rows, as it takes them.
+        y: The true labels, numbers or text.
+
+    Example:
+        >>> from onepeak.estimator import OrdinalClassifier
+        >>> X, y = np.arange(30.0).reshape(-1, 1), np.repeat(["low", "middle", "high"], 10)
+        >>> model = OrdinalClassifier(order=["low", "middle", "high"], random_state=0).fit(X, y)
+        >>> neg_mae(model, X, y), qwk(model, X, y)
+        (0.0, 1.0)
+    """
+    return 0.0 - functional.mean_absolute_error(_predicted(estimator, X), _positions(estimator, y)).item()  # no -0.0
+
+
+def qwk(estimator: Any, X: Any, y: Any) -> float:
+    """Cohen's kappa of predictions and labels with quadratic weights: at most 1, greater is better.
+
+    Args:
+        estimator: As for `neg_mae`.
+        X: Rows.
+        y: The true labels.
+    """
+    return functional.quadratic_weighted_kappa(
+        _predicted(estimator, X), _positions(estimator, y), num_classes=len(estimator.classes_)
+    ).item()
+
+
+def neg_rps(estimator: Any, X: Any, y: Any) -> float:
+    """The mean ranked probability score of the posterior, with a minus: at most 0, greater is better.
+
+    Args:
+        estimator: As for `neg_mae`; its columns of `predict_proba` are its `classes_`.
+        X: Rows.
+        y: The true labels.
+    """
+    probs = torch.as_tensor(np.asarray(estimator.predict_proba(X), dtype=np.float64))
+    return -functional.ranked_probability_score(probs.log(), _positions(estimator, y)).mean().item()
+
+
+SCORERS: dict[str, Callable[[Any, Any, Any], float]] = {"neg_mae": neg_mae, "qwk": qwk, "neg_rps": neg_rps}
+"""All of them by name, as `cross_validate` and `GridSearchCV` (with `refit="neg_mae"`) take several at once."""
+
+
+def _positions(estimator: Any, labels: Any) -> torch.Tensor:
+    return torch.from_numpy(positions_of(np.asarray(labels), np.asarray(estimator.classes_)))
+
+
+def _predicted(estimator: Any, X: Any) -> torch.Tensor:
+    return _positions(estimator, estimator.predict(X))

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import cohen_kappa_score, mean_absolute_error
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import onepeak
+from onepeak.errors import InputError
+from onepeak.estimator import SCORERS, OrdinalClassifier, neg_mae, neg_rps, qwk
+
+ORDER = ["low", "middle", "high", "top"]  # not that of the alphabet
+QUICK = {"epochs": 5, "hidden": (8,), "validation_fraction": 0, "random_state": 0}
+
+
+class Told:
+    """A classifier that gives the answers it was told."""
+
+    classes_ = np.array(ORDER)
+
+    def predict(self, labels):
+        return np.asarray(labels)
+
+    def predict_proba(self, labels):
+        return np.eye(4)[[ORDER.index(label) for label in labels]]
+
+
+@pytest.fixture(scope="module")
+def samples():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 2))
+    return rows, np.digitize(rows[:, 0] + 0.3 * rng.normal(size=80), [-0.7, 0, 0.7])
+
+
+def test_values_by_hand():
+    truth, said = ["low", "middle", "high", "top"], ["low", "high", "high", "high"]
+    assert neg_mae(Told(), said, truth) == -0.5  # off by 0, 1, 0 and 1
+    assert neg_rps(Told(), said, truth) == -0.5  # which is the absolute error where the posterior is sure
+    assert qwk(Told(), said, truth) == 0.75  # squares of 1 / 2 on average, by chance 2
+    assert neg_mae(Told(), truth, truth) == neg_rps(Told(), truth, truth) == 0
+    assert qwk(Told(), truth, truth) == 1
+
+
+def test_text_is_scored_as_its_positions_are_by_scikit_learn(samples):
+    rows, labels = samples
+    model = make_pipeline(StandardScaler(), OrdinalClassifier(order=ORDER, **QUICK)).fit(rows, np.array(ORDER)[labels])
+    text = np.array(ORDER)[labels]
+    predicted = [ORDER.index(label) for label in model.predict(rows)]
+    assert neg_mae(model, rows, text) == pytest.approx(-mean_absolute_error(labels, predicted))
+    assert qwk(model, rows, text) == pytest.approx(cohen_kappa_score(labels, predicted, weights="quadratic"))
+    log_probs = torch.tensor(model.predict_log_proba(rows))
+    rps = onepeak.metrics.functional.ranked_probability_score(log_probs, torch.tensor(labels)).mean().item()
+    assert neg_rps(model, rows, text) == pytest.approx(-rps)
+
+
+def test_cross_validation_and_search_take_them_alone_and_together(samples):
+    rows, labels = samples
+    text = np.array(ORDER)[labels]
+    model = OrdinalClassifier(order=ORDER, **QUICK)
+    scores = cross_val_score(model, rows, text, scoring=neg_mae, cv=2)
+    numbers = cross_val_score(OrdinalClassifier(**QUICK), rows, labels, scoring="neg_mean_absolute_error", cv=2)
+    np.testing.assert_allclose(scores, numbers)
+    both = cross_validate(model, rows, text, scoring=SCORERS, cv=2)
+    np.testing.assert_allclose(both["test_neg_mae"], scores)
+    pipeline = make_pipeline(StandardScaler(), model)
+    search = GridSearchCV(pipeline, {"ordinalclassifier__lr": [1e-6, 3e-2]}, cv=2, scoring=SCORERS, refit="neg_rps")
+    assert search.fit(rows, text).best_params_ == {"ordinalclassifier__lr": 3e-2}
+
+
+@pytest.mark.bad_input
+def test_a_label_that_the_classifier_does_not_know_is_named():
+    with pytest.raises(InputError, match="got 'huge'"):
+        neg_mae(Told(), ["low"], ["huge"])
