@@ -71,7 +71,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         lr: The highest learning rate of AdamW; it falls along a cosine to zero.
         weight_decay: Of AdamW.
         early_stopping: Whether held-out samples choose the epoch, by their loss. Without them every epoch is run. The
-            loss is the one trained with at that time: under a barrier that hardens fast (a `growth` of 1.05 and more) it
+            loss is the one trained with at that time: under a barrier that hardens fast (`growth` of 1.05 and more) it
             rises by itself and an early epoch is kept. To go on all the same, give `early_stopping=False` and `epochs`.
         patience: Epochs without a better loss before training stops early.
         validation_fraction: Share of the samples held out of training; 0 for none. Half of them choose the epoch and
