@@ -140,6 +140,13 @@ class TestSameFit:
         by_sample = OrdinalClassifier(**settings).fit(ROWS, LABELS, compute_sample_weight("balanced", LABELS))
         np.testing.assert_array_equal(by_class.predict_proba(ROWS), by_sample.predict_proba(ROWS))
 
+    def test_a_class_that_has_a_weight_may_be_absent_from_a_batch(self):
+        settings = QUICK | {"class_weight": {3: 2.0}}
+        some = LABELS < 3
+        model = OrdinalClassifier(**settings).partial_fit(ROWS[some], LABELS[some], classes=[0, 1, 2, 3])
+        plain = OrdinalClassifier(**QUICK).partial_fit(ROWS[some], LABELS[some], classes=[0, 1, 2, 3])
+        np.testing.assert_array_equal(model.predict_proba(ROWS), plain.predict_proba(ROWS))
+
     def test_standardised_columns_make_their_scale_of_no_matter(self):
         settings = QUICK | {"epochs": 5}
         first = OrdinalClassifier(**settings).fit(ROWS, LABELS)
@@ -395,6 +402,7 @@ def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
         ({"patience": 0}, InputError, "`patience` must be an integer >= 1, got 0"),
         ({"validation_fraction": 1}, InputError, "`validation_fraction` must be a finite number >= 0 and < 1, got 1"),
         ({"class_weight": "balance"}, ValueError, "class_weight"),
+        ({"class_weight": {7: 2.0}}, InputError, "`class_weight` must have only labels of the order .*, got 7"),
         ({"decide": "middle"}, UnknownNameError, "Unknown `decide` 'middle'"),
         ({"device": "tpu"}, UnknownNameError, "Unknown `device` 'tpu'"),
         ({"random_state": "zero"}, ValueError, "'zero' cannot be used to seed"),

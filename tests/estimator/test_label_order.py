@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.estimator.label_order import UnknownOrderWarning, declared_classes, found_classes, positions_of
+from onepeak.estimator.label_order import (
+    UnknownOrderWarning,
+    declared_classes,
+    found_classes,
+    positions_of,
+    weights_of_classes,
+)
 
 
 def test_an_order_given_is_the_order_of_the_classes():
@@ -78,3 +84,25 @@ class TestBadInput:
     def test_a_label_that_the_order_does_not_have(self):
         with pytest.raises(InputError, match="`y` must have only labels of the order 'a', 'b', got 'c'"):
             positions_of(np.array(["a", "c"]), np.array(["a", "b"]))
+
+
+def test_a_class_without_a_weight_weighs_one():
+    assert weights_of_classes({3: 2, 1: 0.5}, np.array([1, 2, 3])).tolist() == [0.5, 1.0, 2.0]
+
+
+def test_a_rare_class_with_a_weight_may_be_absent_where_all_others_have_theirs():
+    assert weights_of_classes({0: 1, 1: 2, 9: 5}, np.array([0, 1])).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"nonee": 3}, "`class_weight` must have only labels of the order 'none', 'mild', got 'nonee'"),
+        ({"none": 1, "nonee": 3}, "only labels of the order 'none', 'mild', got 'nonee'"),
+        ({"none": -3}, "`class_weight` must be a finite number >= 0, got -3"),
+    ],
+)
+def test_a_weight_of_no_class_is_named(given, message):
+    with pytest.raises(InputError, match=message):
+        weights_of_classes(given, np.array(["none", "mild"]))

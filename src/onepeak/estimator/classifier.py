@@ -22,7 +22,7 @@ from torch import nn
 from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, LogProbs
 from onepeak.errors import InputError
-from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of
+from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of, weights_of_classes
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
 from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples
@@ -336,9 +336,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def _samples(self, rows: Rows, labels: Classes, sample_weight: Any) -> Samples:
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        if self.class_weight is not None:
+        positions = positions_of(labels, self.classes_)
+        if isinstance(self.class_weight, Mapping):
+            weights = weights * weights_of_classes(self.class_weight, self.classes_)[positions]
+        elif self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, labels)
-        return sorted_samples(Samples(rows=rows, labels=positions_of(labels, self.classes_), weights=weights))
+        return sorted_samples(Samples(rows=rows, labels=positions, weights=weights))
 
     def _parts(self, samples: Samples, seed: int) -> tuple[Samples, Samples | None, Samples | None]:
         """Samples to train on, to choose epoch and temperature by, and to learn intervals from."""

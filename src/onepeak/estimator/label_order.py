@@ -2,12 +2,13 @@
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._values import check_number
 from onepeak.data.listing import listed
 from onepeak.errors import InputError
 
@@ -100,3 +101,24 @@ def positions_of(y: Classes, classes: Classes) -> Positions:
             f"`y` must have only labels of the order {listed(map(repr, place))}, got {listed(map(repr, unknown))}."
         )
     return np.array([place[label] for label in found.tolist()], dtype=np.int64)[inverse]
+
+
+def weights_of_classes(given: Mapping[Any, float], classes: Classes) -> npt.NDArray[np.float64]:
+    """The weight of every class, in their order: 1 where none is given.
+
+    Args:
+        given: A weight of some labels or all, not negative.
+        classes: All labels there can be, lowest first.
+
+    Example:
+        >>> weights_of_classes({"high": 3}, np.array(["low", "middle", "high"]))
+        array([1., 1., 3.])
+    """
+    known = classes.tolist()
+    unknown = [label for label in given if label not in known]
+    if unknown and not set(known) <= set(given):  # else a fold may lack a rare class that has its weight
+        raise InputError(
+            f"`class_weight` must have only labels of the order {listed(map(repr, known))}, "
+            f"got {listed(map(repr, unknown))}."
+        )
+    return np.array([check_number("class_weight", float(given.get(label, 1)), minimum=0) for label in known])
