@@ -1,8 +1,10 @@
 import pytest
 import torch
 
+from onepeak import posterior
 from onepeak._check import check_choice, check_integer, check_number, check_weights
 from onepeak.errors import InputError, UnknownNameError
+from onepeak.metrics.functional import mean_absolute_error, side_order_index
 
 pytestmark = pytest.mark.bad_input
 
@@ -54,6 +56,19 @@ def test_bounds_are_told(bounds, value, message):
 def test_a_wrong_choice_is_answered_with_the_nearest():
     with pytest.raises(UnknownNameError, match=r"Unknown `levels` 'squard'\. Did you mean 'squared'\?"):
         check_choice("levels", "squard", ["squared", "logistic"])
+
+
+def test_an_array_of_numpy_is_told_how_it_becomes_a_tensor():
+    numpy = pytest.importorskip("numpy")
+    probs, labels = numpy.full((2, 3), 1 / 3), numpy.array([0, 1])
+    with pytest.raises(InputError, match=r"`log_probs` must .* got ndarray: torch\.from_numpy makes a tensor of it\."):
+        posterior.project(probs)
+    with pytest.raises(InputError, match=r"`scores` must .* got ndarray: torch\.from_numpy"):
+        side_order_index(probs, torch.tensor([0, 1]))
+    with pytest.raises(InputError, match=r"`labels` must be a tensor of integers, got ndarray: torch\.from_numpy"):
+        mean_absolute_error(torch.tensor([0, 1]), labels)
+    with pytest.raises(InputError, match=r"`w` must .* got ndarray: torch\.from_numpy"):
+        check_weights(probs[0], (3,), name="w")
 
 
 def test_nan_weights_are_refused():

@@ -52,8 +52,7 @@ def launches_freely(tensor: Tensor) -> bool:
 def check_scores(scores: Tensor, num_classes: int | None, *, name: str = "scores") -> None:
     """Floating point, the last axis `num_classes` long (None: at least 2)."""
     if not isinstance(scores, Tensor) or not scores.is_floating_point():
-        found = scores.dtype if isinstance(scores, Tensor) else type(scores).__name__
-        raise InputError(f"`{name}` must be a floating-point tensor, got {found}.")
+        raise InputError(f"`{name}` must be a floating-point tensor, got {_found(scores)}.")
     length = scores.shape[-1] if scores.ndim else 0
     if length < 2 if num_classes is None else length != num_classes:
         wanted = "at least 2" if num_classes is None else num_classes
@@ -69,8 +68,7 @@ def check_labels(labels: Tensor, num_classes: int, batch_shape: torch.Size, *, n
 def check_label_shape(labels: Tensor, batch_shape: torch.Size, *, name: str = "labels") -> None:
     """Integers, one a sample."""
     if not isinstance(labels, Tensor) or labels.dtype not in _INTEGERS:
-        found = labels.dtype if isinstance(labels, Tensor) else type(labels).__name__
-        raise InputError(f"`{name}` must be a tensor of integers, got {found}.")
+        raise InputError(f"`{name}` must be a tensor of integers, got {_found(labels)}.")
     if labels.shape != batch_shape:
         raise InputError(f"`{name}` must have shape {tuple(batch_shape)}, one a sample, got {tuple(labels.shape)}.")
 
@@ -99,11 +97,18 @@ def finite_loss(loss: Tensor, scores: Tensor, *, name: str) -> Tensor:
 def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
     """Non-negative weights of the shape given."""
     if not isinstance(weights, Tensor) or not weights.is_floating_point():
-        found = weights.dtype if isinstance(weights, Tensor) else type(weights).__name__
-        raise InputError(f"`{name}` must be a floating-point tensor, got {found}.")
+        raise InputError(f"`{name}` must be a floating-point tensor, got {_found(weights)}.")
     if weights.shape != torch.Size(shape):
         raise InputError(f"`{name}` must have shape {tuple(shape)}, got {tuple(weights.shape)}.")
     if readable(weights) and weights.numel():
         low = weights.min()
         if not low >= 0 or not weights.isfinite().all():
             raise InputError(f"`{name}` must be finite and >= 0, got {low.item():g} as its smallest value.")
+
+
+def _found(value: object) -> str:
+    """What came: the dtype of a tensor, the type of anything else, and what to do with an array of NumPy."""
+    if isinstance(value, Tensor):
+        return str(value.dtype)
+    name = type(value).__name__
+    return f"{name}: torch.from_numpy makes a tensor of it" if name == "ndarray" else name
