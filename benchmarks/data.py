@@ -23,8 +23,8 @@ from torch.utils.data import DataLoader
 from torchvision import datasets
 from torchvision.transforms import v2
 
-from onepeak.data.augment import Augment
-from onepeak.data.batches import evaluation_batches, normalise, train_batches
+from onepeak.data.augment import Augment, shuffled
+from onepeak.data.batches import evaluation_batches, normalise, train_batch
 from onepeak.data.manifest import ImageFiles
 from onepeak.data.resize import Resize
 from onepeak.data.store import ImageStore, build_store
@@ -84,11 +84,10 @@ def from_loader(batches: DataLoader[tuple[torch.Tensor, int]], device: str) -> I
 
 
 def from_store(store: ImageStore, batch_size: int, epoch: int, device: str) -> Iterator[torch.Tensor]:
-    augment = Augment(crop=CROP)
-    batches = train_batches(
-        store, range(len(store)), augment, batch_size=batch_size, seed=0, epoch=epoch, device=device
-    )
-    return (normalise(batch) for _, batch in batches)
+    order = shuffled(store.kept, seed=0, epoch=epoch)
+    for start in range(0, len(order), batch_size):
+        batch = order[start : start + batch_size]
+        yield normalise(train_batch(store, batch, Augment(crop=CROP), seed=0, epoch=epoch, device=device))
 
 
 def whole_pictures(store: ImageStore, batch_size: int, device: str) -> Iterator[torch.Tensor]:

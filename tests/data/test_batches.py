@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from onepeak.data.augment import Augment
-from onepeak.data.batches import evaluation_batches, normalise, train_batch, train_batches
+from onepeak.data.batches import evaluation_batches, normalise, train_batch
 from onepeak.data.manifest import ImageFiles
 from onepeak.data.resize import Resize
 from onepeak.data.store import UnreadablePicturesWarning, build_store
@@ -26,20 +26,6 @@ def test_a_picture_is_augmented_alike_alone_and_in_a_batch_of_others(mixed_store
         assert (train_batch(mixed_store, [position], ALL_CHANGES, seed=3, epoch=5)[0] == together[row]).all()
 
 
-def test_an_epoch_does_not_depend_on_the_batch_size(mixed_store):
-    epochs = []
-    for batch_size in (1, 2, 5):
-        by_place = {}
-        for places, batch in train_batches(
-            mixed_store, [1, 2, 3, 4], ALL_CHANGES, batch_size=batch_size, seed=0, epoch=1
-        ):
-            by_place |= dict(zip(places.tolist(), batch, strict=True))
-        assert by_place.keys() == {0, 1, 2, 3}
-        epochs.append(by_place)
-    for place, picture in epochs[0].items():
-        assert all((picture == other[place]).all() for other in epochs[1:])
-
-
 def test_pictures_left_out_do_not_change_the_augmentation_of_the_others(tmp_path):
     items, _ = write_pictures(tmp_path / "pictures", [(9, 12), (14, 10), (20, 20)])
     whole = build_store(items, cache_dir=tmp_path / "cache", workers=1)
@@ -50,12 +36,6 @@ def test_pictures_left_out_do_not_change_the_augmentation_of_the_others(tmp_path
         train_batch(whole, [0, 2], ALL_CHANGES, seed=0, epoch=0)
         == train_batch(fewer, [0, 1], ALL_CHANGES, seed=0, epoch=0)
     ).all()
-
-
-@pytest.mark.parametrize(("drop_last", "lengths"), [(False, [2, 2, 1]), (True, [2, 2])])
-def test_the_last_batch_may_be_short_or_left_out(mixed_store, drop_last, lengths):
-    batches = train_batches(mixed_store, range(5), Augment(crop=4), batch_size=2, seed=0, epoch=0, drop_last=drop_last)
-    assert [len(batch) for _, batch in batches] == lengths
 
 
 def test_evaluation_gives_every_picture_once_whole_and_only_with_its_like(mixed_store):
@@ -73,7 +53,6 @@ def test_evaluation_gives_every_picture_once_whole_and_only_with_its_like(mixed_
 
 def test_evaluation_of_nothing_is_nothing(mixed_store):
     assert list(evaluation_batches(mixed_store, [], batch_size=2)) == []
-    assert list(train_batches(mixed_store, [], Augment(crop=2), batch_size=2, seed=0, epoch=0)) == []
 
 
 def test_normalising_is_the_formula_for_one_number_and_for_three():
@@ -107,8 +86,6 @@ def test_a_wrong_argument_of_a_batch_says_what_is_allowed(mixed_store, options, 
 def test_a_batch_size_of_nothing_is_refused(mixed_store):
     with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
         next(evaluation_batches(mixed_store, [0], batch_size=0))
-    with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
-        next(train_batches(mixed_store, [0], Augment(crop=2), batch_size=0, seed=0, epoch=0))
 
 
 @pytest.mark.bad_input

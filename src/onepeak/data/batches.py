@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_integer, check_number
-from onepeak.data.augment import Augment, draw_changes, shuffled
+from onepeak.data.augment import Augment, draw_changes
 from onepeak.data.colour import jitter
 from onepeak.data.crops import cut
 from onepeak.data.store.images import ImageStore
@@ -50,42 +50,6 @@ def train_batch(
     if changes.colour_factors is None or changes.colour_order is None:
         return batch
     return jitter(batch, changes.colour_factors, changes.colour_order)
-
-
-def train_batches(
-    store: ImageStore,
-    indices: Positions,
-    augment: Augment,
-    *,
-    batch_size: int,
-    seed: int,
-    epoch: int,
-    drop_last: bool = False,
-    device: torch.device | str | None = None,
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """One epoch: every picture once, in an order drawn from the seed and the epoch.
-
-    Args:
-        store: Where the pictures are.
-        indices: Positions in the store to train on.
-        augment: The random changes.
-        batch_size: Pictures a batch; the last may have fewer.
-        seed: The seed of the run.
-        epoch: The epoch.
-        drop_last: Whether a last batch with fewer pictures is left out.
-        device: Where the batches shall be; see `train_batch`.
-
-    Yields:
-        The places in `indices` that make up the batch (int64, on the CPU), and the batch of `train_batch`.
-    """
-    check_integer("batch_size", batch_size, minimum=1)
-    positions = _checked(store, indices)
-    order = shuffled(store.kept[positions], seed=seed, epoch=epoch)
-    end = len(order) - len(order) % batch_size if drop_last else len(order)
-    for start in range(0, end, batch_size):
-        places = order[start : min(start + batch_size, end)]
-        batch = train_batch(store, positions[places], augment, seed=seed, epoch=epoch, device=device)
-        yield torch.from_numpy(places), batch
 
 
 def evaluation_batches(

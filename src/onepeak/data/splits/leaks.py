@@ -123,7 +123,10 @@ def refuse_leaks(
 def _advice(manifest: Manifest, protocol: str, leaks: Sequence[Leak]) -> str:
     """What would mend it."""
     if all(leak.kind != "group" for leak in leaks):
-        return "Delete the copies, or give them one name in a `group` column."
+        return (
+            "Delete the copies, or give them one name in a `group` column "
+            "(in Python: `onepeak.data.splits.keep_copies_together`)."
+        )
     if protocol in PROTOCOLS and PROTOCOLS[protocol].readings == ("paper",) and manifest.name == "fgnet":
         return (
             "The paper's text says nothing of subjects, and this protocol follows it; its published code keeps every "

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_number
+from onepeak.data.listing import counted
 from onepeak.data.store.failures import BadPicture, StoreError
 from onepeak.data.store.index import PIXELS, StoreIndex, read_index
 
@@ -173,7 +174,7 @@ class ImageStore:
         ]
         if wrong:
             raise StoreError(
-                f"{self.folder} is damaged: {len(wrong)} pictures differ from what was written (the first at position "
+                f"{self.folder} is damaged: {counted(len(wrong), 'picture')} not as written (the first at position "
                 f"{wrong[0]}); delete it and build it again."
             )
 

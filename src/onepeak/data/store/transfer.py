@@ -8,7 +8,7 @@ from pathlib import Path
 from onepeak.data.store.build import found_or_written
 from onepeak.data.store.failures import StoreError
 from onepeak.data.store.images import ImageStore, open_store
-from onepeak.data.store.index import PIXELS, StoreIndex
+from onepeak.data.store.index import PIXELS, StoreIndex, write_index
 from onepeak.data.store.place import store_folder
 
 _PIECE = 64 * 2**20
@@ -35,6 +35,9 @@ def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Pa
         index: The table of contents.
         pieces: What `pieces_of` gave.
         cache_dir: Folder for stores.
+
+    Raises:
+        StoreError: Some picture did not arrive as it was sent.
     """
 
     def write(folder: Path) -> StoreIndex:
@@ -42,6 +45,8 @@ def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Pa
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
+        write_index(folder, index)
+        open_store(folder).verify()
         return index
 
     return found_or_written(cache_dir, _sent_key(index), write)
