@@ -202,7 +202,7 @@ def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out
         ({"max_pixels": 0}, "`max_pixels` must be an integer >= 1, got 0"),
         ({"items": ImageFiles(root=Path(), paths=())}, "`items` must hold at least one picture, got none"),
         (
-            {"items": FeatureRows(columns=("a",), values=np.zeros((1, 1), np.float32))},
+            {"items": FeatureRows(columns=("a",), values=np.zeros((1, 1)))},
             "`items` must be ImageFiles or ImageArrays, got FeatureRows",
         ),
     ],
