@@ -43,7 +43,7 @@ def layer_of(dotted):
 
 def imports(path):
     """Every module of onepeak that a file imports, at its top or inside a function."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "onepeak")
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "onepeak":

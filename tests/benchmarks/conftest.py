@@ -22,6 +22,7 @@ def _load(name, file):
 
 _load("reproduction", "reproduction/__init__.py")
 _load("fgnet", "fgnet.py")
+_load("name_places", "name_places.py")
 _load("catalog", "catalog.py")
 _load("label_counts", "label_counts.py")
 

@@ -13,9 +13,7 @@ import pytest
 import torch
 from PIL import Image
 
-from onepeak.cli import comparing, main
-from onepeak.cli.comparing import counted_splits
-from onepeak.data.splits import Split
+from onepeak.cli import main
 
 
 @pytest.fixture
@@ -158,84 +156,6 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     assert (status, content["summary"], content["page"], len(content["failed"])) == (1, [], None, 2)
 
 
-def test_a_dry_run_lists_every_run_with_its_cost_and_writes_nothing(table, tmp_path, run):
-    status, output, errors = run(*flags_of(table, tmp_path / "out", "--dry-run", "--methods", "ce,elb:t=2"))
-    assert status == 0
-    lines = [line.split("\t") for line in output.splitlines()]
-    assert lines[0] == ["run", "state", "epochs", "steps", "samples trained on", "about"]
-    assert [line[:5] for line in lines[1:]] == [
-        ["ce/split0-fold0", "open", "2", "2", "96"],
-        ["elb-t-2/split0-fold0", "open", "2", "2", "96"],
-    ]
-    assert "2 runs, 2 to be trained: 4 steps, about" in errors
-    assert not (tmp_path / "out").exists()
-
-    status, output, _ = run(*flags_of(table, tmp_path / "out", "--dry-run", "--json"))
-    content = json.loads(output)
-    assert [each["run"] for each in content["runs"]] == ["ce/split0-fold0", "elb/split0-fold0"]
-    assert content["seconds"] == pytest.approx(sum(each["seconds"] for each in content["runs"]))
-    assert content["seconds_with_workers"] <= content["seconds"]
-
-
-def test_a_dry_run_of_many_runs_has_a_line_a_method_and_json_has_them_all(table, tmp_path, run):
-    done = tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json"  # it also says how long a run takes
-    done.parent.mkdir(parents=True)
-    done.write_text(json.dumps({"seconds": 4.0, "epochs": 2}))
-    (tmp_path / "out" / "config.toml").touch()
-    flags = flags_of(table, tmp_path / "out", "--protocol", "holdout", "--splits", 21, "--dry-run")
-    status, output, errors = run(*flags)
-    assert status == 0, errors
-    lines = [line.split("\t") for line in output.splitlines()]
-    assert lines[0] == ["method", "runs", "to be trained", "steps", "samples to train on", "about"]
-    content = json.loads(run(*flags, "--json")[1])
-    trained = {
-        method: [each for each in content["runs"][1:] if each["run"].startswith(method)] for method in ("ce", "elb")
-    }
-    assert [len(each) for each in trained.values()] == [20, 21]
-    assert lines[1:] == [
-        [
-            method,
-            "21",
-            str(len(each)),
-            str(sum(one["steps"] for one in each)),
-            f"{sum(one['trained'] for one in each):,}",
-            f"1 min {len(each) * 4 - 60} s",
-        ]
-        for method, each in trained.items()
-    ]
-    assert "42 runs, 41 to be trained" in errors
-    assert "With --json every run is listed." in errors
-
-
-def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        'data = "afad-full"\nprotocol = "code"\nsplits = 10\n'
-        'methods = ["ce", { name = "elb", settings = { t = 4.5 }, label = "elb" }]\n'
-        '[recipe]\nbase = "paper"\n[network]\nbackbone = "resnet18"\n'
-    )
-    request = comparing.CompareRequest(
-        data=str(plan),
-        methods="elb,ld",
-        plan={"root": "AFAD", "splits": 2},
-        recipe_changes={"epochs": 3},
-        network={"pooling": "max"},
-    )
-    found = comparing.experiment_of(request)
-    assert [(entry.label, entry.settings) for entry in found.methods] == [("elb", {"t": 4.5}), ("ld", {})]
-    assert (found.root, found.splits, found.seed, found.protocol) == ("AFAD", 2, 0, "code")
-    assert found.recipe == {"base": "paper", "epochs": 3}
-    assert found.network == {"backbone": "resnet18", "pooling": "max"}
-
-
-def test_the_table_of_a_file_is_found_in_the_root(table, tmp_path):
-    plan = tmp_path / "plan.toml"
-    plan.write_text(f'data = "{table.name}"\nlabel = "grade"\nmethods = ["ce"]\n')
-    request = comparing.CompareRequest(data=str(plan), plan={"root": str(table.parent)}, recipe_changes={}, network={})
-    found = comparing.experiment_of(request)
-    assert (found.data, found.root) == (str(table), None)
-
-
 @pytest.fixture
 def damaged(tmp_path):
     """A folder of pictures, two classes of six, one of which cannot be read."""
@@ -329,14 +249,3 @@ def test_a_folder_with_other_things_is_refused_before_data_are_read(run, tmp_pat
     status, _, errors = run("compare", tmp_path / "nowhere.csv", "--out", tmp_path)
     assert status == 2
     assert "has no config.toml and holds other things (notes.txt)" in errors
-
-
-def test_folds_are_not_counted_as_splits():
-    def made(*places):
-        part = np.arange(1)
-        parts = {"train": part, "valid": part + 1, "test": part + 2}
-        return [Split(**parts, protocol="kfold", split=split, fold=fold) for split, fold in places]
-
-    assert counted_splits(made((0, 0))) == "1 split"
-    assert counted_splits(made((0, 0), (1, 0))) == "2 splits"
-    assert counted_splits(made((0, 0), (0, 1), (1, 0), (1, 1))) == "2 splits (4 folds)"
