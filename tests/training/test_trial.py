@@ -1,10 +1,19 @@
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+import onepeak
+from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
+from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.small import SmallConvNet
+from onepeak.training.json_text import json_text
+from onepeak.training.model_files import ModelDescription, load_description, save_model
+from onepeak.training.table import TableEncoder
 from onepeak.training.trial import NETWORK_NAMES, check_backbone, try_network
 from training.planted import planted_pictures, planted_table
 
@@ -53,6 +62,55 @@ def test_weights_that_are_not_there_or_do_not_fit_are_refused(tmp_path):
     torch.save({"other": torch.zeros(1)}, tmp_path / "weights.pt")
     with pytest.raises(InputError, match="`weights` must fit the backbone"):
         try_network(PICTURES, {"backbone": "small"}, weights=tmp_path / "weights.pt")
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """Those of a model of a table, beside its description."""
+    network = NetworkSettings(backbone="mlp", num_features=4)
+    description = ModelDescription(
+        classes=("a", "b"),
+        method="ce",
+        variant="corrected",
+        method_settings={},
+        network=network,
+        resize=None,
+        table=TableEncoder.learn(rows_of(["size", "shape", "age"])),
+    )
+    save_model(tmp_path, description, build_network(onepeak.method("ce", num_classes=2), network).state_dict())
+    return tmp_path / "model.safetensors"
+
+
+def rows_of(columns, *, codes=("oval", "round")):
+    categories = {"shape": codes} if "shape" in columns else {}
+    return FeatureRows(columns=tuple(columns), values=np.zeros((4, len(columns))), categories=categories)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (rows_of(["age", "shape", "size"]), "column 1 is size, and here age"),
+        (rows_of(["size", "shape", "years"]), "column 3 is age, and here years"),
+        (rows_of(["size", "shape"]), "column 3 is age, and here none"),
+        (rows_of(["size", "shape", "age"], codes=("oval", "square")), "(oval, round), and here shape (oval, square)"),
+    ],
+)
+def test_weights_of_a_table_are_not_taken_for_other_columns(weights, rows, told):
+    table = replace(TABLE, items=rows_of(["size", "shape", "age"]), labels=np.zeros(4, int), groups=None)
+    try_network(table, {}, weights=weights)
+    with pytest.raises(InputError, match=re.escape(told)):
+        try_network(replace(table, items=rows), {}, weights=weights)
+    elsewhere = weights.rename(weights.with_name("moved.safetensors"))  # what the columns were, nobody knows
+    try_network(replace(table, items=rows), {}, weights=elsewhere)
+
+
+@pytest.mark.bad_input
+def test_weights_of_pictures_are_not_taken_for_a_table(weights):
+    description = replace(load_description(weights.parent), table=None)
+    (weights.parent / "onepeak.json").write_text(json_text(asdict(description)))
+    with pytest.raises(InputError, match="belongs to a model of pictures"):
+        try_network(TABLE, {}, weights=weights)
 
 
 @pytest.mark.bad_input

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.weight_file import read_weights
+from onepeak.training.model_files import DESCRIPTION, WEIGHTS, load_description
+from onepeak.training.table import TableEncoder
 
 NETWORK_NAMES = tuple(field.name for field in fields(NetworkSettings) if field.name != "num_features")
 """What can be set of a network; how many columns there are, the data says."""
@@ -32,12 +35,38 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
             raise unknown_name("setting of a network", name, NETWORK_NAMES)
     check_backbone(manifest, given.get("backbone"))
     table = isinstance(manifest.items, FeatureRows)
+    if isinstance(manifest.items, FeatureRows) and weights is not None:
+        check_columns(manifest.items, weights)
     suits = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings(backbone="small")
     settings = replace(suits, **given)
     if "backbone" in given or table:
         build_network(method("ce", num_classes=2), settings, weights=None if table else weights)
     elif weights is not None:  # which backbone suits the pictures depends on their size
         read_weights(weights)
+
+
+def check_columns(rows: FeatureRows, weights: Path) -> None:
+    """Refuses the weights of a model whose columns were others, each of which would stand for the one at its place.
+
+    Which they were, the model's description beside the weights says; weights without one are taken.
+    """
+    if weights.name != WEIGHTS or not (weights.parent / DESCRIPTION).exists():
+        return
+    table = load_description(weights.parent).table
+    if table is None:
+        raise InputError(f"`weights` must be those of a table, {weights} belongs to a model of pictures.")
+    for place, (there, here) in enumerate(zip_longest(_columns(table), _columns(rows), fillvalue="none"), start=1):
+        if there != here:
+            raise InputError(
+                f"`weights` must be those of a table with the same columns in the same order, got {weights}, where "
+                f"column {place} is {there}, and here {here}."
+            )
+
+
+def _columns(table: FeatureRows | TableEncoder) -> list[str]:
+    """The columns, categories with all they can be."""
+    categories = {name: f" ({', '.join(codes)})" for name, codes in table.categories.items()}
+    return [f"{name}{categories.get(name, '')}" for name in table.columns]
 
 
 def check_backbone(manifest: Manifest, backbone: str | None) -> None:
