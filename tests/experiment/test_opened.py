@@ -65,10 +65,10 @@ def test_a_network_that_cannot_be_built_is_told_before_any_run(table, tmp_path):
 def test_every_method_is_tried_with_the_classes_of_the_data_before_any_run(table, monkeypatch):
     """A method of a user's own that takes two classes only, and comes second."""
 
-    def build(num_classes, **settings):
+    def build(num_classes, *, class_weight=None):
         if num_classes != 2:
             raise InputError(f"`num_classes` must be 2, got {num_classes}.")
-        return catalog.METHODS["ce"].build(num_classes, **settings)
+        return catalog.METHODS["ce"].build(num_classes, class_weight=class_weight)
 
     monkeypatch.setattr(catalog, "METHODS", Registry("method", catalog.METHODS))
     catalog.METHODS.add(replace(catalog.METHODS["ce"], name="pair", build=build))
