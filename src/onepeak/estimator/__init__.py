@@ -6,6 +6,6 @@ require("sklearn", extra="sklearn", purpose="OrdinalClassifier")  # before the i
 
 from onepeak.estimator.classifier import OrdinalClassifier  # noqa: E402
 from onepeak.estimator.label_order import UnknownOrderWarning  # noqa: E402
-from onepeak.estimator.scorers import SCORERS, neg_mae, neg_rps, qwk  # noqa: E402
+from onepeak.estimator.scorers import neg_mae, neg_rps, qwk  # noqa: E402
 
-__all__ = ["SCORERS", "OrdinalClassifier", "UnknownOrderWarning", "neg_mae", "neg_rps", "qwk"]
+__all__ = ["OrdinalClassifier", "UnknownOrderWarning", "neg_mae", "neg_rps", "qwk"]

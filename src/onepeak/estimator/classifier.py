@@ -99,10 +99,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         validation_curve_: Loss of the samples that choose the epoch, after every one; empty without early stopping. The
             weights are those of its lowest point.
 
-    `score` is the accuracy, as for every classifier. `onepeak.estimator.SCORERS` are scores by the order of the labels
-    for `cross_val_score`, `GridSearchCV` and the like; integers can be scored with "neg_mean_absolute_error" too. Those
-    scores of scikit-learn that compare probabilities with labels ("neg_log_loss", "roc_auc_ovr") take columns to be
-    sorted by label; use integers for them.
+    `score` is the accuracy, as for every classifier. In `cross_val_score`, `GridSearchCV` and the like `neg_mae`, `qwk`
+    and `neg_rps` of `onepeak.estimator` go by the order of the labels; integers can be scored with
+    `scoring="neg_mean_absolute_error"` too. Those scores of scikit-learn that compare probabilities with labels
+    ("neg_log_loss", "roc_auc_ovr") take columns to be sorted by label; use integers for them.
 
     Example:
         >>> import numpy as np

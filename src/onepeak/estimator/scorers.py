@@ -1,7 +1,6 @@
 """Ordinal scores for scikit-learn's `scoring`: they know the order of the classes, so labels may be text."""
 # ruff: noqa: N803 - `X` is what scikit-learn calls the rows
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,6 @@ import torch
 
 from onepeak.estimator.label_order import positions_of
 from onepeak.metrics import functional
-
-__all__ = ["SCORERS", "neg_mae", "neg_rps", "qwk"]
 
 
 def neg_mae(estimator: Any, X: Any, y: Any) -> float:
@@ -54,10 +51,6 @@ def neg_rps(estimator: Any, X: Any, y: Any) -> float:
     """
     probs = torch.as_tensor(np.asarray(estimator.predict_proba(X), dtype=np.float64))
     return -functional.ranked_probability_score(probs.log(), _positions(estimator, y)).mean().item()
-
-
-SCORERS: dict[str, Callable[[Any, Any, Any], float]] = {"neg_mae": neg_mae, "qwk": qwk, "neg_rps": neg_rps}
-"""All of them by name, as `cross_validate` and `GridSearchCV` (with `refit="neg_mae"`) take several at once."""
 
 
 def _positions(estimator: Any, labels: Any) -> torch.Tensor:
