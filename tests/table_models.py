@@ -20,9 +20,9 @@ ENCODER = TableEncoder(
 CALIBRATION = Calibration(temperature=3.0, num_samples=99, scores=tuple(np.linspace(0, 4, 99).tolist()))
 
 
-def table_model(name, *, num_classes=6, variant="corrected", calibration=None, **settings):
+def table_model(name, *, num_classes=6, variant="corrected", calibration=None, encoder=ENCODER, **settings):
     """A model whose answers differ much from row to row."""
-    network = NetworkSettings(backbone="mlp", num_features=ENCODER.num_features, hidden=(16,))
+    network = NetworkSettings(backbone="mlp", num_features=encoder.num_features, hidden=(16,))
     built = build_network(method(name, num_classes=num_classes, variant=variant, **settings), network, seed=0)
     with torch.no_grad():
         for weights in built.head.parameters():
@@ -34,7 +34,7 @@ def table_model(name, *, num_classes=6, variant="corrected", calibration=None, *
         method_settings=settings,
         network=network,
         resize=None,
-        table=ENCODER,
+        table=encoder,
         calibration=calibration,
     )
     return Model(description, built, torch.device("cpu"))
@@ -43,7 +43,7 @@ def table_model(name, *, num_classes=6, variant="corrected", calibration=None, *
 def table_rows(count, *, seed=0):
     """Values as the encoder above wants them, some of them missing."""
     rng = np.random.default_rng(seed)
-    rows = rng.normal(ENCODER.means, ENCODER.stds, (count, 3))
+    rows = rng.normal(ENCODER.means, ENCODER.stds, (count, 3)).astype(np.float32)
     rows[:, 1] = rng.integers(0, 3, count)
     rows[rng.random(rows.shape) < 0.1] = np.nan
     return rows

@@ -38,7 +38,7 @@ def test_a_model_becomes_a_file_and_the_command_says_what_is_in_it(run, tmp_path
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
         "\tname\ttype",
-        "input\trows\tfloat64 batch x 3",
+        "input\trows\tfloat32 batch x 3",
         "output\tlog_probs\tfloat32 batch x 3",
         "output\tlabel\tint64 batch",
         "output\tsoi\tfloat32 batch",

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from onepeak.serving import Reading, export_onnx, load
 from onepeak.serving.model import Model
 from onepeak.training.model_files import ModelDescription
 from onnx_answers import asked, check_same
-from table_models import CALIBRATION, said_of_rows, table_model, table_rows
+from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
 from trained_models import picture_run, table_run
 
 pytestmark = pytest.mark.traced
@@ -97,12 +98,12 @@ def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path):
     written = export_onnx(load(folder), tmp_path / "new" / "rows.onnx", **choices)
     rng = np.random.default_rng(0)
     for count in (1, 40):
-        values = np.stack([rng.normal(1, 1, count), rng.integers(0, 3, count)], axis=1)
+        values = np.stack([rng.normal(1, 1, count), rng.integers(0, 3, count)], axis=1).astype(np.float32)
         values[rng.random(values.shape) < 0.2] = np.nan
         names = ("1", "2", "dark")
         tones = [None if np.isnan(code) else names[int(code)] for code in values[:, 1]]
         check_same(asked(written.path, values), load(folder).predict({"size": values[:, 0], "tone": tones}, **choices))
-    assert written.inputs == {"rows": "float64 batch x 2"}
+    assert written.inputs == {"rows": "float32 batch x 2"}
     properties = about(written.path)
     assert properties["preprocessing"]["categories"] == {"tone": list(names)}
     assert (properties["projected"], properties["alpha"]) == (True, 0.3)
@@ -250,3 +251,13 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, module
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=rf"needs {module}: pip install 'onepeak\[export\]'"):
         export_onnx(table_model("ce"), tmp_path / "model.onnx")
+
+
+def test_times_in_seconds_stay_apart_in_the_file(tmp_path):
+    encoder = replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 60.0))
+    model = table_model("elb", encoder=encoder)
+    written = export_onnx(model, tmp_path / "times.onnx")
+    assert written.inputs == {"rows": "float64 batch x 3"}
+    values = table_rows(40).astype(np.float64)
+    values[:, 2] = 1.7e9 + 60 * np.linspace(-2, 2, 40)
+    check_same(asked(written.path, values), said_of_rows(model, values))

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import torch
 
 from onepeak.data.manifest import FeatureRows
-from onepeak.serving.input_layers import PictureInput, RowInput
+from onepeak.serving.input_layers import PictureInput, RowInput, row_dtype
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.model_files import load_description
 from table_models import ENCODER, table_rows
@@ -11,10 +13,16 @@ from trained_models import table_run
 
 def test_rows_become_what_the_encoder_makes_of_them():
     values = table_rows(50)
-    rows = FeatureRows(columns=ENCODER.columns, values=values, categories=dict(ENCODER.categories))
+    rows = FeatureRows(columns=ENCODER.columns, values=values.astype(np.float64), categories=dict(ENCODER.categories))
     features = RowInput(ENCODER)(torch.from_numpy(values))
     assert np.isnan(values).any()
     assert torch.equal(features, torch.from_numpy(ENCODER.encode(rows)))
+
+
+def test_a_column_that_float32_would_blur_is_given_as_float64():
+    assert row_dtype(ENCODER) is torch.float32
+    assert row_dtype(replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 3600.0))) is torch.float64
+    assert row_dtype(replace(ENCODER, means=(40.0, 1e9, 0.0))) is torch.float32  # of categories it says nothing
 
 
 def test_so_do_the_rows_of_a_table_that_was_trained_on():

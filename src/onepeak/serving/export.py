@@ -48,9 +48,9 @@ def export_onnx(
     """Writes the model with everything that `predict` does behind the pixels or the values of a row.
 
     The file takes `pictures` (uint8, batch x height x width x 3, any sizes) and normalises them itself; or `rows`
-    (float64, batch x columns) and standardises them itself. Decoding and resizing stay outside and are described in the
-    file's metadata, with the classes and all that was chosen here. It gives `log_probs`, `label`, `soi` and, where the
-    model has intervals, `interval`.
+    (batch x columns, float32, or float64 where a column needs more digits) and standardises them itself. Decoding and
+    resizing stay outside and are described in the file's metadata, with the classes and all that was chosen here. It
+    gives `log_probs`, `label`, `soi` and, where the model has intervals, `interval`.
 
     Before the file is put in its place, onnxruntime answers about random samples as the model does: the same labels,
     log-probabilities to 1e-4. Convolutional networks and plain transformers take pictures of any size; windowed ones

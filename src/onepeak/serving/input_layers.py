@@ -8,6 +8,9 @@ from torch import Tensor, nn
 from onepeak.data.batches import normalise
 from onepeak.training.table import TableEncoder
 
+MOST_DEVIATIONS = 1000
+"""Of a column's mean from 0: beyond, the seven digits of float32 leave a standard score fewer than four."""
+
 
 @final
 class PictureInput(nn.Module):
@@ -39,7 +42,7 @@ class PictureInput(nn.Module):
 
 @final
 class RowInput(nn.Module):
-    """From a row's values, float64 batch x columns, to what the encoder makes of it.
+    """From a row's values, batch x columns of `row_dtype`, to what the encoder makes of it.
 
     Numbers are as they stand in the table, a category is the position of its name in `TableEncoder.categories`, and
     what is missing is NaN.
@@ -55,7 +58,7 @@ class RowInput(nn.Module):
         ...     stds=(10.0, 1.0),
         ...     missing=("age",),
         ... )
-        >>> RowInput(encoder)(torch.tensor([[60.0, 1.0], [torch.nan, torch.nan]], dtype=torch.float64))
+        >>> RowInput(encoder)(torch.tensor([[60.0, 1.0], [torch.nan, torch.nan]]))
         tensor([[2., 0., 1., 0.],
                 [0., 0., 0., 1.]])
     """
@@ -81,7 +84,7 @@ class RowInput(nn.Module):
                 centre.append(float(value))
                 scale.append(encoder.stds[place])
         flags = [encoder.columns.index(name) for name in encoder.missing]
-        self.num_columns = len(encoder.columns)
+        self.num_columns, self.dtype = len(encoder.columns), row_dtype(encoder)
         self.register_buffer("source", torch.tensor([*source, *flags]))
         self.register_buffer("is_code", torch.tensor(is_code + [False] * len(flags)))
         self.register_buffer("is_flag", torch.tensor([False] * len(source) + [True] * len(flags)))
@@ -90,9 +93,22 @@ class RowInput(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """The features of each row, as `TableEncoder.encode` gives them."""
-        values = rows[:, self.source]
+        values = rows[:, self.source].double()
         missing = values.isnan()
         scores = torch.where(missing, 0.0, (values - self.centre) / self.scale)
-        codes = (values == self.centre).to(rows.dtype)
-        features = torch.where(self.is_flag, missing.to(rows.dtype), torch.where(self.is_code, codes, scores))
+        codes = (values == self.centre).double()
+        features = torch.where(self.is_flag, missing.double(), torch.where(self.is_code, codes, scores))
         return features.float()  # standard scores need fewer digits than what they are made of
+
+
+def row_dtype(encoder: TableEncoder) -> torch.dtype:
+    """What a row's values are given as: float32, as most tools do, or float64 where a column needs more digits.
+
+    Example:
+        >>> seconds = TableEncoder(columns=("time",), categories={}, means=(1.7e9,), stds=(3600.0,), missing=())
+        >>> row_dtype(seconds)
+        torch.float64
+    """
+    pairs = zip(encoder.columns, encoder.means, encoder.stds, strict=True)
+    numbers = [(mean, std) for name, mean, std in pairs if name not in encoder.categories]
+    return torch.float64 if any(abs(mean) > MOST_DEVIATIONS * std for mean, std in numbers) else torch.float32

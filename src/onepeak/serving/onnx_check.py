@@ -11,6 +11,7 @@ from onepeak._extras import require
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import first_line
 from onepeak.metrics.functional.order import side_order_index
+from onepeak.serving.input_layers import row_dtype
 from onepeak.serving.model import Model
 from onepeak.serving.onnx_graph import ExportError
 from onepeak.serving.prediction import Prediction
@@ -106,8 +107,10 @@ def _questions(
     resize, encoder = model.description.resize, model.description.table
     for count, size in zip(BATCHES, _SIZES, strict=True):
         if encoder is not None:
-            values = _random_rows(rng, encoder, count)
-            rows = FeatureRows(columns=encoder.columns, values=values, categories=dict(encoder.categories))
+            values = torch.from_numpy(_random_rows(rng, encoder, count)).to(row_dtype(encoder)).numpy()
+            rows = FeatureRows(
+                columns=encoder.columns, values=values.astype(np.float64), categories=dict(encoder.categories)
+            )
             yield values, model.predict_rows(rows, reading=reading)
         elif resize is not None:
             pictures = _random_pictures(rng, count, *(fixed or resize.size_of(*size)))

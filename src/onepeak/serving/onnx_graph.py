@@ -70,7 +70,7 @@ def _example(served: ServedNetwork) -> Tensor:
     """Only its shape counts; lengths of 0 and 1 would be taken for fixed, and equal ones for the same."""
     if isinstance(served.inputs, PictureInput):
         return torch.zeros(2, *(served.inputs.size or (224, 256)), 3, dtype=torch.uint8)
-    return torch.zeros(3, served.inputs.num_columns, dtype=torch.float64)
+    return torch.zeros(3, served.inputs.num_columns, dtype=served.inputs.dtype)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 
 from onepeak.data.resize import Resize
+from onepeak.serving.input_layers import row_dtype
 from onepeak.serving.model import Model
 from onepeak.serving.reading import Reading
 from onepeak.training.run import versions
@@ -84,8 +85,9 @@ def _in_words(resize: Resize) -> str:
 
 
 def _of_rows(encoder: TableEncoder) -> dict[str, object]:
+    dtype = str(row_dtype(encoder)).removeprefix("torch.")
     return {
-        "input": "rows: float64, batch x columns; numbers as they are, a category as the position of its name in "
+        "input": f"rows: {dtype}, batch x columns; numbers as they are, a category as the position of its name in "
         "`categories`, from 0; missing values and unknown names NaN",
         "columns": encoder.columns,
         "categories": encoder.categories,
