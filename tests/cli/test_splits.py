@@ -54,6 +54,15 @@ def test_sizes_are_shown_by_part_and_class_with_groups(run, faces):
     assert "Exact copies with different labels: images/00.png (0), images/01.png (1)" in output
 
 
+def test_without_groups_no_leak_is_said_of_the_content_only(run, faces):
+    faces.with_name("images").joinpath("01.png").write_bytes(b"another")
+    assert "\tnone\n" in run(faces, "--protocol", "holdout", "--splits", 1)
+    faces.write_text(faces.read_text().replace("group", "patient"))
+    output = run(faces, "--protocol", "holdout", "--splits", 1)
+    assert "\tnone by content; no groups were given\n" in output
+    assert "the column 'patient' has 6 values for 24 pictures: give `group` (--group patient)" in output
+
+
 def test_a_program_reads_two_tables_of_tabs_with_every_run(run, faces):
     output = run(faces, "--protocol", "kfold", "--splits", 5)
     lines = output.splitlines()

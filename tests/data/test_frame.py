@@ -49,6 +49,22 @@ def test_a_column_path_makes_a_list_of_pictures(plant):
     assert data.notes[-1] == "left out 1 column of the list: age"
 
 
+@pytest.mark.parametrize("column", ["patient", "Patient_ID", "PatientID", "case no", "slide", "ID"])
+def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant, column):
+    root = plant("a.jpg", "b.jpg", "c.jpg")
+    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], column: ["P1", "P1", "P2"]})
+    note = from_frame(frame, root=root).notes[-1]
+    assert note.startswith(f"the column {column!r} has 2 values for 3 pictures: give `group` (--group ")
+    assert not any("values for" in note for note in from_frame(frame, root=root, group=column).notes)
+
+
+@pytest.mark.parametrize(("column", "values"), [("id", [1, 2, 3]), ("study", ["A"] * 3), ("casement", [1, 1, 2])])
+def test_a_column_that_would_group_nothing_is_no_group(plant, column, values):
+    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], column: values})
+    notes = from_frame(frame, root=plant("a.jpg", "b.jpg", "c.jpg")).notes
+    assert notes[-1] == f"left out 1 column of the list: {column}"
+
+
 def test_the_index_of_the_frame_changes_nothing():
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "label": [0, 1, 0]})
     other = frame.set_index(pd.Index(["x", "x", "z"]))

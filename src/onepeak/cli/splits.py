@@ -115,12 +115,13 @@ def _show(
         f"{manifest.name}: {counted(len(manifest), 'item')}, {manifest.num_classes} classes; "
         f"protocol {runs[0].protocol}, seed {runs[0].seed}, {counted(len(runs), 'run')}"
     )
+    none = "none" if grouped else "none by content; no groups were given"
     rows = []
     for run, found in zip(runs, leaks, strict=True):
         groups = group_counts(manifest, run)
         sizes = [f"{size:,}" + (f" ({groups[part]:,})" if groups else "") for part, size in run.sizes.items()]
         kinds = sorted({f"same {leak.kind}" for leak in found if leak.harmful})
-        rows.append((run.name, *sizes, ", ".join(kinds) or "none"))
+        rows.append((run.name, *sizes, ", ".join(kinds) or none))
     most = _MOST_ROWS if sys.stdout.isatty() else len(rows)
     title = f"Items{' (and groups)' if grouped else ''} of each part"
     print_table(("run", *PARTS, "leaks"), rows[:most], title=title)

@@ -1,6 +1,8 @@
 """A pandas table: a list of pictures if it has a column `path`, rows of features otherwise."""
 
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from onepeak._extras import require
@@ -17,6 +19,7 @@ from onepeak.errors import InputError
 PATH = "path"
 LABEL = "label"
 GROUP = "group"
+_LIKE_A_GROUP = re.compile(r"(patient|person|subject|slide|case|study|(?=id))[\W_]*(id|nr|no|number|code|name)?", re.I)
 
 
 def from_frame(
@@ -66,8 +69,10 @@ def from_frame(
             frame[PATH].tolist(), root=Path("." if root is None else root).expanduser(), rows=list(frame.index)
         )
         if len(others) > 1:
-            unread = listed(column for column in others if column != PATH)
-            notes = (*notes, f"left out {counted(len(others) - 1, 'column')} of the list: {unread}")
+            unread = [column for column in others if column != PATH]
+            notes = (*notes, f"left out {counted(len(unread), 'column')} of the list: {listed(unread)}")
+            if group is None:
+                notes = (*notes, *_likely_groups(frame[unread]))
     else:
         if root is not None:
             raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
@@ -117,6 +122,17 @@ def _groups(frame: Frame, group: str) -> tuple[str, ...]:
             f"{'has' if len(missing) == 1 else 'have'} none in {group!r}: {listed(missing)}."
         )
     return tuple(text for text in texts if text)
+
+
+def _likely_groups(unread: Frame) -> Iterator[str]:
+    """Notes on columns that are called like a group and repeat: without groups nobody would find that leak."""
+    for column in unread.columns:
+        like, count = _LIKE_A_GROUP.fullmatch(column.strip()), unread[column].nunique()
+        if like and 1 < count < len(unread):
+            yield (
+                f"the column {column!r} has {count:,} values for {counted(len(unread), 'picture')}: give `group` "
+                f"(--group {shlex.quote(column)}), or pictures of one {like[1].lower() or column} lie on both sides"
+            )
 
 
 def _ordered(labels: Column, order: Order | None) -> OrderedLabels:
