@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,16 @@ def test_the_interval_is_that_of_the_calibration():
     assert answer(log_probs(0.1, 0.6, 0.2, 0.1), 1, calibration).interval == (1, 2)
     few = Calibration(temperature=1.0, num_samples=3, scores=(0.0, 0.1, 0.2))
     assert answer(log_probs(0.1, 0.6, 0.2, 0.1), 1, few).interval is None
+
+
+def test_a_posterior_that_is_calibrated_already_keeps_its_interval_and_is_not_raw():
+    calibration = Calibration(temperature=2.0, num_samples=9, scores=(0.0,) * 5 + (0.3,) * 4)
+    own = log_probs(0.1, 0.6, 0.2, 0.1)
+    tempered = calibration.temper(torch.tensor(own)[None])[0].numpy()
+    raw, shown = answer(own, 1, calibration), answer(tempered, 1, calibration, calibrated=True)
+    assert shown.interval == raw.interval
+    assert (raw.raw, shown.raw, answer(own, 1, None).raw) == (True, False, False)
+    assert shown.probs == pytest.approx(np.exp(tempered), abs=1e-5)
 
 
 def test_rounding_keeps_five_digits():

@@ -21,16 +21,21 @@ def moved(compared, tmp_path):
     return tmp_path
 
 
-def test_a_models_answers_to_data_are_those_of_the_run_that_made_it(compared):
+def test_a_models_answers_to_data_are_those_of_predict_and_of_the_run_that_made_it(compared):
     run = compared / "runs" / "elb" / "split0-fold0"
     data = open_data(compared.parent / "data", order=GRADES)
-    shown = inspect_model(load(run), run, data)
+    model = load(run)
+    shown = inspect_model(model, run, data)
     kept = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="elb"))
     place = data.items.paths.index(kept.name)
     now = shown.posteriors.sample("0-0", place, Filter(method="elb"))
     assert (now.name, now.truth, now.kind, now.surroundings.total) == (kept.name, kept.truth, "pictures", 60)
     said, before = now.answers[0].answer, kept.answers[1].answer
-    assert said.probs == pytest.approx(before.probs, abs=1e-4)
+    assert said.probs == pytest.approx(model.predict([data.items.root / now.name]).probs[0].tolist(), abs=1e-4)
+    assert before.probs == pytest.approx(
+        model.predict([data.items.root / now.name], raw=True).probs[0].tolist(), abs=1e-4
+    )
+    assert (said.raw, before.raw) == (False, True)
     assert (said.predicted, said.interval, said.soi) == (before.predicted, before.interval, before.soi)
     assert now.answers[0].evidence
     assert overview_page(shown, shell(shown, can_try=True)).measured.startswith("On all of the data")
@@ -59,8 +64,8 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
     page = shown.posteriors.page(Filter(method="elb"), 1)
     assert page.kind == "rows"
     assert page.entries[3].features == {"age": "23", "tone": "pale", "dose": "-197"}
-    raw = model.predict(path, raw=True)
-    assert np.array([entry.probs for entry in page.entries]) == pytest.approx(raw.probs.numpy(), abs=2e-5)
+    said = model.predict(path)
+    assert np.array([entry.probs for entry in page.entries]) == pytest.approx(said.probs.numpy(), abs=2e-5)
     assert not shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].evidence
 
 

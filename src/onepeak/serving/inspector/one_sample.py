@@ -8,7 +8,7 @@ import torch
 
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.metrics.functional.order import side_order_index
-from onepeak.posterior import is_paradoxical, is_unimodal, median, mode, project
+from onepeak.posterior import is_paradoxical, is_unimodal, median, mode, project, temper
 from onepeak.training.calibration import ALPHA, Calibration
 
 DIGITS = 5
@@ -29,6 +29,8 @@ class Answer:
     """All about one posterior. Classes are counted from 0."""
 
     probs: list[float]
+    raw: bool
+    """Whether `predict` would show other probabilities, which are calibrated."""
     projected: list[float]
     """The nearest posterior with one peak."""
     predicted: int
@@ -44,13 +46,16 @@ class Answer:
     """The three most probable classes, the most probable first."""
 
 
-def answer(log_probs: npt.NDArray[np.float32], predicted: int, calibration: Calibration | None) -> Answer:
+def answer(
+    log_probs: npt.NDArray[np.float32], predicted: int, calibration: Calibration | None, *, calibrated: bool = False
+) -> Answer:
     """Reads one posterior.
 
     Args:
         log_probs: Of every class.
         predicted: The label that the method decided on.
         calibration: Of its model.
+        calibrated: Whether it was put on the posterior already.
 
     Example:
         >>> said = answer(np.log(np.array([0.5, 0.1, 0.1, 0.3], dtype=np.float32)), 0, None)
@@ -60,11 +65,13 @@ def answer(log_probs: npt.NDArray[np.float32], predicted: int, calibration: Cali
     posterior, label = torch.tensor(log_probs)[None], torch.tensor([predicted])
     interval = None
     if calibration is not None and calibration.allows(ALPHA):
-        lower, upper = calibration.intervals(posterior, label, ALPHA)[0].tolist()
+        own = temper(posterior, 1 / calibration.temperature) if calibrated else posterior
+        lower, upper = calibration.intervals(own, label, ALPHA)[0].tolist()
         interval = lower, upper
     order = np.lexsort((np.abs(np.arange(len(log_probs)) - predicted), -log_probs))
     return Answer(
         probs=rounded(np.exp(log_probs)),
+        raw=not calibrated and calibration is not None and calibration.temperature != 1,
         projected=rounded(project(posterior)[0].exp().numpy()),
         predicted=predicted,
         mode=int(mode(posterior)),

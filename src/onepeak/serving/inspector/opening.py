@@ -47,7 +47,6 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
 
     from onepeak.data.listing import counted
     from onepeak.data.manifest import ImageFiles
-    from onepeak.posterior import temper
     from onepeak.report.source import Source
     from onepeak.serving.evaluation import evaluate, with_classes_of
     from onepeak.serving.inspector.runs import Run
@@ -72,15 +71,13 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
     else:
         items = np.array(sources, dtype=np.int64)
         paths = np.full(len(items), None, dtype=object)
-    log_probs = measured.prediction.log_probs
-    if model.description.calibration is not None:  # a run's posteriors are shown as they came, and so are these
-        log_probs = temper(log_probs, 1 / model.description.calibration.temperature)
     said = Said(
         item=items,
         path=paths,
         label=measured.labels.numpy(),
         predicted=measured.prediction.labels.numpy(),
-        log_probs=log_probs.float().numpy(),
+        log_probs=measured.prediction.log_probs.float().numpy(),
+        calibrated=True,
     )
     notes = list(measured.notes)
     if measured.num_trained_on:

@@ -149,7 +149,12 @@ class Posteriors:
         )
 
     def _answer(self, run: Run, said: Said, place: int) -> MethodAnswer:
-        found = answer(said.log_probs[place], int(said.predicted[place]), self.archive.calibration(run))
+        found = answer(
+            said.log_probs[place],
+            int(said.predicted[place]),
+            self.archive.calibration(run),
+            calibrated=said.calibrated,
+        )
         return MethodAnswer(row=run.row, answer=found, evidence=self._has_evidence(run))
 
     def _surroundings(self, part: str, item: int, wanted: Filter) -> Surroundings:

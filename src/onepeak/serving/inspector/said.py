@@ -22,6 +22,8 @@ class Said:
     label: npt.NDArray[np.int64]
     predicted: npt.NDArray[np.int64]
     log_probs: npt.NDArray[np.float32]
+    calibrated: bool = False
+    """Whether the posteriors are those that `predict` shows; those of runs are kept as they came."""
 
     @property
     def num_bytes(self) -> int:

@@ -38,7 +38,7 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
   const hover = "%{customdata}: %{y:.3f}<extra></extra>";
   const bars = (chosen, name, marker) => ({type: "bar", name, x: chosen, y: chosen.map(place => said.probs[place]),
     customdata: chosen.map(place => names[place]), hovertemplate: hover, width: classes.length > 30 ? 0.95 : 0.8, marker: {line: {width: 0}, ...marker}, showlegend: extra});
-  const data = [bars(places.filter(place => !bad.has(place)), "posterior", {color: ink("bar")})];
+  const data = [bars(places.filter(place => !bad.has(place)), said.raw ? "raw posterior" : "posterior", {color: ink("bar")})];
   if (bad.size) data.push(bars(places.filter(place => bad.has(place)), "out of order",
     {color: ink("warn"), pattern: {shape: classes.length > 30 ? "" : "/", fillmode: "overlay", fgcolor: ink("raised"), fgopacity: 0.75, size: 7, solidity: 0.22}}));
   if (extra && trueProbs) data.push({type: "scatter", mode: "lines", name: "true posterior", x: places, y: trueProbs,

@@ -75,7 +75,7 @@ function showMethods(chosen) {
 
 function showNumbers() {
   const truth = found.true_probs ? [found.true_probs] : [];
-  fillTable(byId("numbers"), ["Class", ...(truth.length ? ["true posterior"] : []), ...found.answers.flatMap(each => each.answer.unimodal ? [each.row] : [each.row, `${each.row}, nearest one-peaked`])],
+  fillTable(byId("numbers"), ["Class", ...(truth.length ? ["true posterior"] : []), ...found.answers.flatMap(each => {const own = each.answer.raw ? `${each.row}, raw` : each.row; return each.answer.unimodal ? [own] : [own, `${each.row}, nearest one-peaked`];})],
     known.classes.map((name, place) => [place === found.truth ? `${name} (true)` : name, ...truth.map(each => probability(each[place])),
       ...found.answers.flatMap(({answer: said}) => [probability(said.probs[place]), ...(said.unimodal ? [] : [probability(said.projected[place])])])]));
 }
