@@ -70,14 +70,16 @@ def test_items_that_were_trained_on_are_counted(model, table_model):
         for part in (run.split.train, run.split.valid, run.split.test):
             digests = [run.prepared.digests[item] for item in part]
             trained = {run.prepared.digests[item] for item in run.split.train}
-            expected = sum(digest in trained for digest in digests)  # rows of a table may be alike by chance
-            assert evaluate(known, run.manifest.take(part)).num_trained_on == expected
-    assert expected < len(part)
+            expected = [digest in trained for digest in digests]  # rows of a table may be alike by chance
+            found = evaluate(known, run.manifest.take(part))
+            assert found.trained_on.tolist() == expected
+            assert found.num_trained_on == sum(expected)
+    assert sum(expected) < len(part)
 
 
 def test_a_model_that_does_not_know_its_items_counts_none(model):
     model.trained_items = frozenset()
-    assert evaluate(model, picture_run().manifest).num_trained_on == 0
+    assert not evaluate(model, picture_run().manifest).trained_on.any()
 
 
 def test_pictures_that_cannot_be_read_are_left_out_and_named(model, folder):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
@@ -45,12 +46,17 @@ class Evaluation:
     """What the model says of them, as `Model.predict` does."""
     labels: torch.Tensor
     """Their true labels."""
-    num_trained_on: int = 0
-    """How many of them the model was trained on, byte for byte (of a table: rows with the same features)."""
+    trained_on: npt.NDArray[np.bool_]
+    """Whether the model was trained on each of them, byte for byte (of a table: on a row with the same features)."""
     failed: tuple[Row, ...] = ()
     """The pictures that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf, to be shown."""
+
+    @property
+    def num_trained_on(self) -> int:
+        """How many of the items the model was trained on."""
+        return int(self.trained_on.sum())
 
 
 def evaluate(
@@ -108,7 +114,7 @@ def evaluate(
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,
         labels=labels,
-        num_trained_on=_num_trained_on(model, items),
+        trained_on=_trained_on(model, items),
         failed=failed,
         notes=(*data.notes, *notes, *prediction.notes),
     )
@@ -130,10 +136,10 @@ def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, 
     return replace(data, labels=labels, classes=model.classes, true_log_probs=None), (note,)
 
 
-def _num_trained_on(model: Model, items: Items) -> int:
+def _trained_on(model: Model, items: Items) -> npt.NDArray[np.bool_]:
     if not model.trained_items:  # the pictures need not be read once more
-        return 0
-    return sum(short(digest) in model.trained_items for digest in item_digests(items))
+        return np.zeros(len(items), dtype=np.bool_)
+    return np.array([short(digest) in model.trained_items for digest in item_digests(items)], dtype=np.bool_)
 
 
 def _predict_rows(model: Model, items: FeatureRows, batch_size: int | None) -> tuple[FeatureRows, Prediction]:

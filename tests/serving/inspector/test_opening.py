@@ -5,12 +5,14 @@ import pytest
 
 from onepeak.data.biopsies import GRADES
 from onepeak.data.open import open_data
+from onepeak.data.splits.digests import item_digests
 from onepeak.errors import InputError
 from onepeak.serving import load
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.opening import inspect_model
-from onepeak.serving.inspector.pages import overview_page, shell
+from onepeak.serving.inspector.pages import overview_page, render, shell
+from onepeak.training.trained_items import short
 from report.whole_runs import write_whole_run
 from table_models import CALIBRATION, table_model
 
@@ -52,6 +54,19 @@ def test_pictures_that_cannot_be_read_are_left_out_and_told(compared, moved):
     assert page.total == 59
     assert bad.name not in "".join(entry.name for entry in page.entries)
     assert [entry.truth for entry in page.entries] == [data.labels[entry.item] for entry in page.entries]
+
+
+def test_samples_that_the_model_was_trained_on_are_marked_and_warned_of(compared):
+    run = compared / "runs" / "elb" / "split0-fold0"
+    data = open_data(compared.parent / "data", order=GRADES)
+    model = load(run)
+    model.trained_items = frozenset(map(short, item_digests(data.items)[5:8]))
+    shown = inspect_model(model, run, data)
+    marked = [entry.item for entry in shown.posteriors.page(Filter(method="elb"), 1).entries if entry.trained_on]
+    assert marked == [5, 6, 7]
+    assert [shown.posteriors.sample("0-0", item, Filter(method="elb")).trained_on for item in (4, 5)] == [False, True]
+    warning = "The model was trained on 3 of these 60 samples: the figures are no measure of how it does on new data."
+    assert f'<p class="note warn">{warning}</p>' in render(overview_page(shown, shell(shown, can_try=True)))
 
 
 def test_rows_of_a_table_are_shown_by_their_values(tmp_path):

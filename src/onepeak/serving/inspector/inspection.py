@@ -29,6 +29,7 @@ class Inspection:
         classes: The classes in their order.
         failed: Sentences on runs that failed.
         notes: What else the user should know.
+        warnings: Why the figures are no measure.
         config: The settings of the experiment, which say where the data lie.
         actions: What to do for each class; none where not given.
         source: The data, where they are open already.
@@ -43,6 +44,7 @@ class Inspection:
         *,
         failed: Sequence[str] = (),
         notes: Sequence[str] = (),
+        warnings: Sequence[str] = (),
         config: Mapping[str, Any] | None = None,
         actions: Sequence[str] = (),
         source: "Source | None" = None,
@@ -53,6 +55,7 @@ class Inspection:
         self.classes = tuple(classes)
         self.failed = tuple(failed)
         self.notes = tuple(notes)
+        self.warnings = tuple(warnings)
         self.config = config
         self.actions = tuple(actions)
         self._source = source

@@ -77,11 +77,13 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
         label=measured.labels.numpy(),
         predicted=measured.prediction.labels.numpy(),
         log_probs=measured.prediction.log_probs.float().numpy(),
+        trained_on=measured.trained_on,
         calibrated=True,
     )
-    notes = list(measured.notes)
+    notes, warnings = list(measured.notes), []
     if measured.num_trained_on:
-        notes.append(f"The model was trained on {measured.num_trained_on:,} of these {len(items):,} samples.")
+        seen = f"{measured.num_trained_on:,} of these {counted(len(items), 'sample')}"
+        warnings.append(f"The model was trained on {seen}: the figures are no measure of how it does on new data.")
     if measured.failed:
         notes.append(f"Left out, as not readable: {counted(len(measured.failed), 'picture')}.")
     return Inspection(
@@ -89,6 +91,7 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
         [run],
         model.classes,
         notes=notes,
+        warnings=warnings,
         actions=() if actions is None else read_actions(actions, model.classes),
         source=Source(manifest=data),
         given={(run.row, run.part): said},

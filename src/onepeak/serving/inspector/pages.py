@@ -36,6 +36,8 @@ class OverviewPage:
     """What the figures are, in a sentence."""
     failed: tuple[str, ...]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """Why the figures are no measure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +131,13 @@ def overview_page(inspection: Inspection, around: Shell) -> OverviewPage:
         measured = "Mean ± standard deviation over runs, on the test parts."
     else:
         measured = "On the test part of one run each."
-    return OverviewPage(shell=around, measured=measured, failed=inspection.failed, notes=inspection.notes)
+    return OverviewPage(
+        shell=around,
+        measured=measured,
+        failed=inspection.failed,
+        notes=inspection.notes,
+        warnings=inspection.warnings,
+    )
 
 
 def samples_page(inspection: Inspection, around: Shell) -> SamplesPage:

@@ -22,6 +22,8 @@ class Said:
     label: npt.NDArray[np.int64]
     predicted: npt.NDArray[np.int64]
     log_probs: npt.NDArray[np.float32]
+    trained_on: npt.NDArray[np.bool_] | None = None
+    """Whether the model learnt from each sample; None for the test part of a run, where it learnt from none."""
     calibrated: bool = False
     """Whether the posteriors are those that `predict` shows; those of runs are kept as they came."""
 
@@ -29,6 +31,10 @@ class Said:
     def num_bytes(self) -> int:
         """About how much memory it takes."""
         return int(self.log_probs.nbytes) + 100 * len(self.item)
+
+    def learnt(self, place: int) -> bool:
+        """Whether the model was trained on a sample."""
+        return self.trained_on is not None and bool(self.trained_on[place])
 
     def place(self, item: int) -> int | None:
         """Where a sample stands here; None where the run did not test on it."""

@@ -17,6 +17,7 @@ class Entry:
     item: int
     name: str
     truth: int
+    trained_on: bool
     predicted: int
     soi: float
     paradoxical: bool
@@ -78,6 +79,8 @@ class OneSample:
     item: int
     name: str
     truth: int
+    trained_on: bool
+    """Whether the model that is asked learnt from it; never of a run's test part."""
     kind: Kind
     reason: str
     """Why there is no picture."""

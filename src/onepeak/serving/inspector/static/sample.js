@@ -29,7 +29,7 @@ function showFacts() {
   document.title = `${found.name} · ${document.title.split(" · ").at(-1)}`;
   byId("facts").replaceChildren(
     element("span", {}, "True class ", element("strong", {}, known.classes[found.truth])),
-    element("span", {class: "quiet"}, Object.keys(known.parts).length > 1 ? `tested in ${known.parts[part]}` : "tested"),
+    found.trained_on ? element("span", {class: "badge warn"}, "trained on") : element("span", {class: "quiet"}, Object.keys(known.parts).length > 1 ? `tested in ${known.parts[part]}` : "tested"),
     ...others.map(each => element("a", {href: sampleAddress({part: each, item}, filters)}, `also in ${known.parts[each]}`)));
 }
 

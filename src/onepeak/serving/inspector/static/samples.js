@@ -39,7 +39,7 @@ function card(entry, classes, kind, filters) {
   return element("li", {}, element("a", {class: "card", href: sampleAddress(entry, filters)},
     seen, spark(entry),
     element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "right") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),
-    element("span", {class: "says"}, element("span", {class: "quiet"}, `SOI ${percent(entry.soi, 0)}`), entry.paradoxical && element("span", {class: "badge warn"}, "paradoxical")),
+    element("span", {class: "says"}, element("span", {class: "quiet"}, `SOI ${percent(entry.soi, 0)}`), entry.paradoxical && element("span", {class: "badge warn"}, "paradoxical"), entry.trained_on && element("span", {class: "badge warn"}, "trained on")),
     element("span", {class: "name"}, entry.name)));
 }
 
