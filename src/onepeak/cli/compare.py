@@ -66,7 +66,7 @@ def compare(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell all runs and what they cost; train none.")] = False,
     skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,
-    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for decoded pictures.")] = None,
+    cache: options.Cache = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

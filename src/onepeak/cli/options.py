@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -43,6 +44,10 @@ Token = Annotated[
     typer.Option("--token", envvar="ONEPEAK_TOKEN", help="The secret that every request must bring."),
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")]
+Cache = Annotated[
+    Path | None,
+    typer.Option("--cache", help="Folder for decoded pictures; $ONEPEAK_CACHE or ~/.cache/onepeak if left out."),
+]
 Alpha = Annotated[
     float | None,
     typer.Option("--alpha", help="Intervals miss the true class in this share of items; 0.1 if left out."),

@@ -45,7 +45,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with what --out holds.")] = False,
     skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the split leaks.")] = False,
-    cache: Annotated[Path | None, typer.Option("--cache", help="Folder for decoded pictures.")] = None,
+    cache: options.Cache = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Trains one model on one split, and measures it on the test part.

@@ -98,6 +98,16 @@ def test_leftovers_of_a_living_builder_are_not_touched(tmp_path):
     assert [path.name for path in tmp_path.glob(".building-*")] == [".building-living"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+@pytest.mark.parametrize("items", [1, 2])
+def test_only_the_owner_can_read_a_store(pictures, tmp_path, items):
+    files, _ = pictures(*[(4, 5)] * items)
+    cache = tmp_path / "new" / "cache"
+    folder = build_store(files, cache_dir=cache, workers=items).folder
+    assert [path.stat().st_mode & 0o777 for path in (cache, folder)] == [0o700, 0o700]
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+
+
 def test_the_default_place_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.delenv("ONEPEAK_CACHE", raising=False)

@@ -48,7 +48,7 @@ def build_store(
     A store is found by the root, names, sizes and times of change of its files, so a file that was edited, added or
     removed gives a new one. It is written beside its place and moved there in one step: a build that is killed, at any
     moment, leaves no store, and the next build removes its traces. Several processes may call this at once: one builds,
-    the others wait and open the same store.
+    the others wait and open the same store. Only its owner can read it.
 
     Args:
         items: Pictures on disk or in memory.
@@ -107,7 +107,7 @@ def found_or_written(cache_dir: Path, key: str, write: Callable[[Path], StoreInd
         write: Fills a folder with pixels, and gives their table of contents.
     """
     try:
-        cache_dir.mkdir(parents=True, exist_ok=True)
+        cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
     return _found(cache_dir, key) or _built(cache_dir, key, write)
@@ -130,12 +130,14 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> Im
             for old in (place, folder):  # a store damaged from outside, an earlier build that was killed
                 if old.exists():
                     shutil.rmtree(old)
-            folder.mkdir()
+            folder.mkdir(mode=0o700)  # others on this machine have no business with the pictures
             try:
                 index = write(folder)
                 if not len(index.kept):
                     raise UnreadablePicturesError(index.bad, index.num_items)
                 write_index(folder, index)
+                for file in folder.iterdir():
+                    file.chmod(0o600)
                 _sync_folder(folder)
                 folder.rename(place)
             except BaseException:
