@@ -70,6 +70,10 @@ def test_pictures_left_out_are_shown(run, listed):
     output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
     assert f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)" in output
     assert "14 items" in output
+    (listed.parent / "0.png").unlink()
+    output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
+    assert "left out 1 picture of the list that cannot be found: 0.png" in output
+    assert "14 items" in output
 
 
 def test_a_table_is_measured(run):

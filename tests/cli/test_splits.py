@@ -63,6 +63,17 @@ def test_without_groups_no_leak_is_said_of_the_content_only(run, faces):
     assert "the column 'patient' has 6 values for 24 pictures: give `group` (--group patient)" in output
 
 
+def test_missing_pictures_are_left_out_when_asked(run, faces):
+    faces.with_name("images").joinpath("05.png").unlink()
+    with pytest.raises(
+        InputError, match=r"1 of 24 pictures does not exist .* \(--root\), or leave them out with skip_"
+    ):
+        run(faces)
+    output = run(faces, "--skip-bad")
+    assert "faces: 23 items" in output
+    assert "left out 1 picture of the list that cannot be found: images/05.png (row 7)" in output
+
+
 def test_a_program_reads_two_tables_of_tabs_with_every_run(run, faces):
     output = run(faces, "--protocol", "kfold", "--splits", 5)
     lines = output.splitlines()

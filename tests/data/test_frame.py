@@ -49,6 +49,14 @@ def test_a_column_path_makes_a_list_of_pictures(plant):
     assert data.notes[-1] == "left out 1 column of the list: age"
 
 
+def test_labels_and_groups_of_missing_pictures_are_left_out_with_them(plant):
+    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 2, 1], "group": ["p", None, "q"]})
+    data = from_frame(frame, root=plant("a.jpg", "c.jpg"), skip_bad=True)
+    assert data.items.paths == ("a.jpg", "c.jpg")
+    assert data.labels.tolist() == [0, 1]
+    assert data.groups == ("p", "q")
+
+
 @pytest.mark.parametrize("column", ["patient", "Patient_ID", "PatientID", "case no", "slide", "ID"])
 def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant, column):
     root = plant("a.jpg", "b.jpg", "c.jpg")

@@ -3,17 +3,19 @@ import pytest
 from onepeak.data.picture_list import check_pictures
 from onepeak.errors import InputError
 
+WAY_OUT = "Say where they lie with `root` (--root), or leave them out with skip_bad=True."
+
 
 def test_paths_are_kept_from_the_root_with_forward_slashes(plant):
     root = plant("a/1.jpg", "b.jpg", "c/d.jpg")
-    files, notes = check_pictures(["./a//1.jpg", str(root / "b.jpg"), "c\\d.jpg"], root=root, rows=[0, 1, 2])
+    files, _, notes = check_pictures(["./a//1.jpg", str(root / "b.jpg"), "c\\d.jpg"], root=root, rows=[0, 1, 2])
     assert files.paths == ("a/1.jpg", "b.jpg", "c/d.jpg")
     assert notes == ()
 
 
 def test_absolute_paths_elsewhere_are_kept_and_noted(plant, tmp_path_factory):
     root = plant("b.jpg")
-    files, notes = check_pictures([str(root / "b.jpg")], root=tmp_path_factory.mktemp("list"), rows=[0])
+    files, _, notes = check_pictures([str(root / "b.jpg")], root=tmp_path_factory.mktemp("list"), rows=[0])
     assert (files.root / files.paths[0]).is_file()
     assert notes == ("1 picture by absolute path: the list works on this machine only",)
 
@@ -25,7 +27,21 @@ def test_every_missing_picture_is_counted_and_ten_are_shown(plant):
     with pytest.raises(InputError) as caught:
         check_pictures(paths, root=root, rows=range(2, 15))
     shown = ", ".join(f"{number:02}.jpg (row {number + 3})" for number in range(10))
-    assert str(caught.value) == f"12 of 13 pictures do not exist in {root}: {shown} and 2 more."
+    assert str(caught.value) == f"12 of 13 pictures do not exist in {root}: {shown} and 2 more. " + WAY_OUT
+
+
+def test_missing_pictures_are_left_out_where_asked_and_named(plant):
+    root = plant("a.jpg", "c.jpg")
+    files, kept, notes = check_pictures(["a.jpg", "b.jpg", "c.jpg"], root=root, rows=[2, 3, 4], skip_bad=True)
+    assert files.paths == ("a.jpg", "c.jpg")
+    assert kept == [0, 2]
+    assert notes == ("left out 1 picture of the list that cannot be found: b.jpg (row 3)",)
+
+
+@pytest.mark.bad_input
+def test_a_list_without_any_picture_is_refused_all_the_same(plant):
+    with pytest.raises(InputError, match="2 of 2 pictures do not exist"):
+        check_pictures(["a.jpg", "b.jpg"], root=plant("c.jpg"), rows=[2, 3], skip_bad=True)
 
 
 @pytest.mark.bad_input

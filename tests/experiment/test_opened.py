@@ -4,13 +4,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from experiment.tiny import tiny
 from onepeak._registry import Registry
 from onepeak.data.splits import LeakError
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.opened import open_experiment
+from onepeak.experiment.opened import open_experiment, open_manifest
 from onepeak.experiment.plan import Experiment
 from onepeak.methods import catalog
 
@@ -43,6 +44,15 @@ def test_recipe_network_and_splits_are_those_of_the_plan(table):
     assert [opened.settings(entry).recipe.epochs for entry in METHODS] == [7, 3]
     assert {opened.settings(entry).seed for entry in METHODS} == {2}
     assert opened.leaks == {}
+
+
+def test_missing_pictures_are_left_out_where_the_plan_says_so(tmp_path):
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    (tmp_path / "list.csv").write_text("path,grade\na.png,0\ngone.png,1\n")
+    given = plan(str(tmp_path / "list.csv"), order="0,1")
+    with pytest.raises(InputError, match="1 of 2 pictures does not exist"):
+        open_manifest(given)
+    assert len(open_manifest(replace(given, skip_bad=True))) == 1
 
 
 def test_it_can_be_sent_to_another_process(tmp_path):

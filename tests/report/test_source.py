@@ -75,6 +75,9 @@ def test_the_data_are_opened_as_the_settings_say(tmp_path):
         Image.new("RGB", (8, 8)).save(tmp_path / name / "a.png")
     source = open_source({"data": str(tmp_path), "order": ["mild", "severe"]}, "mine")
     assert source.manifest.classes == ("mild", "severe")
+    (tmp_path / "list.csv").write_text("path,label\nmild/a.png,0\ngone.png,1\nsevere/a.png,1\n")
+    source = open_source({"data": str(tmp_path / "list.csv"), "skip_bad": True}, "list")
+    assert len(source.manifest) == 2
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def evaluate(
     from onepeak.serving.opening import open_for
 
     loaded = load(model, device=device)
-    manifest = open_for(loaded, data, root=root, order=order, label=label, group=group)
+    manifest = open_for(loaded, data, root=root, order=order, label=label, group=group, skip_bad=skip_bad)
     with busy(f"Predicting {len(manifest):,} items"):
         found = measured(
             loaded,

@@ -121,7 +121,13 @@ def _inspect_model(
     place = model_folder(folder)
     loaded = load(place, device=device)
     manifest = open_for(
-        loaded, data, root=given["root"], order=given["order"], label=given["label"], group=given["group"]
+        loaded,
+        data,
+        root=given["root"],
+        order=given["order"],
+        label=given["label"],
+        group=given["group"],
+        skip_bad=True,
     )
     with busy(f"Predicting {len(manifest):,} items", quiet=quiet):
         inspection = inspect_model(loaded, place, manifest, actions=actions)

@@ -38,6 +38,9 @@ def splits(
         int | None, typer.Option("--folds", help="How many folds each split has; a run a fold.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed is another series.")] = 0,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out pictures that are missing; none is decoded here.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Save the splits: a file that ends in .csv or .json.")] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print sizes, classes and leaks of every run as JSON.")
@@ -58,7 +61,7 @@ def splits(
         save_splits,
     )
 
-    manifest = open_data(data, root=root, order=order, label=label, group=group)
+    manifest = open_data(data, root=root, order=order, label=label, group=group, skip_bad=skip_bad)
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
     if out is not None:
         save_splits(runs, manifest, out)

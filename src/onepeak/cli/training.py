@@ -80,7 +80,7 @@ def train_one(request: TrainRequest) -> None:
     method(request.method, num_classes=2, variant=request.variant, **request.settings)  # type: ignore[arg-type]
     fabric = make_fabric(device=request.device, precision=request.precision)  # type: ignore[arg-type]
     done = epochs_done(request.out / CHECKPOINT)
-    manifest = open_data(request.data, root=request.root, order=request.order, label=request.label, group=request.group)
+    manifest = opened(request)
     if not request.quiet:
         for note in manifest.notes:
             print_note(f"Note: {note}")
@@ -142,6 +142,18 @@ def train_one(request: TrainRequest) -> None:
                 print_note(f"Note: {note}")
 
 
+def opened(request: TrainRequest) -> Manifest:
+    """The data, as they lie there."""
+    return open_data(
+        request.data,
+        root=request.root,
+        order=request.order,
+        label=request.label,
+        group=request.group,
+        skip_bad=request.skip_bad,
+    )
+
+
 def check_folder(out: Path, *, resume: bool) -> None:
     """A folder that holds a run is gone on with only when asked."""
     check_out(out)
@@ -155,7 +167,7 @@ def check_folder(out: Path, *, resume: bool) -> None:
 
 def refuse_other(request: TrainRequest, result: dict[str, Any]) -> None:
     """A finished run is not taken for one that was asked for with other settings."""
-    manifest = open_data(request.data, root=request.root, order=request.order, label=request.label, group=request.group)
+    manifest = opened(request)
     asked = {
         "method": request.method,
         "variant": request.variant,

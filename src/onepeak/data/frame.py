@@ -29,6 +29,7 @@ def from_frame(
     order: Order | None = None,
     group: str | None = None,
     root: str | Path | None = None,
+    skip_bad: bool = False,
     name: str = "frame",
 ) -> Manifest:
     """Makes a data set of a pandas DataFrame.
@@ -43,6 +44,7 @@ def from_frame(
         order: Names of the classes, lowest first; see `onepeak.data.declared_order.Order`.
         group: The column of groups (person, patient, slide); `group` if there is one.
         root: For pictures: the folder the paths start from, the current one by default.
+        skip_bad: For pictures: whether to leave out those that do not exist, with a note.
         name: What the data set is called.
 
     Example:
@@ -61,13 +63,18 @@ def from_frame(
     _column(frame, "label", label)
     if group is None and GROUP in frame.columns and label != GROUP:
         group = GROUP
-    groups = None if group is None else _groups(frame, group)
+    if group is not None:
+        _column(frame, "group", group)
     others = [column for column in frame.columns if column not in (label, group)]
     items: Items
     if PATH in others:
-        items, notes = check_pictures(
-            frame[PATH].tolist(), root=Path("." if root is None else root).expanduser(), rows=list(frame.index)
+        items, kept, notes = check_pictures(
+            frame[PATH].tolist(),
+            root=Path("." if root is None else root).expanduser(),
+            rows=list(frame.index),
+            skip_bad=skip_bad,
         )
+        frame = frame.iloc[kept]
         if len(others) > 1:
             unread = [column for column in others if column != PATH]
             notes = (*notes, f"left out {counted(len(unread), 'column')} of the list: {listed(unread)}")
@@ -78,6 +85,7 @@ def from_frame(
             raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
         items, notes = encode_features(frame[others])
     ordered = _ordered(frame[label], order)
+    groups = None if group is None else _groups(frame, group)
     grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {group!r}",)
     return Manifest(
         name=name,
@@ -113,7 +121,6 @@ def _column(frame: Frame, argument: str, column: str) -> None:
 
 
 def _groups(frame: Frame, group: str) -> tuple[str, ...]:
-    _column(frame, "group", group)
     texts = [None if value is None else str(value).strip() for value in _plain(frame[group])]
     missing = [row for row, text in zip(frame.index, texts, strict=True) if not text]
     if missing:

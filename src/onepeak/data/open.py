@@ -20,6 +20,7 @@ def open_data(
     order: Order | None = None,
     label: str | None = None,
     group: str | None = None,
+    skip_bad: bool = False,
 ) -> Manifest:
     """Opens anybody's data. What the reader chose on the user's behalf is in the manifest's `notes`.
 
@@ -32,6 +33,7 @@ def open_data(
             it a `classes.txt` beside the data is read; integers order themselves.
         label: The column of labels, `label` by default.
         group: The column of groups, `group` by default if there is one.
+        skip_bad: For a list of pictures, whether to leave out those that do not exist, with a note.
 
     Example:
         >>> import tempfile
@@ -54,10 +56,12 @@ def open_data(
             return _own(read_folder(path, order=order))
         except InputError as error:
             raise InputError(f"{error}{_known_set(path)}", page="images") from error
-    return _own(_open_table(path, root=root, order=order, label=label or LABEL, group=group))
+    return _own(_open_table(path, root=root, order=order, label=label or LABEL, group=group, skip_bad=skip_bad))
 
 
-def _open_table(path: Path, *, root: str | Path | None, order: Order | None, label: str, group: str | None) -> Manifest:
+def _open_table(
+    path: Path, *, root: str | Path | None, order: Order | None, label: str, group: str | None, skip_bad: bool
+) -> Manifest:
     table = read_table(path, as_text=(label, group or GROUP, PATH))
     if order is None:
         order = classes_file(path.parent) if table.order is None else table.order
@@ -70,6 +74,7 @@ def _open_table(path: Path, *, root: str | Path | None, order: Order | None, lab
             order=order,
             group=group,
             root=root,
+            skip_bad=skip_bad,
             name=path.stem,
         )
     except InputError as error:

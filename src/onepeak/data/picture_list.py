@@ -9,22 +9,24 @@ from onepeak.errors import InputError
 
 
 def check_pictures(
-    paths: Sequence[object], *, root: Path, rows: Sequence[Hashable]
-) -> tuple[ImageFiles, tuple[str, ...]]:
+    paths: Sequence[object], *, root: Path, rows: Sequence[Hashable], skip_bad: bool = False
+) -> tuple[ImageFiles, list[int], tuple[str, ...]]:
     """Pictures listed by path, all of which exist and none of which stands there twice.
 
     Args:
         paths: Relative to `root`, or absolute; backslashes are taken as slashes where that finds the file.
         root: The folder the paths start from.
         rows: The name of each path's row, for messages.
+        skip_bad: Whether to leave out those that do not exist, with a note.
 
     Returns:
-        The files, and notes on what was chosen.
+        The files, the position of each in the list, and notes on what was chosen.
 
     Example:
         >>> check_pictures(["a.png"], root=Path("nowhere"), rows=[2])
         Traceback (most recent call last):
-        onepeak.errors.InputError: 1 of 1 picture does not exist in nowhere: a.png (row 2).
+        onepeak.errors.InputError: 1 of 1 picture does not exist in nowhere: a.png (row 2). Say where they lie with
+        `root` (--root), or leave them out with skip_bad=True.
     """
     texts = [path.strip() if isinstance(path, str) else "" for path in paths]
     empty = [row for row, text in zip(rows, texts, strict=True) if not text]
@@ -32,17 +34,21 @@ def check_pictures(
         raise InputError(f"Every row must have a `path`, {counted(len(empty), 'row')} without one: {listed(empty)}.")
     found = [_on_disk(root, text) for text in texts]
     gone = [f"{texts[i]} (row {rows[i]})" for i, path in enumerate(found) if path is None]
-    if gone:
+    kept = {i: _from_root(root, path) for i, path in enumerate(found) if path is not None}
+    if gone and not (kept and skip_bad):
         verb = "does" if len(gone) == 1 else "do"
         raise InputError(
-            f"{len(gone):,} of {counted(len(found), 'picture')} {verb} not exist in {root}: {listed(gone)}."
+            f"{len(gone):,} of {counted(len(found), 'picture')} {verb} not exist in {root}: {listed(gone)}. "
+            "Say where they lie with `root` (--root), or leave them out with skip_bad=True."
         )
-    kept = [_from_root(root, path) for path in found if path is not None]
-    names = tuple(path.as_posix() for path in kept)
-    _refuse_repeated(names, rows)
-    outside = sum(path.is_absolute() for path in kept)
-    notes = (f"{counted(outside, 'picture')} by absolute path: the list works on this machine only",) if outside else ()
-    return ImageFiles(root=root, paths=names), notes
+    names = tuple(path.as_posix() for path in kept.values())
+    _refuse_repeated(names, [rows[i] for i in kept])
+    notes = (
+        [f"left out {counted(len(gone), 'picture')} of the list that cannot be found: {listed(gone)}"] if gone else []
+    )
+    if outside := sum(path.is_absolute() for path in kept.values()):
+        notes.append(f"{counted(outside, 'picture')} by absolute path: the list works on this machine only")
+    return ImageFiles(root=root, paths=names), list(kept), tuple(notes)
 
 
 def _on_disk(root: Path, text: str) -> Path | None:
