@@ -89,6 +89,8 @@ def test_methods_without_paradoxes_have_no_such_section(tmp_path):
     assert "truth" not in found
 
 
-def test_results_alone_leave_error_against_order(tmp_path):
+def test_results_alone_leave_error_against_order_if_there_are_two(tmp_path):
     write_run(tmp_path, method="elb")
+    assert not sections_of(tmp_path)
+    write_run(tmp_path, method="elb", split=1)
     assert list(sections_of(tmp_path)) == ["tradeoff"]

@@ -30,7 +30,7 @@ def sections(evidence: Evidence) -> Iterator[Section]:
     """The sections that there is evidence for."""
     looks, classes, tallies = evidence.looks, evidence.classes, evidence.tallies
     scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
-    if scores:
+    if sum(len(each.mae) for each in scores.values()) > 1:  # one run alone is no trade-off
         yield Section(
             name="tradeoff",
             title="Error against order",

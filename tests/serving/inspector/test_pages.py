@@ -23,8 +23,8 @@ from run_folders import write_comparison
 SHELL = Shell(title="<mine>", subtitle="8 classes", version="1.2", places={"Overview": "/", "Try it": "/try"})
 PAGES = [
     OverviewPage(
-        shell=SHELL, measured="On the test part.", failed=("mv, split0: <b>hot</b>",), notes=("A note.",),
-        warnings=("<b>No</b> measure.",),
+        shell=SHELL, measured="On the test part.", one_run=False, failed=("mv, split0: <b>hot</b>",),
+        notes=("A note.",), warnings=("<b>No</b> measure.",),
     ),
     SamplesPage(
         shell=SHELL, rows=("ce", "<i>"), parts={"0-0": "split 0", "1-0": "split 1"}, classes=("a", "b"),
@@ -78,8 +78,16 @@ def test_the_first_page_says_what_its_figures_are(tmp_path, splits, sentence):
     assert overview_page(shown, SHELL).measured == sentence
 
 
+@pytest.mark.parametrize("splits", [1, 2])
+def test_error_against_order_is_drawn_of_more_than_one_run(tmp_path, splits):
+    shown = open_inspection(write_comparison(tmp_path, {"ce": [1.0] * splits}))
+    assert ("Error against order" in render(overview_page(shown, SHELL))) == (splits > 1)
+
+
 def test_notes_begin_as_sentences_do():
-    page = OverviewPage(shell=SHELL, measured="", failed=(), notes=("generated from seed 0", ""), warnings=())
+    page = OverviewPage(
+        shell=SHELL, measured="", one_run=False, failed=(), notes=("generated from seed 0", ""), warnings=()
+    )
     assert '<p class="note">Generated from seed 0</p>' in render(page)
 
 

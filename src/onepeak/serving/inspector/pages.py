@@ -34,6 +34,8 @@ class OverviewPage:
     shell: Shell
     measured: str
     """What the figures are, in a sentence."""
+    one_run: bool
+    """Whether there is but one point to draw of error against order."""
     failed: tuple[str, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -134,6 +136,7 @@ def overview_page(inspection: Inspection, around: Shell) -> OverviewPage:
     return OverviewPage(
         shell=around,
         measured=measured,
+        one_run=len(inspection.runs) == 1,
         failed=inspection.failed,
         notes=inspection.notes,
         warnings=inspection.warnings,

@@ -92,7 +92,7 @@ try {
   document.getElementById("chance").textContent = `; guessing reaches ${percent(found.chance, 0)}`;
   showTable();
   const open = event => { const row = event.points[0]?.data.meta; if (row) location.href = samplesOf(row); };
-  const chart = draw(document.getElementById("tradeoff"), tradeoff, {onClick: open});
+  const place = document.getElementById("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // none of one run
   courses = await getJson("/v1/inspect/curves");
   if (Object.keys(courses.mae).length) showCurves("mae");
   else document.getElementById("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
