@@ -46,6 +46,15 @@ def folder(tmp_path):
 ON_CPU = "--device=cpu"
 
 
+def test_a_list_gives_a_row_a_picture_in_its_order_and_missing_ones_their_error(run, folder):
+    (folder / "list.csv").write_text("path,grade\nmore/3.png,x\ngone.png,x\n0.png,x\n")
+    result = run(picture_run().folder, folder / "list.csv", "--csv", ON_CPU)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert result.exit_code == 0
+    assert [row["path"] for row in rows] == [str(folder / name) for name in ("more/3.png", "gone.png", "0.png")]
+    assert [bool(row["error"]) for row in rows] == [False, True, False]
+
+
 def test_a_folder_gives_a_row_a_picture_in_order(run, folder):
     result = run(picture_run().folder, folder, "--csv", ON_CPU)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -169,7 +178,7 @@ def test_nothing_to_predict_and_what_is_no_model_end_with_one_sentence(run, fold
     with pytest.raises(InputError, match="reads rows of a table, from a CSV or parquet file, got a folder"):
         run(table_run().folder, folder, ON_CPU)
     (tmp_path / "rows.csv").write_text("size,tone\n1,dark\n")
-    with pytest.raises(InputError, match=r"reads pictures and folders of pictures, got a table: .*rows\.csv"):
+    with pytest.raises(InputError, match=r"lists with a column `path`, got a table without one: .*rows\.csv has size"):
         run(picture_run().folder, tmp_path / "rows.csv", ON_CPU)
     with pytest.raises(InputError, match="`--out` must be a file that can be written, got"):
         run(picture_run().folder, folder, "--out", tmp_path / "empty", ON_CPU)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from onepeak.errors import InputError
@@ -23,8 +25,23 @@ def test_nothing_to_look_at_is_refused(tmp_path):
         picture_paths([tmp_path])
 
 
+def test_a_list_stands_for_its_pictures_from_its_own_folder(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "1.png").write_bytes(b"")
+    (tmp_path / "scans.csv").write_text(f"path,grade\nb\\1.png,0\n{tmp_path / 'b' / '1.png'},1\ngone.png,\n")
+    first, missing = tmp_path / "b" / "1.png", tmp_path / "gone.png"
+    assert picture_paths([tmp_path / "scans.csv", "c.png"]) == [first, first, missing, Path("c.png")]
+
+
 @pytest.mark.bad_input
-def test_a_table_is_no_picture(tmp_path):
-    (tmp_path / "rows.csv").write_text("size\n1\n")
-    with pytest.raises(InputError, match=r"reads pictures and folders of pictures, got a table: .*rows\.csv"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("size\n1\n", r"lists with a column `path`, got a table without one: .*rows\.csv has size"),
+        ("path,size\na.png,1\n,2\n", r"Every row of .*rows\.csv must have a `path`, row 3 has none"),
+    ],
+)
+def test_a_table_that_lists_no_pictures_is_refused(tmp_path, text, message):
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(InputError, match=message):
         picture_paths([tmp_path / "rows.csv"])

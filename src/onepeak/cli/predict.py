@@ -30,7 +30,9 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A model's folder, as onepeak train --out makes it.")],
     inputs: Annotated[
         list[Path],
-        typer.Argument(help="Pictures, and folders of pictures at any depth; or one CSV or parquet for a table model."),
+        typer.Argument(
+            help="Pictures, folders of them, lists with a column path; or one CSV or parquet for a table model."
+        ),
     ],
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,

@@ -32,7 +32,7 @@ def check_pictures(
     empty = [row for row, text in zip(rows, texts, strict=True) if not text]
     if empty:
         raise InputError(f"Every row must have a `path`, {counted(len(empty), 'row')} without one: {listed(empty)}.")
-    found = [_on_disk(root, text) for text in texts]
+    found = [on_disk(root, text) for text in texts]
     gone = [f"{texts[i]} (row {rows[i]})" for i, path in enumerate(found) if path is None]
     kept = {i: _from_root(root, path) for i, path in enumerate(found) if path is not None}
     if gone and not (kept and skip_bad):
@@ -51,7 +51,8 @@ def check_pictures(
     return ImageFiles(root=root, paths=names), list(kept), tuple(notes)
 
 
-def _on_disk(root: Path, text: str) -> Path | None:
+def on_disk(root: Path, text: str) -> Path | None:
+    """The path as it is spelt on disk, from the root; None where there is no such file."""
     for spelling in (text, text.replace("\\", "/")):
         path = Path(spelling)
         if (root / path).is_file():

@@ -1,19 +1,23 @@
-"""Which picture files a user means by some paths and folders."""
+"""Which picture files a user means by some paths, folders and lists."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
+from onepeak.data.frame import PATH
 from onepeak.data.listing import counted, listed
+from onepeak.data.picture_list import on_disk
 from onepeak.data.scan import scan
-from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES
+from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError
 
 
 def picture_paths(inputs: Iterable[str | Path]) -> list[Path]:
     """Files as they are, folders as all pictures below them, sorted; files there that are no pictures are left out.
 
+    A CSV or parquet stands for the pictures of its column `path`, in its order, which start from its own folder.
+
     Args:
-        inputs: Files and folders. A file is kept whatever it is called, even one that is not there: who named it
+        inputs: Files, folders and lists. A file is kept whatever it is called, even one that is not there: who named it
             should hear about it.
 
     Example:
@@ -27,9 +31,6 @@ def picture_paths(inputs: Iterable[str | Path]) -> list[Path]:
     given = [Path(each).expanduser() for each in inputs]
     if not given:
         raise InputError("`inputs` must name at least one picture or folder, got none.")
-    tables = [path for path in given if path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)]
-    if tables:
-        raise InputError(f"This model reads pictures and folders of pictures, got a table: {listed(tables)}.")
     paths: list[Path] = []
     others = 0
     for path in given:
@@ -37,9 +38,24 @@ def picture_paths(inputs: Iterable[str | Path]) -> list[Path]:
             found = scan(path)
             others += len(found.others)
             paths += [path / name for name in found.pictures]
+        elif path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES):
+            paths += _of_list(path)
         else:
             paths.append(path)
     if not paths:
         there = f" ({counted(others, 'other file')} there)" if others else ""
         raise InputError(f"There are no pictures below {listed(given)}{there}.")
     return paths
+
+
+def _of_list(table: Path) -> list[Path]:
+    frame = read_table(table, as_text=(PATH,)).frame
+    if PATH not in frame.columns:
+        raise InputError(
+            f"This model reads pictures, folders of pictures and lists with a column `{PATH}`, got a table without "
+            f"one: {table} has {listed(frame.columns)}."
+        )
+    names = [name.strip() if isinstance(name, str) else "" for name in frame[PATH]]
+    if "" in names:
+        raise InputError(f"Every row of {table} must have a `{PATH}`, row {frame.index[names.index('')]} has none.")
+    return [table.parent / (on_disk(table.parent, name) or name) for name in names]
