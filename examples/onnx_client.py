@@ -12,10 +12,21 @@ import numpy as np
 import onnxruntime
 from PIL import Image, ImageOps
 
+EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
+
+
+def decoded(picture: Image.Image) -> Image.Image:
+    """Upright 8-bit RGB as onepeak makes it: what is transparent lies on white."""
+    if picture.mode not in EIGHT_BITS:  # onepeak scales 16 bits, Pillow would cut them off
+        raise ValueError(f"must be 8-bit grey or RGB, got pixels of mode {picture.mode}: save it so")
+    picture = ImageOps.exif_transpose(picture)
+    if picture.has_transparency_data:
+        picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
+    return picture.convert("RGB")
+
 
 def resized(picture: Image.Image, recipe: dict) -> np.ndarray:
     """The pixels as the model was trained on them: both sides times one factor, in one resampling."""
-    picture = ImageOps.exif_transpose(picture).convert("RGB")
     factor = recipe["scale"]
     if recipe["short_side"] is not None:
         to_side = recipe["short_side"] / min(picture.size)
@@ -38,7 +49,7 @@ failed = 0
 for path in given.pictures:
     try:
         with Image.open(path) as picture:
-            pixels = resized(picture, about["preprocessing"]["resize"])
+            pixels = resized(decoded(picture), about["preprocessing"]["resize"])
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # what Pillow makes of bad files
         print(f"{path}: cannot be read: {error}", file=sys.stderr)
         failed += 1

@@ -75,15 +75,23 @@ def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
     paths = [str(tmp_path / f"{number}.png") for number in range(3)]
     for path, picture in zip(paths, pictures(3, 100, 70), strict=True):
         Image.fromarray(picture).save(path)
+    with Image.open(paths[2]) as seen:
+        seen.putalpha(100)  # lies on white
+        seen.save(paths[2])
     without = "import sys, runpy; sys.modules.update(torch=None, onepeak=None); sys.argv = sys.argv[1:]; "
     command = [sys.executable, "-W", "error", "-c", without + "runpy.run_path(sys.argv[0])", str(CLIENT)]
     (tmp_path / "bad.png").write_bytes(b"\x89PNG no picture")
-    bad = [str(tmp_path / "bad.png"), str(tmp_path / "nowhere.png")]
+    Image.fromarray(np.full((9, 9), 30_000, dtype=np.uint16)).save(tmp_path / "deep.png")
+    Image.fromarray(np.full((9, 9), 0.5, dtype=np.float32)).save(tmp_path / "float.tif")
+    bad = [str(tmp_path / name) for name in ("bad.png", "nowhere.png", "deep.png", "float.tif")]
     ended = subprocess.run([*command, str(written.path), *bad, *paths], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     *told, last = ended.stderr.splitlines()
     assert [line.partition(": cannot be read: ")[0] for line in told] == bad
-    assert last == "2 of 5 got no answer"
+    assert all(
+        re.search("must be 8-bit grey or RGB, got pixels of mode (I;16|F): save it so$", line) for line in told[2:]
+    )
+    assert last == "4 of 7 got no answer"
     said = model.predict(paths)
     for line, path, row, (lower, upper) in zip(
         ended.stdout.splitlines(), paths, said, said.interval_names, strict=True
