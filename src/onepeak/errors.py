@@ -56,6 +56,7 @@ class OnepeakError(Exception):
     """
 
     def __init__(self, message: str, *, page: Page | None = None) -> None:
+        self.page = page
         super().__init__(message if page is None else f"{message} (See {in_documentation(page)})")
 
 

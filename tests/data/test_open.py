@@ -144,6 +144,15 @@ def test_what_is_wrong_in_a_file_is_said_with_its_name(plant, write, text, messa
 
 
 @pytest.mark.bad_input
+@pytest.mark.parametrize("root", [None, "."])
+def test_a_list_whose_pictures_are_called_otherwise_is_sent_to_the_page_on_images(write, root):
+    rows = "".join(f"{number}.png,{number % 2}\n" for number in range(12))
+    with pytest.raises(InputError) as caught:
+        open_data(write("list.csv", f"file,label\n{rows}"), root=root)
+    assert str(caught.value).endswith("such as '0.png': call it 'path'. (See \"Your images\" in the documentation)")
+
+
+@pytest.mark.bad_input
 def test_a_root_has_no_use_for_features(write):
     with pytest.raises(InputError, match="`root` has no use for a table of features"):
         open_data(write("a.csv", "x,label\n1,1\n2,2\n"), root=".")

@@ -154,7 +154,8 @@ def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
     for name in names:
         texts = frame[name].dropna().astype(str)
         if texts.map(lambda text: text.lower().endswith(tuple(IMAGE_SUFFIXES))).mean() > 0.5:
-            raise InputError(f"The column {name!r} names pictures, such as {texts.iloc[0]!r}: call it 'path'.")
+            message = f"The column {name!r} names pictures, such as {texts.iloc[0]!r}: call it 'path'."
+            raise InputError(message, page="images")
 
 
 def _odd(rows: FeatureRows) -> list[str]:

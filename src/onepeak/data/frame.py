@@ -81,9 +81,9 @@ def from_frame(
             if group is None:
                 notes = (*notes, *_likely_groups(frame[unread]))
     else:
+        items, notes = encode_features(frame[others])
         if root is not None:
             raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
-        items, notes = encode_features(frame[others])
     ordered = _ordered(frame[label], order)
     groups = None if group is None else _groups(frame, group)
     grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {group!r}",)

@@ -79,7 +79,7 @@ def _open_table(
         )
     except InputError as error:
         page: Page = "images" if PATH in table.frame.columns else "table"
-        raise InputError(f"{path}: {error}", page=page) from error
+        raise InputError(f"{path}: {error}", page=None if error.page else page) from error
     return replace(manifest, notes=(*table.notes, *manifest.notes))
 
 
