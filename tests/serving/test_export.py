@@ -88,9 +88,7 @@ def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
     assert ended.returncode == 1
     *told, last = ended.stderr.splitlines()
     assert [line.partition(": cannot be read: ")[0] for line in told] == bad
-    assert all(
-        re.search("must be 8-bit grey or RGB, got pixels of mode (I;16|F): save it so$", line) for line in told[2:]
-    )
+    assert all("must be 8-bit grey or RGB, got pixels of mode " in line for line in told[2:])
     assert last == "4 of 7 got no answer"
     said = model.predict(paths)
     for line, path, row, (lower, upper) in zip(
