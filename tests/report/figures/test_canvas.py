@@ -1,6 +1,16 @@
+import itertools
+
 import pytest
 
-from onepeak.report.figures.canvas import class_ticks, interactive, name_classes, printed, save, small_multiples
+from onepeak.report.figures.canvas import (
+    class_ticks,
+    interactive,
+    name_classes,
+    name_ticks,
+    printed,
+    save,
+    small_multiples,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +48,28 @@ def test_like_figures_stand_in_rows_of_three_and_spare_places_are_empty(number, 
     assert len(axes) == number
     assert axes[0].get_gridspec().get_geometry() == (rows, columns)
     assert sum(each.get_visible() for each in figure.axes) == number
+
+
+@pytest.mark.parametrize(
+    ("classes", "upright"),
+    [
+        (["none", "mild", "moderate", "severe", "proliferative"], True),
+        (["a class with quite a long name"] * 2, True),
+        ([f"{age}" for age in range(70)], False),
+        (["low", "middle", "high"], False),
+    ],
+)
+@pytest.mark.parametrize("columns", [1, 3])
+def test_names_of_classes_never_touch(classes, upright, columns):
+    figure, axes = printed(1, columns)
+    for each in axes:
+        each.set_xlim(-0.5, len(classes) - 0.5)
+        name_ticks(each, classes)
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes[0].get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+    if columns == 3:
+        assert axes[0].get_xticklabels()[0].get_rotation() == (90 if upright else 0)
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path):

@@ -269,6 +269,21 @@ def test_what_is_not_there_is_answered_with_a_sentence(browser, address):
     page.close()
 
 
+def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
+    def renamed(route):
+        said = route.fetch()
+        long = said.json() | {"classes": [f"proliferative {grade}" for grade in range(8)]}
+        route.fulfill(response=said, json=long)
+
+    page = context(LAPTOP).new_page()
+    page.route("**/v1/inspect/about", renamed)
+    page.goto(address + SAMPLE)
+    names = page.locator("#methods .chart[data-drawn]").first.locator(".xtick text")
+    expect(names.last).to_be_attached()
+    assert [name.is_visible() for name in names.all()] == [True] * 8
+    page.close()
+
+
 def test_a_row_of_a_table_can_be_tried(context):
     """Without a second server: the browser is handed the answers here."""
     model = table_model("elb", calibration=CALIBRATION)

@@ -26,6 +26,8 @@ TEXT_WIDTH = 6.3
 """Inches between the margins of an A4 page."""
 PRINT_DASHES: Mapping[Dash, str] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 PRINT_SYMBOLS: Mapping[Symbol, str] = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^"}
+_LETTER = 0.054
+"""Inches of one letter of a tick, on average."""
 FEW_CLASSES = 12
 """Up to so many classes each of them is named on an axis and marked on a line."""
 
@@ -111,6 +113,20 @@ def name_classes(axis: Mapping[str, Any] | None, classes: Sequence[str]) -> dict
     """An axis of plotly that names the classes."""
     ticks = class_ticks(classes)
     return {**(axis or {}), "tickmode": "array", "tickvals": ticks, "ticktext": [classes[tick] for tick in ticks]}
+
+
+def name_ticks(axes: PrintedAxes, classes: Sequence[str], *, most: int = FEW_CLASSES) -> None:
+    """Names the classes along an axis of print; names too long to stand beside each other stand upright.
+
+    Args:
+        axes: Of a figure as wide as the text.
+        classes: Names of the classes.
+        most: Up to so many classes each is named.
+    """
+    ticks = class_ticks(classes, most=most)
+    names = [classes[tick] for tick in ticks]
+    room = axes.get_position().width * TEXT_WIDTH / len(ticks)
+    axes.set_xticks(ticks, names, rotation=90 if _LETTER * (max(map(len, names)) + 1) > room else 0)
 
 
 def save(figure: Printed, stem: Path) -> tuple[Path, Path]:

@@ -11,10 +11,10 @@ from onepeak.report.figures.canvas import (
     Interactive,
     Looks,
     Printed,
-    class_ticks,
     interactive,
     legend_below,
     name_classes,
+    name_ticks,
     plotly,
     printed,
 )
@@ -73,8 +73,7 @@ def printed_class_errors(confusions: Mapping[str, Table], classes: Sequence[str]
             markersize=3,
             label=row,
         )
-    ticks = class_ticks(classes)
-    axes.set_xticks(ticks, [classes[tick] for tick in ticks])
+    name_ticks(axes, classes)
     axes.set_xlabel("true class", fontsize=8)
     axes.set_ylabel("MAE", fontsize=8)
     legend_below(figure, axes)

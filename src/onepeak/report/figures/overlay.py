@@ -10,9 +10,9 @@ from onepeak.report.figures.canvas import (
     Interactive,
     Looks,
     Printed,
-    class_ticks,
     interactive,
     name_classes,
+    name_ticks,
     plotly,
     small_multiples,
 )
@@ -74,8 +74,9 @@ def interactive_overlay(
 
 def printed_overlay(rows: Mapping[str, Posteriors], classes: Sequence[str], looks: Looks, *, label: int) -> Printed:
     """For print: one label, all methods beside each other."""
-    figure, panels = small_multiples(len(rows), height=1.6)
-    ticks = class_ticks(classes, most=8)
+    figure, panels = small_multiples(
+        len(rows), height=1.6 + 0.05 * max(0, max(map(len, classes)) - 6)
+    )  # long names stand upright
     highest = max((float(found[label].max()) for found in rows.values() if label in found), default=1.0)
     for axes, (row, posteriors) in zip(panels, rows.items(), strict=True):
         found = posteriors.get(label)
@@ -85,7 +86,7 @@ def printed_overlay(rows: Mapping[str, Posteriors], classes: Sequence[str], look
             axes.plot(found.T, color=looks[row].colour, alpha=0.3, linewidth=0.6)
             axes.plot(found.mean(axis=0), color=looks[row].colour, linewidth=1.6)
         axes.set_title(row, fontsize=8)
-        axes.set_xticks(ticks, [classes[tick] for tick in ticks])
+        name_ticks(axes, classes, most=8)
         axes.set_xlim(-0.5, len(classes) - 0.5)
         axes.set_ylim(0, 1.05 * highest)
     figure.suptitle(f"posteriors whose predicted label is {classes[label]}", fontsize=8)

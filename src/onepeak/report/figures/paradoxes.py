@@ -11,10 +11,10 @@ from onepeak.report.figures.canvas import (
     Interactive,
     Looks,
     Printed,
-    class_ticks,
     interactive,
     legend_below,
     name_classes,
+    name_ticks,
     plotly,
     printed,
 )
@@ -91,7 +91,6 @@ def printed_cases(
 ) -> Printed:
     """For print: a line for each case, its picture at the left."""
     figure, panels = printed(len(cases), 2, height=1.7)
-    ticks = class_ticks(classes)
     for place, (case, picture) in enumerate(zip(cases, pictures, strict=True)):
         left, axes = panels[2 * place], panels[2 * place + 1]
         left.axis("off")
@@ -115,7 +114,7 @@ def printed_cases(
                 np.arange(len(classes)), np.exp(case.truth), color="0.85", label="true posterior", zorder=0
             )
         axes.axvline(case.label, color="0.5", linestyle=":", linewidth=0.8)
-        axes.set_xticks(ticks, [classes[tick] for tick in ticks])
+        name_ticks(axes, classes)
         axes.set_ylabel("probability", fontsize=7)
     legend_below(figure, panels[1])
     return figure

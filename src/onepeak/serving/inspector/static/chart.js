@@ -88,5 +88,5 @@ const FEW = 12;
 export function classAxis(classes, own = {}) {
   const step = Math.ceil(classes.length / FEW), places = classes.map((_, place) => place).filter(place => place % step === 0);
   return {tickmode: "array", tickvals: places, ticktext: places.map(place => classes[place]), range: [-0.6, classes.length - 0.4],
-    showgrid: false, ...own};
+    showgrid: false, ticklabeloverflow: "allow", ...own}; // else the last name is left out where it reaches beyond its bar
 }
