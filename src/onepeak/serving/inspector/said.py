@@ -49,7 +49,14 @@ def read_said(run: Run, num_classes: int) -> Said:
         InputError: The file is not there, damaged, or of other classes.
     """
     columns = ("item", "path", "label", "predicted", "log_probs")
-    said = Said(**read_predictions(run.folder, columns=columns, part="test"))
+    found = read_predictions(run.folder, columns=columns, part="test")
+    said = Said(
+        item=found["item"],
+        path=found["path"],
+        label=found["label"],
+        predicted=found["predicted"],
+        log_probs=found["log_probs"],
+    )
     if len(said.item) and said.log_probs.shape[1] != num_classes:
         raise InputError(
             f"{run.folder} must hold posteriors over {num_classes} classes, got some over {said.log_probs.shape[1]}."
