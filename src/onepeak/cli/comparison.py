@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from onepeak.cli.report import findings_record, write_with_progress
+from onepeak.cli.report import findings_record, print_findings, write_with_progress
 from onepeak.cli.tables import print_note, print_results, print_table
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, duration
@@ -101,7 +101,7 @@ def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bo
     if as_json:
         typer.echo(json_text(findings_record([folder], results, written)))
     elif written is not None and not quiet:
-        print_note(f"report: {written.page}")
+        print_findings(written, stderr=True)
     return None if written is None else written.page
 
 

@@ -27,8 +27,6 @@ def report(
 
     Example: onepeak report results
     """
-    from rich.console import Console
-
     from onepeak.cli.tables import print_results
     from onepeak.experiment.records import read_results
     from onepeak.training.json_text import json_text
@@ -39,9 +37,15 @@ def report(
         typer.echo(json_text(findings_record(folders, results, written)))
         return
     print_results(results)
-    if quiet:
-        return
-    console = Console(highlight=False)
+    if not quiet:
+        print_findings(written)
+
+
+def print_findings(written: "Report", *, stderr: bool = False) -> None:
+    """What was found, in words, and where all of it stands."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr, highlight=False)
     for title, sentences in written.findings.items():
         prefix = f"{title}: " if len(written.findings) > 1 else ""
         console.print(f"\n{prefix}{' '.join(sentences)}", markup=False)
