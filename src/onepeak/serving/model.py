@@ -1,4 +1,8 @@
-"""A trained model, loaded from its folder and asked about pictures or rows."""
+"""A trained model, loaded from its folder and asked about pictures or rows.
+
+Long because `Model` is one class to its user, and each way to ask is documented there. What it does with an answer is
+in the files beside this one.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

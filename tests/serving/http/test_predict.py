@@ -1,3 +1,5 @@
+"""`POST /v1/predict` as a client meets it: long because every input has its own ways to be answered and refused."""
+
 import asyncio
 import json
 import threading

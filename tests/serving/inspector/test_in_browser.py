@@ -1,4 +1,7 @@
-"""The pages as a user meets them: in a real Chromium, in both themes, on a laptop and a phone."""
+"""The pages as a user meets them: in a real Chromium, in both themes, on a laptop and a phone.
+
+Long because one browser and one server serve all of them.
+"""
 
 import re
 import shutil
