@@ -32,6 +32,7 @@ from catalog import tempered
 from onepeak.data.biopsies import GRADES, NOISE, biopsies, hidden_severity
 from onepeak.data.biopsies_chance import Chance, Use
 from onepeak.data.manifest import ImageArrays
+from onepeak.experiment.entries import entry_from_text
 from onepeak.experiment.records import read_results
 
 COUNTS = (3, 5, 10, 30, 100)
@@ -39,16 +40,19 @@ NUM_SAMPLES = 2000
 LINES = {
     "ce": ("#333333", "--"),
     "elb": ("#e45756", "-"),
+    "rps+elb:weight=0.3": ("#f58518", "-"),
     "ren": ("#b279a2", "--"),
     "corn": ("#9d755d", "--"),
     "po": ("#bab0ac", "--"),
     "slopes:levels=logistic": ("#54a24b", ":"),
     "slopes": ("#54a24b", "-"),
     "smooth-slopes": ("#4c78a8", "-"),
+    "smooth-elb": ("#e45756", ":"),
+    "smooth-rps+elb:weight=0.3": ("#f58518", ":"),
 }
 """The methods as commands take them, and how each is drawn."""
-LABELS = {"slopes-levels-logistic": "slopes:levels=logistic"}
-"""Of folders, which have no colon."""
+LABELS = {entry_from_text(method).label: method for method in LINES}
+"""Of the rows of a comparison."""
 METRICS = {"mae": "MAE", "rps_tempered": "RPS, tempered", "soi_predicted": "SOI %", "unimodal": "one-peaked %"}
 RELATIVE = ("mae", "rps_tempered")
 """Shown over the lowest of all methods."""

@@ -98,7 +98,8 @@ def test_a_recorded_step_follows_new_scores_and_a_tightened_barrier(name):
 
     def step():
         loss = method.loss(scores, labels)
-        return loss, torch.autograd.grad(loss, scores)[0]
+        (gradient,) = torch.autograd.grad(loss, scores)
+        return loss.detach(), gradient  # a graph kept alive would tie the scores to the stream of the recording
 
     step()  # what is built on first use exists when the recording begins
     recording = torch.cuda.CUDAGraph()

@@ -9,7 +9,7 @@ import torch
 
 import onepeak
 from onepeak.methods.catalog import METHODS
-from onepeak.methods.smooth_slopes import smoothed
+from onepeak.methods.smoothed import smoothed
 
 
 @dataclass(frozen=True)

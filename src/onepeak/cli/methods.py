@@ -23,7 +23,8 @@ def methods(
 ) -> None:
     """Lists every method: its name, what it is, and whether its posterior has one peak by construction.
 
-    A constraint can be put on any method with class scores: mv+elb, ld+pn.
+    A constraint can be put on any method with class scores: mv+elb, ld+pn. Neighbouring outputs of any method with one
+    a class or level can learn together: smooth-elb, smooth-rps+elb.
 
     Example: onepeak methods --family levels --json
     """
@@ -59,3 +60,4 @@ def methods(
     )
     constraints = ", ".join(f"+{record.name} ({record.title})" for record in CONSTRAINTS)
     print_note(f"Put on any method with class scores, as in mv+elb: {constraints}.")
+    print_note("Before any with an output a class or level, as in smooth-elb: smooth- (neighbours learn together).")

@@ -10,7 +10,7 @@ from onepeak.cli import options
 
 def train(
     data: Annotated[str, typer.Argument(help="A known data set, a folder with one folder a class, or a CSV.")],
-    method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb.")],
+    method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb, smooth-elb.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the model and its records.")],
     root: options.Root = None,
     order: options.Order = None,

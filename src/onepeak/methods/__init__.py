@@ -7,8 +7,9 @@ from onepeak.methods.catalog import method, methods
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
+from onepeak.methods.smoothed import Smoothed
 
-__all__ = ["Constrained", "Method", "MethodRecord", "method", "methods"]
+__all__ = ["Constrained", "Method", "MethodRecord", "Smoothed", "method", "methods"]
 
 
 class _CallablePackage(ModuleType):

@@ -16,6 +16,7 @@ from onepeak.methods.records_distribution import DISTRIBUTION_METHODS
 from onepeak.methods.records_levels import LEVEL_METHODS
 from onepeak.methods.records_paper import PAPER_METHODS
 from onepeak.methods.records_soft import SOFT_LABEL_METHODS
+from onepeak.methods.smoothed import Smoothed
 from onepeak.posterior import DECISIONS
 
 METHODS = Registry(
@@ -40,6 +41,9 @@ CONSTRAINTS = Registry(
     ],
 )
 
+SMOOTH = "smooth-"
+"""Before a name: that method with its outputs averaged over their neighbours."""
+
 
 def methods() -> tuple[MethodRecord, ...]:
     """All methods there are; any with class scores can also be asked for under a constraint, as in `"<name>+elb"`.
@@ -62,7 +66,8 @@ def method(
     """Builds a method by name.
 
     Args:
-        name: A name in the catalog, or one with a constraint put on it: `"mv+elb"`.
+        name: A name in the catalog, one with a constraint put on it, as in `"mv+elb"`, or either with its outputs
+            averaged over their neighbours, as in `"smooth-elb"`.
         num_classes: Number of classes, at least 2.
         variant: "corrected" for what the cited paper means, "as_published" for what the code behind the figures of
             Belharbi et al. 2019 computes.
@@ -78,6 +83,9 @@ def method(
         onepeak.errors.UnknownNameError: Unknown method 'ebl'. Did you mean 'elb'? Known: ce, ren, ld, ...
     """
     base_name, plus, constraint_name = name.partition("+")
+    if base_name not in METHODS and name.startswith(SMOOTH):
+        plain = name.removeprefix(SMOOTH)
+        return Smoothed(method(plain, num_classes=num_classes, variant=variant, class_weight=class_weight, **settings))
     try:
         record = METHODS[base_name]
     except UnknownNameError as error:

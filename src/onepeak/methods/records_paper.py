@@ -10,7 +10,7 @@ from onepeak.methods.poisson import Poisson
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
-from onepeak.methods.smooth_slopes import SmoothSlopes
+from onepeak.methods.smoothed import smooth_slopes
 
 
 def _elb(
@@ -124,6 +124,6 @@ PAPER_METHODS = (
         year=None,
         num_outputs="c-1",
         as_published="none",
-        build=SmoothSlopes,
+        build=smooth_slopes,
     ),
 )

@@ -1,0 +1,146 @@
+"""Smoothed: outputs of neighbouring classes learn together, under any method (our own)."""
+
+from typing import final
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from onepeak._check import check_scores
+from onepeak._precision import full_precision
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.errors import InputError
+from onepeak.methods.method import Method
+from onepeak.methods.slopes import Slopes
+
+MOST_POOLED = 256
+"""Up to this many outputs pooling is quick; it adds up every window anew, so its time grows with their square."""
+
+
+@final
+class Smoothed(Method):
+    r"""A base method that is given the outputs averaged over their neighbours at every scale.
+
+    .. math:: o_k = \frac1{m+1} \Big( u_k + \sum_{i=0}^{m-1} \mathrm{mean} \, \{ u_j : |j - k| \le 2^i \} \Big),
+              \qquad 2^{m-1} < n
+
+    where u are the n outputs of the network and o those that the base method is trained on and read from. "Aged 31?"
+    and "aged 32?" have nearly the same answer, yet each output of a network learns for itself. Averaged, all outputs
+    learn from every sample: the ones far off where about the label is, the near ones where exactly. No width is
+    preferred, so that there is none to choose for 5 labels or for 100. And scores that change little from one class to
+    the next have fewer peaks. Nothing is taken from the network: the averages can be undone, so any outputs can be had.
+
+    Args:
+        base: A method with an output for each class or for each level between two; posterior and prediction are its
+            own.
+
+    Example:
+        >>> smooth = Smoothed(Slopes(num_classes=4))
+        >>> smooth.class_scores(torch.tensor([3.0, -3.0, -3.0]))
+        tensor([ 0.0000,  0.6667, -1.0000, -3.3333])
+    """
+
+    def __init__(self, base: Method) -> None:
+        if not isinstance(base, Method):
+            raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
+        if base.num_outputs < base.num_classes - 1:
+            raise InputError(
+                f"`base` must have an output for each class or level, got {type(base).__name__} with "
+                f"{base.num_outputs}: there is no neighbour to learn with."
+            )
+        super().__init__(base.num_classes, class_weight=base.class_weight)
+        self.base = base
+        self.decision = base.decision
+        self.batchwise = base.batchwise
+
+    @property
+    def num_outputs(self) -> int:
+        """The base method's."""
+        return self.base.num_outputs
+
+    def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
+        """The base method's."""
+        return self.base.checked_losses(smoothed(outputs), labels)
+
+    def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
+        """The base method's."""
+        return self.base.weighted_losses(smoothed(outputs), labels, weights)
+
+    def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
+        """The base method's."""
+        return self.base.mean_loss(smoothed(outputs), labels)
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """The base method's."""
+        return self.base.posterior_of(smoothed(outputs))
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The base method's."""
+        return self.base.class_scores(smoothed(outputs))
+
+    def predict(self, outputs: Outputs) -> Labels:
+        """The base method's."""
+        check_scores(outputs, self.num_outputs, name="outputs")
+        return self.base.predict(smoothed(full_precision(outputs)))
+
+    def tighten(self) -> None:
+        """Moves the base method's schedule on."""
+        self.base.tighten()
+
+
+def smooth_slopes(
+    num_classes: int, *, weight: float = 0.1, temperature: float = 1.0, class_weight: PerClass | None = None
+) -> Smoothed:
+    """`Slopes` of outputs that are averaged over neighbouring levels.
+
+    Slopes that change little from one level to the next change their sign once: the posterior has one peak.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        weight: The weight of cross-entropy on the accumulated scores.
+        temperature: That of the posterior; the loss does not use it.
+        class_weight: A weight of each class.
+
+    Example:
+        >>> smooth_slopes(4).predict(torch.tensor([3.0, -3.0, -3.0]))
+        tensor(1)
+    """
+    return Smoothed(Slopes(num_classes, weight=weight, temperature=temperature, class_weight=class_weight))
+
+
+def smoothed(outputs: Outputs) -> Outputs:
+    """The mean of the outputs and of their averages over 3, 5, 9, ... neighbours, fewer at both ends.
+
+    Example:
+        >>> smoothed(torch.tensor([0.0, 6.0, 0.0]))
+        tensor([1.6667, 3.3333, 1.6667])
+    """
+    return _pooled(outputs) if outputs.shape[-1] <= MOST_POOLED else _doubled(outputs)
+
+
+def _pooled(outputs: Outputs) -> Outputs:
+    rows = outputs.reshape(-1, 1, outputs.shape[-1])
+    scales, reach = [rows], 1
+    while reach < rows.shape[-1]:
+        scales.append(F.avg_pool1d(rows, 2 * reach + 1, stride=1, padding=reach, count_include_pad=False))
+        reach *= 2
+    return torch.stack(scales).mean(dim=0).reshape(outputs.shape)
+
+
+def _doubled(outputs: Outputs) -> Outputs:
+    """The same where windows are wide: on each side of an output, the sum of twice as many is that of two halves."""
+    length = outputs.shape[-1]
+    num_before = torch.arange(length, device=outputs.device)
+    num_after = num_before.flip(0)
+    before, after = _moved(outputs, 1), _moved(outputs, -1)  # the sums of the next `reach` outputs on either side
+    total, scales, reach = outputs, 1, 1
+    while reach < length:
+        total = total + (before + outputs + after) / (1 + num_before.clamp(max=reach) + num_after.clamp(max=reach))
+        before, after = before + _moved(before, reach), after + _moved(after, -reach)
+        scales, reach = scales + 1, 2 * reach
+    return total / scales
+
+
+def _moved(values: Outputs, places: int) -> Outputs:
+    """So many places on, zeros following."""
+    return F.pad(values, (places, -places))

@@ -1,0 +1,112 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onepeak
+from onepeak.errors import InputError, UnknownNameError
+from onepeak.methods import smoothed as smoothing
+from onepeak.methods.slopes import Slopes
+from onepeak.methods.smoothed import Smoothed, smoothed
+from onepeak.metrics.functional import side_order_index
+from onepeak.posterior import is_unimodal
+
+
+def test_a_smoothing_worked_by_hand():
+    # windows of 1, 3 and 5 around each of five outputs: (10 + 10/2 + 10/3) / 3, (0 + 10/3 + 10/4) / 3, ...
+    expected = [(10 + 5 + 10 / 3 + 2) / 4, (10 / 3 + 2.5 + 2) / 4, (2 + 2) / 4, 2 / 4, 2 / 4]
+    # with a reach of 4 the last window holds all five
+    assert smoothed(torch.tensor([10.0, 0, 0, 0, 0])).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 64, 65, 257])
+@pytest.mark.parametrize("form", [smoothing._pooled, smoothing._doubled])
+def test_both_forms_are_the_mean_over_windows(form, size):
+    outputs = torch.randn(2, 3, size, dtype=torch.float64)
+    scales, reach = [outputs], 1
+    while reach < size:
+        windows = [outputs[..., max(0, level - reach) : level + reach + 1] for level in range(size)]
+        scales.append(torch.stack([window.mean(dim=-1) for window in windows], dim=-1))
+        reach *= 2
+    torch.testing.assert_close(form(outputs), sum(scales) / len(scales))
+
+
+def test_many_levels_are_not_pooled_whose_time_grows_with_their_square(monkeypatch):
+    monkeypatch.setattr(smoothing, "_pooled", None)
+    outputs = torch.zeros(20_000)
+    outputs[0] = 10.0
+    assert smoothed(outputs)[0] == pytest.approx(10 * (1 + sum(1 / (2**i + 1) for i in range(15))) / 16)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 69, 300])
+def test_nothing_is_lost_and_a_level_line_stays(size):
+    matrix = smoothed(torch.eye(size, dtype=torch.float64)).T
+    torch.testing.assert_close(matrix.sum(dim=1), torch.ones(size, dtype=torch.float64))
+    assert torch.linalg.matrix_rank(matrix) == size  # whatever slopes are wanted, some outputs have them
+
+
+def test_two_classes_are_slopes():
+    outputs, labels = torch.randn(20, 1), torch.arange(20) % 2
+    smooth = onepeak.method("smooth-slopes", num_classes=2)
+    assert torch.equal(smooth.loss(outputs, labels), Slopes(2).loss(outputs, labels))
+
+
+@pytest.mark.parametrize("name", ["ce", "elb", "rps+elb", "slopes", "corn", "or-cnn", "wk", "mv"])
+def test_everything_is_that_of_the_base_with_smoothed_outputs_for_any_leading_shape(name):
+    weights = torch.linspace(0.5, 2, 9)
+    base = onepeak.method(name, num_classes=9, class_weight=weights)
+    smooth = onepeak.method(f"smooth-{name}", num_classes=9, class_weight=weights)
+    outputs, labels = torch.randn(3, 4, base.num_outputs), torch.randint(9, (3, 4))
+    sample_weight = torch.rand(3, 4)
+    for reduction in ("none", "mean"):
+        own = smooth.loss(outputs, labels, sample_weight=sample_weight, reduction=reduction)
+        expected = base.loss(smoothed(outputs), labels, sample_weight=sample_weight, reduction=reduction)
+        torch.testing.assert_close(own, expected)
+    torch.testing.assert_close(smooth.log_probs(outputs), base.log_probs(smoothed(outputs)))
+    assert torch.equal(smooth.predict(outputs), base.predict(smoothed(outputs)))
+    assert smooth.batchwise == base.batchwise
+
+
+def test_the_fast_mean_of_the_base_is_used():
+    outputs, labels = torch.randn(6, 9), torch.randint(9, (6,))
+    smooth, base = (onepeak.method(name, num_classes=9) for name in ("smooth-elb", "elb"))
+    assert torch.equal(smooth.loss(outputs, labels), base.loss(smoothed(outputs), labels))
+
+
+def test_the_schedule_of_the_base_moves_on():
+    smooth = onepeak.method("smooth-elb", num_classes=9, t=2.0, growth=1.5)
+    smooth.tighten()
+    assert smooth.base.constraint.t == pytest.approx(3.0)
+
+
+def test_half_precision_is_smoothed_in_full():
+    outputs = torch.randn(4, 9).half()
+    smooth = onepeak.method("smooth-ce", num_classes=9)
+    assert torch.equal(smooth.predict(outputs), smooth.predict(outputs.float()))
+    assert smooth.log_probs(outputs).dtype == torch.float32
+
+
+@pytest.mark.bad_input
+def test_bad_bases_and_names_are_told():
+    with pytest.raises(InputError, match="`base` must be a method, got str"):
+        Smoothed("elb")
+    with pytest.raises(InputError, match="an output for each class or level, got Coral with 1"):
+        onepeak.method("smooth-coral", num_classes=5)
+    with pytest.raises(UnknownNameError, match=r"Unknown method 'ebl'\. Did you mean 'elb'"):
+        onepeak.method("smooth-ebl", num_classes=5)
+    with pytest.raises(InputError, match="outputs"):
+        onepeak.method("smooth-ce", num_classes=5).predict(torch.tensor(1.0))
+
+
+@given(seed=st.integers(0, 10**6))
+def test_noise_on_outputs_with_one_peak_breaks_the_order_less_often_when_smoothed(seed):
+    generator = torch.Generator().manual_seed(seed)
+    label = torch.randint(10, 60, (64, 1), generator=generator)
+    firm = {"slopes": (label - torch.arange(69)) / 5, "ce": -(label - torch.arange(70)).abs().float()}
+    for name, outputs in firm.items():
+        rough = outputs + 2 * torch.randn(outputs.shape, generator=generator)
+        plain, smooth = (onepeak.method(each, num_classes=70).log_probs(rough) for each in (name, f"smooth-{name}"))
+        order = [side_order_index(posterior, posterior.argmax(dim=-1)).mean() for posterior in (plain, smooth)]
+        assert 1 - order[1] < (1 - order[0]) / 3
+        if name == "slopes":
+            assert is_unimodal(smooth).float().mean() > is_unimodal(plain).float().mean() + 0.3
