@@ -1,0 +1,94 @@
+"""The page of recipes, held to the code: every key, and what `auto` and `paper` choose for it."""
+
+import re
+import tomllib
+from dataclasses import fields
+
+import pytest
+
+from docs.pages import DOCS, blocks
+from onepeak.data.augment import Augment
+from onepeak.data.resize import Resize
+from onepeak.experiment.plan_file import plan_from
+from onepeak.networks.settings import NetworkSettings
+from onepeak.training.presets import LARGEST_SMALL, PAPER, PICTURES, SMALL_FILES, TABLE
+from onepeak.training.recipe import SETTING_NAMES, Recipe
+from onepeak.training.recipe_file import changed
+from onepeak.training.trial import NETWORK_NAMES
+
+PAGE = DOCS / "recipes.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+NETWORKS = [
+    NetworkSettings(),
+    NetworkSettings(backbone="small"),
+    NetworkSettings(backbone="mlp", num_features=1),
+]
+
+
+def table(heading):
+    """The cells of each row of the table under a heading, by key."""
+    section = TEXT.partition(f"## `[{heading}]`\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\| `.*$", section, re.M)]
+    return {row[0].strip("`"): row[1:] for row in rows}
+
+
+def written(value):
+    """A value as the page has it."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return str(list(value))
+        case _:
+            return str(value)
+
+
+def shown(records, name):
+    return [written(getattr(record, name)) for record in records]
+
+
+def test_every_key_of_a_recipe_with_what_each_base_chooses():
+    rows = table("recipe")
+    assert tuple(rows) == SETTING_NAMES
+    for name, cells in rows.items():
+        assert cells[:4] == shown([PICTURES, SMALL_FILES, TABLE, PAPER], name), name
+
+
+@pytest.mark.parametrize(("part", "kind"), [("resize", Resize), ("augment", Augment)])
+def test_every_key_of_the_pictures_geometry(part, kind):
+    rows = table(f"recipe.{part}")
+    assert list(rows) == [field.name for field in fields(kind)]
+    for name, cells in rows.items():
+        assert cells[:3] == shown([getattr(recipe, part) for recipe in (PICTURES, SMALL_FILES, PAPER)], name), name
+
+
+def test_every_key_of_a_network_where_it_does_something():
+    rows = table("network")
+    assert tuple(rows) == NETWORK_NAMES
+    of_tables = {"hidden", "dropout"}
+    for name, cells in rows.items():
+        pictures, small, mlp = shown(NETWORKS, name)
+        wanted = ["", "", mlp] if name in of_tables else [pictures, small, mlp if name == "backbone" else ""]
+        assert cells[:3] == wanted, name
+
+
+def test_the_sizes_are_those_of_the_recipes():
+    assert f"no side longer than {LARGEST_SMALL} pixels" in TEXT
+    assert f"the short side becomes {PICTURES.resize.short_side} pixels" in TEXT
+    assert f"a random square of {PICTURES.augment.crop} pixels" in TEXT
+
+
+def test_the_files_on_the_page_are_taken():
+    recipe, experiment = (tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml")
+    assert changed(PICTURES, recipe, source="recipe.toml").resize.short_side == 512
+    assert plan_from(experiment, name="experiment", source="experiment.toml").network["pooling"] == "average"
+
+
+def test_keys_have_a_meaning():
+    for heading in ("recipe", "recipe.resize", "recipe.augment", "network"):
+        assert all(len(cells[-1]) > 5 for cells in table(heading).values())
+    assert {field.name for field in fields(Recipe)} == {*SETTING_NAMES, "resize", "augment"}
