@@ -1,7 +1,7 @@
 """Trains on a folder of pictures with one folder a class, and asks the model about some of them.
 
 python own_images.py photos --order mild,moderate,severe --out model
-The same by command: onepeak train photos --order mild,moderate,severe --method elb --out model
+The same by command: onepeak train photos --order mild,moderate,severe --method smooth-slopes --out model
 """
 
 import argparse
@@ -21,7 +21,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("photos", type=Path)
 parser.add_argument("--order", required=True, help="the classes, lowest first")
 parser.add_argument("--out", type=Path, required=True)
-parser.add_argument("--method", default="elb")
+parser.add_argument("--method", default="smooth-slopes")
 parser.add_argument("--backbone", help="a timm name, or small; what suits the pictures if left out")
 parser.add_argument("--weights", type=Path, help="a local file with weights of the backbone")
 parser.add_argument("--epochs", type=int)

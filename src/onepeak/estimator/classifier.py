@@ -55,7 +55,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     weighted makes a difference, unless samples are held out, when copies may part and a weighted row does not.
 
     Args:
-        method: A name of `onepeak.methods()`, or one with a constraint put on it: "mv+elb".
+        method: A name of `onepeak.methods()`, or one with a constraint put on it ("mv+elb") or with outputs
+            whose neighbours learn together ("smooth-elb").
         variant: "corrected" or "as_published", see `onepeak.method`.
         method_settings: The method's own settings, such as `{"t": 2.0}`.
         order: All labels, lowest first; an ordered pandas categorical says it too. Without it, numbers and text that is
@@ -133,7 +134,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def __init__(
         self,
-        method: str = "elb",
+        method: str = "smooth-slopes",
         *,
         variant: Variant = "corrected",
         method_settings: Mapping[str, object] | None = None,
