@@ -121,3 +121,17 @@ def test_the_mean_cost_is_printed(run, listed, tmp_path):
     flags = ("--label", "grade", "--decide", "cost", "--cost", tmp_path / "costs.csv")
     assert json.loads(run(picture_run().folder, listed, *flags, "--json"))["cost"] == 2
     assert "cost\t2.0000\tCost of an item, on average" in run(picture_run().folder, listed, *flags)
+
+
+def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):
+    folder, path = table_run().folder, table_run().folder.parent / "grades.csv"
+    record = json.loads(run(folder, path, "--part", "test", "--json"))
+    assert (record["part"], record["items"]) == ("test", len(table_run().split.test))
+    assert record["metrics"]["mae"] == pytest.approx(table_run().result["metrics"]["test"]["mae"], abs=1e-6)
+    output = run(folder, path, "--part", "test")
+    assert f"only the test part of the model's training: {record['items']} of 90 items" in output
+    assert "Warning" not in output
+    if record["trained_on"]:  # rows that are alike by chance
+        assert "trained on copies of" in output
+    whole = run(folder, path)
+    assert "--part test measures what it never saw" in whole

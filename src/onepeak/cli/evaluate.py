@@ -25,6 +25,10 @@ def evaluate(
     order: options.Order = None,
     label: options.Label = None,
     group: options.Group = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", help="test: only what the model's training held out of this data; or valid."),
+    ] = None,
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
     ] = None,
@@ -38,17 +42,22 @@ def evaluate(
 ) -> None:
     """Measures a trained model on data whose labels are known: every metric, with the way that is better.
 
-    Order and columns that are not given are those of the training. Items that were trained on are counted, and told.
+    Order and columns that are not given are those of the training. Items that were trained on are counted, and told;
+    --part test leaves them out, where the data are those of the training.
 
     Example: onepeak evaluate model newscans/
     """
     from onepeak.data.listing import counted
     from onepeak.serving import load
+    from onepeak.serving.choosing import model_folder
     from onepeak.serving.evaluation import evaluate as measured
+    from onepeak.serving.held_out import held_out
     from onepeak.serving.opening import open_for
 
     loaded = load(model, device=device)
     manifest = open_for(loaded, data, root=root, order=order, label=label, group=group, skip_bad=skip_bad)
+    if part is not None:
+        manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
     with busy(f"Predicting {len(manifest):,} items"):
         found = measured(
             loaded,
@@ -61,21 +70,31 @@ def evaluate(
             project=project,
         )
     if found.num_trained_on:
-        seen = f"{found.num_trained_on:,} of these {counted(len(found.labels), 'item')}"
-        print_note(f"Warning: the model was trained on {seen}: the figures are no measure of how it does on new data.")
+        _warn(f"{found.num_trained_on:,} of these {counted(len(found.labels), 'item')}", part)
     if as_json:
-        typer.echo(json.dumps(_record(loaded, manifest.name, found), indent=2, allow_nan=False))
+        typer.echo(json.dumps(_record(loaded, manifest.name, part, found), indent=2, allow_nan=False))
     else:
         _show(loaded, manifest.name, found)
 
 
-def _record(model: "Model", name: str, found: "Evaluation") -> dict[str, object]:
+def _warn(seen: str, part: str | None) -> None:
+    if part is None:
+        print_note(
+            f"Warning: the model was trained on {seen}: the figures are no measure of how it does on new data. "
+            "Of the data that it was trained on, --part test measures what it never saw."
+        )
+    else:
+        print_note(f"Note: the model was trained on copies of {seen}.")
+
+
+def _record(model: "Model", name: str, part: str | None, found: "Evaluation") -> dict[str, object]:
     """Everything the tables show; a metric that is not defined is null."""
     from onepeak.metrics.catalog import METRICS
 
     num_classes = len(model.classes)
     return {
         "dataset": name,
+        "part": part,
         "method": model.description.method,
         "items": len(found.labels),
         "trained_on": found.num_trained_on,

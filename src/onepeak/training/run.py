@@ -28,7 +28,7 @@ from onepeak.training.loop import Loop
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
 from onepeak.training.recipe import Recipe
-from onepeak.training.trained_items import save_trained_items
+from onepeak.training.trained_items import save_trained_items, short
 from onepeak.training.watch import Watch
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _hash(content: Iterable[bytes]) -> str:
 
 
 def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: Path) -> None:
-    """One row a sample of the validation and test parts, with its whole posterior."""
+    """One row a sample of the validation and test parts, with its whole posterior and a hash of its content."""
     pandas = require("pandas", extra="data", purpose="The predictions")
     frames = [
         pandas.DataFrame(
@@ -245,6 +245,7 @@ def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: P
                 "label": part.labels.numpy(),
                 "predicted": part.predicted.numpy(),
                 "log_probs": list(part.log_probs.numpy()),
+                "digest": [short(prepared.digests[i]) for i in part.indices],
             }
         )
         for name, part in parts.items()
