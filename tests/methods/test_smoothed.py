@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 import onepeak
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods import smoothed as smoothing
 from onepeak.methods.slopes import Slopes
 from onepeak.methods.smoothed import Smoothed, smoothed
 from onepeak.metrics.functional import side_order_index
@@ -20,22 +19,35 @@ def test_a_smoothing_worked_by_hand():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 64, 65, 257])
-@pytest.mark.parametrize("form", [smoothing._pooled, smoothing._doubled])
-def test_both_forms_are_the_mean_over_windows(form, size):
+def test_it_is_the_mean_over_windows(size):
     outputs = torch.randn(2, 3, size, dtype=torch.float64)
     scales, reach = [outputs], 1
     while reach < size:
         windows = [outputs[..., max(0, level - reach) : level + reach + 1] for level in range(size)]
         scales.append(torch.stack([window.mean(dim=-1) for window in windows], dim=-1))
         reach *= 2
-    torch.testing.assert_close(form(outputs), sum(scales) / len(scales))
+    expected = sum(scales) / len(scales)
+    torch.testing.assert_close(smoothed(outputs), expected)
+    torch.testing.assert_close(onepeak.method("smooth-slopes", num_classes=size + 1).smooth(outputs), expected)
 
 
-def test_many_levels_are_not_pooled_whose_time_grows_with_their_square(monkeypatch):
-    monkeypatch.setattr(smoothing, "_pooled", None)
+def test_many_outputs_need_no_table_which_grows_with_their_square():
     outputs = torch.zeros(20_000)
     outputs[0] = 10.0
-    assert smoothed(outputs)[0] == pytest.approx(10 * (1 + sum(1 / (2**i + 1) for i in range(15))) / 16)
+    smooth = onepeak.method("smooth-slopes", num_classes=20_001)
+    assert smooth.weights is None
+    assert smooth.smooth(outputs)[0] == pytest.approx(10 * (1 + sum(1 / (2**i + 1) for i in range(15))) / 16)
+
+
+def test_nothing_rounds_the_averages():
+    outputs = torch.randn(4, 9)
+    smooth = onepeak.method("smooth-ce", num_classes=9)
+    expected = smooth.log_probs(outputs)
+    assert smooth.log_probs(outputs.double()).sub(expected).abs().max() < 1e-6
+    assert torch.equal(smooth.bfloat16().log_probs(outputs), expected)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(smooth.log_probs(outputs), expected)
+    assert smooth.state_dict() == {}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 69, 300])
@@ -57,20 +69,20 @@ def test_everything_is_that_of_the_base_with_smoothed_outputs_for_any_leading_sh
     base = onepeak.method(name, num_classes=9, class_weight=weights)
     smooth = onepeak.method(f"smooth-{name}", num_classes=9, class_weight=weights)
     outputs, labels = torch.randn(3, 4, base.num_outputs), torch.randint(9, (3, 4))
-    sample_weight = torch.rand(3, 4)
+    given, sample_weight = smooth.smooth(outputs), torch.rand(3, 4)
     for reduction in ("none", "mean"):
         own = smooth.loss(outputs, labels, sample_weight=sample_weight, reduction=reduction)
-        expected = base.loss(smoothed(outputs), labels, sample_weight=sample_weight, reduction=reduction)
+        expected = base.loss(given, labels, sample_weight=sample_weight, reduction=reduction)
         torch.testing.assert_close(own, expected)
-    torch.testing.assert_close(smooth.log_probs(outputs), base.log_probs(smoothed(outputs)))
-    assert torch.equal(smooth.predict(outputs), base.predict(smoothed(outputs)))
+    torch.testing.assert_close(smooth.log_probs(outputs), base.log_probs(given))
+    assert torch.equal(smooth.predict(outputs), base.predict(given))
     assert smooth.batchwise == base.batchwise
 
 
 def test_the_fast_mean_of_the_base_is_used():
     outputs, labels = torch.randn(6, 9), torch.randint(9, (6,))
     smooth, base = (onepeak.method(name, num_classes=9) for name in ("smooth-elb", "elb"))
-    assert torch.equal(smooth.loss(outputs, labels), base.loss(smoothed(outputs), labels))
+    assert torch.equal(smooth.loss(outputs, labels), base.loss(smooth.smooth(outputs), labels))
 
 
 def test_the_schedule_of_the_base_moves_on():

@@ -10,11 +10,12 @@ from onepeak._check import check_scores
 from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
+from onepeak.methods.exact import ExactTable
 from onepeak.methods.method import Method
 from onepeak.methods.slopes import Slopes
 
-MOST_POOLED = 256
-"""Up to this many outputs pooling is quick; it adds up every window anew, so its time grows with their square."""
+MOST_TABLED = 512
+"""Up to this many outputs their averages are one product with a table, whose time grows with the square of them."""
 
 
 @final
@@ -50,6 +51,8 @@ class Smoothed(Method):
             )
         super().__init__(base.num_classes, class_weight=base.class_weight)
         self.base = base
+        length = base.num_outputs
+        self.weights = ExactTable(smoothed(torch.eye(length).double())) if length <= MOST_TABLED else None
         self.decision = base.decision
         self.batchwise = base.batchwise
 
@@ -58,30 +61,43 @@ class Smoothed(Method):
         """The base method's."""
         return self.base.num_outputs
 
+    def smooth(self, outputs: Outputs) -> Outputs:
+        """What the base method is given: `smoothed(outputs)`."""
+        if self.weights is None:
+            return smoothed(outputs)
+        kind = outputs.device.type
+        if kind == "cuda":  # where products of float32 may be rounded to ten bits (TF32)
+            return (outputs.double() @ self.weights.values).to(outputs.dtype)
+        weights = self.weights.values.to(outputs.dtype)
+        if not (torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)):
+            return outputs @ weights
+        with torch.autocast(kind, enabled=False):  # which would round them to eight
+            return outputs @ weights
+
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The base method's."""
-        return self.base.checked_losses(smoothed(outputs), labels)
+        return self.base.checked_losses(self.smooth(outputs), labels)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
         """The base method's."""
-        return self.base.weighted_losses(smoothed(outputs), labels, weights)
+        return self.base.weighted_losses(self.smooth(outputs), labels, weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The base method's."""
-        return self.base.mean_loss(smoothed(outputs), labels)
+        return self.base.mean_loss(self.smooth(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The base method's."""
-        return self.base.posterior_of(smoothed(outputs))
+        return self.base.posterior_of(self.smooth(outputs))
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The base method's."""
-        return self.base.class_scores(smoothed(outputs))
+        return self.base.class_scores(self.smooth(outputs))
 
     def predict(self, outputs: Outputs) -> Labels:
         """The base method's."""
         check_scores(outputs, self.num_outputs, name="outputs")
-        return self.base.predict(smoothed(full_precision(outputs)))
+        return self.base.predict(self.smooth(full_precision(outputs)))
 
     def tighten(self) -> None:
         """Moves the base method's schedule on."""
@@ -111,24 +127,12 @@ def smooth_slopes(
 def smoothed(outputs: Outputs) -> Outputs:
     """The mean of the outputs and of their averages over 3, 5, 9, ... neighbours, fewer at both ends.
 
+    On each side of an output, the sum of twice as many is that of two halves.
+
     Example:
         >>> smoothed(torch.tensor([0.0, 6.0, 0.0]))
         tensor([1.6667, 3.3333, 1.6667])
     """
-    return _pooled(outputs) if outputs.shape[-1] <= MOST_POOLED else _doubled(outputs)
-
-
-def _pooled(outputs: Outputs) -> Outputs:
-    rows = outputs.reshape(-1, 1, outputs.shape[-1])
-    scales, reach = [rows], 1
-    while reach < rows.shape[-1]:
-        scales.append(F.avg_pool1d(rows, 2 * reach + 1, stride=1, padding=reach, count_include_pad=False))
-        reach *= 2
-    return torch.stack(scales).mean(dim=0).reshape(outputs.shape)
-
-
-def _doubled(outputs: Outputs) -> Outputs:
-    """The same where windows are wide: on each side of an output, the sum of twice as many is that of two halves."""
     length = outputs.shape[-1]
     num_before = torch.arange(length, device=outputs.device)
     num_after = num_before.flip(0)

@@ -1,6 +1,5 @@
 """Soft labels: a distribution around the label is learnt in place of the label alone."""
 
-from collections.abc import Callable
 from typing import final
 
 import torch
@@ -10,6 +9,7 @@ from torch.nn import functional as F
 from onepeak._check import check_number
 from onepeak._shapes import Labels, Outputs, PerClass, PerSample
 from onepeak.errors import InputError
+from onepeak.methods.exact import ExactTable
 from onepeak.methods.softmax import SoftmaxMethod
 
 
@@ -35,25 +35,20 @@ class SoftLabels(SoftmaxMethod):
         tensor(0.1483)
     """
 
-    targets: Tensor
-
     def __init__(self, targets: Tensor, *, class_weight: PerClass | None = None) -> None:
         check_targets(targets)
         super().__init__(len(targets), class_weight=class_weight)
-        self.register_buffer("targets", targets.double(), persistent=False)  # made anew from the settings
+        self._table = ExactTable(targets)
+
+    @property
+    def targets(self) -> Tensor:
+        """Row y is the distribution to learn for the label y."""
+        return self._table.values
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The divergence from the label's row."""
         targets = F.embedding(labels, self.targets).to(outputs.dtype)
         return (targets.xlogy(targets) - targets * outputs.log_softmax(dim=-1)).sum(dim=-1)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "SoftLabels":
-        # `module.bfloat16()` must not round the targets, and `module.to("mps")` cannot move float64.
-        exact, self.targets = self.targets, self.targets.float()
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        place = self.targets.device
-        self.targets = exact.to(place, torch.float32 if place.type == "mps" else torch.float64)
-        return self
 
 
 def check_targets(targets: Tensor) -> None:

@@ -1,0 +1,27 @@
+"""A table that a method is made with: it goes to other devices with the method, and nothing rounds it."""
+
+from collections.abc import Callable
+
+from torch import Tensor, float32, float64, nn
+
+
+class ExactTable(nn.Module):
+    """A table in float64, in float32 on devices that have no wider numbers; not kept in files.
+
+    Args:
+        values: The table; made anew from the settings of the method when that is loaded.
+    """
+
+    values: Tensor
+
+    def __init__(self, values: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("values", values.double(), persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ExactTable":
+        # `module.bfloat16()` must not round the table, and `module.to("mps")` cannot move float64.
+        exact, self.values = self.values, self.values.float()
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        place = self.values.device
+        self.values = exact.to(place, float32 if place.type == "mps" else float64)
+        return self
