@@ -84,6 +84,17 @@ def test_the_table_is_printed_and_everything_is_in_the_folder(table, tmp_path, r
     assert (status, errors) == (0, "")  # nothing is left to do, and nothing is said of it
 
 
+def test_the_table_can_be_against_a_row_that_the_folder_has_already(table, tmp_path, run, here):
+    out = tmp_path / "out"
+    assert run(*flags_of(table, out, "--methods", "ce", "--quiet"))[0] == 0
+    status, _, errors = run(*flags_of(table, out, "--methods", "elb", "--quiet", "--against", "ce"))
+    assert (status, errors) == (0, "")
+    assert "better than ce" in (out / "table.md").read_text()
+    status, output, errors = run(*flags_of(table, out, "--methods", "elb", "--against", "ec", "--dry-run"))
+    assert (status, output) == (2, "")
+    assert "Unknown row for `--against` 'ec'. Known: elb, ce." in errors
+
+
 def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp_path, run, here, no_pages):
     plan = tmp_path / "plan.toml"
     plan.write_text(
@@ -152,6 +163,11 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     assert mae["mean"] == pytest.approx(np.mean(errors_of_runs))
     assert mae["std"] == pytest.approx(np.std(errors_of_runs, ddof=1))
 
+    again = ("--against", "wild", "--out", tmp_path / "out", "--device", "cpu", "--quiet", "--json")
+    status, output, errors = run("compare", plan, *again)
+    assert "Note: no run of wild is finished, so the others are tested against the best row." in errors
+    assert {row["against"] for row in json.loads(output)["summary"]} == {None}
+
     flags = ("--methods", "wild", "--out", tmp_path / "wild", "--device", "cpu", "--quiet", "--json")
     status, output, _ = run("compare", plan, *flags)
     content = json.loads(output)
@@ -207,6 +223,7 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
     [
         (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
         (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
+        (("--against", "ebl"), ("Unknown row for `--against` 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
         (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),

@@ -55,6 +55,16 @@ def test_json_holds_findings_figures_and_failures(run, folder):
     assert [(each["label"], each["message"]) for each in record["failed"]] == [("mv", "Too hot.")]
 
 
+def test_differences_can_be_to_a_row_of_ones_choice(run, folder):
+    write_run(folder, method="elb", split=0, mae=0.5, soi_predicted=0.99)
+    status, output, errors = run(folder, "--against", "ce", "--json")
+    assert (status, errors) == (0, "")
+    rows = {row["method"]: row for row in json.loads(output)["summary"] if row["metric"] == "mae"}
+    assert [(rows[name]["against"], rows[name]["difference"]) for name in ("ce", "elb")] == [("ce", 0.0), ("ce", -0.5)]
+    assert "better than ce" in (folder / "report.html").read_text()
+    assert "ce,-0.5,2," in (folder / "table.csv").read_text()
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -63,6 +73,7 @@ def test_json_holds_findings_figures_and_failures(run, folder):
         (["empty"], "`{0}/empty` must be a folder of runs, with runs/ or result.json in it, got one without either"),
         (["file"], "`{0}/file` must be a folder that onepeak compare or train wrote, got no folder."),
         (["mine", "mine"], "`out` (--out) must be given for a report of 2 folders: it names where it goes."),
+        (["mine", "--against=ec"], "Unknown row of mine for `against` (--against) 'ec'. Known: ce, elb."),
         (["mine", "--out", "file"], "`out` must be a folder, or a place for one, got {0}/file"),
     ],
 )

@@ -18,9 +18,10 @@ def write_rows(root, rows, **changes):
 def found(tmp_path):
     """The findings on hand-made results."""
 
-    def call(rows, *, paradoxical=None, variation=None, **changes):
+    def call(rows, *, paradoxical=None, variation=None, against=None, **changes):
         runs = write_rows(tmp_path, rows, **changes)
-        return findings(runs, summary(runs), paradoxical=paradoxical or {}, variation=variation or {})
+        table = summary(runs, against=against)
+        return findings(runs, table, paradoxical=paradoxical or {}, variation=variation or {})
 
     return call
 
@@ -89,6 +90,31 @@ def test_one_run_of_one_method(found):
 def test_the_best_of_several_is_named_with_those_it_beats(found):
     rows = CLEAR | {"mv": [(3.8, 0.9), (4.6, 0.9), (3.6, 0.9), (4.5, 0.9), (3.9, 0.9)]}
     assert found(rows)[2] == "The lowest MAE is that of MV (4.08 ± 0.44); CE is significantly worse, ELB not."
+
+
+def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_it(found):
+    mv = [(4.4, 0.9), (4.4, 0.9), (4.2, 0.9), (4.3, 0.9), (4.3, 0.9)]
+    rows = CLEAR | {"mv": mv, "po": [(1.3, 0.9), (1.4, 0.9), (1.3, 0.9), (1.4, 0.9), (1.2, 0.9)]}
+    sentences = found(rows, against="mv")
+    assert sentences[0] == "ELB orders 99.0 % of adjacent pairs, MV 90.0 % (chance 75.0 %)."
+    assert sentences[1].startswith("Its MAE is lower by 0.02 (4.30 against 4.32), a difference that is not significant")
+    assert sentences[2] == (
+        "The lowest MAE is that of PO (1.32 ± 0.08). Against the MAE of MV, that of PO is significantly lower, "
+        "that of CE is significantly higher, that of ELB is not told from it."
+    )
+
+
+def test_against_elb_the_best_order_of_the_others_is_told_and_one_run_decides_nothing(found):
+    sentences = found({"ce": [(5.0, 0.5)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]}, against="elb")
+    assert sentences[0] == "MV orders 70.0 % of adjacent pairs, ELB 90.0 % (chance 75.0 %)."
+    assert sentences[2] == (
+        "The lowest MAE is that of MV (3.00). Against the MAE of ELB, one run a method cannot tell the others from it."
+    )
+
+
+def test_a_baseline_whose_order_is_not_known_leaves_every_row_for_itself(found):
+    sentences = found({"ce": [(5.0, None)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]}, against="ce")
+    assert [sentence.split()[0] for sentence in sentences] == ["CE", "MV", "ELB"]
 
 
 def test_the_best_of_several_is_so_on_the_runs_that_all_have(found):

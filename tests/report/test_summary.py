@@ -61,6 +61,29 @@ def test_the_best_method_is_marked_and_not_tested(results):
     assert not of(summary(results), "mv")["best"]
 
 
+def test_a_row_of_ones_choice_takes_the_place_of_the_best_in_every_test(results):
+    # elb - ce: -.5, -.75, -.75, -1: mean -.75, s = sqrt(.125 / 3); mv - ce: -.25, -.5, .25, -.5: mean -.25,
+    # s = sqrt((0 + .0625 + .25 + .0625) / 3) = sqrt(.375 / 3); the error of a mean is s sqrt(1/4 + 1/3)
+    table = summary(results, against="ce")
+    t = [0.75 / math.sqrt(0.125 / 3 * (1 / 4 + 1 / 3)), 0.25 / math.sqrt(0.375 / 3 * (1 / 4 + 1 / 3))]
+    p_elb, p_mv = (2 * stats.t.sf(value, 3) for value in t)
+    assert (of(table, "elb")["difference"], of(table, "mv")["difference"]) == (-0.75, -0.25)
+    assert of(table, "elb")["p_value"] == pytest.approx(2 * p_elb)
+    assert of(table, "mv")["p_value"] == pytest.approx(p_mv)
+    assert of(table, "elb")["rank_biserial"] == -1.0
+    assert (of(table, "ce")["difference"], math.isnan(of(table, "ce")["p_value"])) == (0.0, True)
+    assert [of(table, name)["best"] for name in FIGURES] == [False, False, True]
+    assert set(table["against"]) == {"ce"}
+    assert set(summary(results)["against"]) == {None}
+
+
+def test_a_row_of_ones_choice_without_a_figure_tells_nothing_apart(tmp_path):
+    write_run(tmp_path, method="ce", tau=None)
+    write_run(tmp_path, method="elb", tau=0.5)
+    row = of(summary(read_results(tmp_path), against="ce"), "elb", "tau")
+    assert (row["best"], row["n_pairs"], math.isnan(row["difference"])) == (True, 0, True)
+
+
 def test_the_best_is_the_highest_where_higher_is_better(tmp_path):
     table = summary(read_results(write_comparison(tmp_path, FIGURES, metric="soi_predicted")))
     assert [of(table, name, "soi_predicted")["best"] for name in FIGURES] == [True, False, False]
@@ -195,3 +218,14 @@ def test_what_cannot_be_summarised_is_refused(results):
         InputError, match="`metrics` must be measured by the runs, got 'mae', which none has for 'valid'"
     ):
         summary(results.drop(columns="valid_mae"), metrics=["mae"], part="valid")
+
+
+@pytest.mark.bad_input
+def test_a_row_that_a_data_set_does_not_have_is_refused_with_those_it_has(results, tmp_path):
+    message = r"Unknown row of mine for `against` \(--against\) 'ebl'\. Did you mean 'elb'\? Known: ce, mv, elb\."
+    with pytest.raises(InputError, match=message):
+        summary(results, against="ebl")
+    write_run(tmp_path / "one", method="ce", dataset="a")
+    write_run(tmp_path / "two", method="elb", dataset="b")
+    with pytest.raises(InputError, match=r"Unknown row of b for .* 'ce'\..* Known: elb\."):
+        summary(read_results(tmp_path / "one", tmp_path / "two"), against="ce")

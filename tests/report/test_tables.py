@@ -63,6 +63,15 @@ def test_the_tables_for_readers_hold_the_same_figures(folder):
     assert latex.count("{") == latex.count("}")
 
 
+def test_all_tables_can_be_against_a_row_of_ones_choice(folder):
+    paths = write_tables(folder, against="ce")
+    assert set(pd.read_csv(paths.csv)["against"]) == {"ce"}
+    assert "| elb | 4 | **0.500 ± 0.204**‡ |" in paths.markdown.read_text()
+    assert r"elb & 4 & \textbf{0.500 $\pm$ 0.204}$^{\ddagger}$" in paths.latex.read_text()
+    errors = [cell.plain for cell in terminal_table(read_results(folder), against="ce").columns[2].cells]
+    assert errors == ["1.250 ± 0.204", "1.000 ± 0.354", "0.500 ± 0.204‡"]
+
+
 def test_a_single_run_has_tables_too(folder, tmp_path):
     run = tmp_path / "single"
     shutil.copytree(folder / "runs/elb/split0-fold0", run)

@@ -23,6 +23,19 @@ def test_the_best_is_bold_and_what_is_really_worse_has_a_star(table):
     assert "* worse than the best: p < 0.05 (corrected resampled t-test, Holm)" in only.caption
 
 
+def test_against_a_row_of_ones_choice_what_is_really_better_has_a_sign_too(tmp_path):
+    figures = {"ce": [1.0, 1.1, 1.0, 0.9], "elb": [0.5, 0.6, 0.4, 0.5], "mv": [1.9, 2.0, 2.1, 2.0]}
+    runs = read_results(write_comparison(tmp_path, figures))
+    [only] = wide_tables(summary(runs, against="ce"), metrics=["mae"])
+    assert [(row[0].text, row[2].bold, row[2].mark) for row in only.rows] == [
+        ("ce", False, ""), ("mv", False, "*"), ("elb", True, "‡"),
+    ]  # fmt: skip
+    assert "* worse, ‡ better than ce: p < 0.05 (corrected resampled t-test, Holm)" in only.caption
+    higher = runs.assign(test_soi_predicted=runs["test_mae"])
+    [only] = wide_tables(summary(higher, against="ce"), metrics=["soi_predicted"])
+    assert [row[2].mark for row in only.rows] == ["", "‡", "*"]
+
+
 def test_a_tie_is_bold_twice_and_has_no_star(table):
     [only] = wide_tables(table, metrics=["accuracy"])
     assert [(row[2].text, row[2].bold, row[2].mark) for row in only.rows] == [("0.5000 ± 0.0000", True, "")] * 2

@@ -68,6 +68,7 @@ def compare(
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,
     cache: options.Cache = None,
     as_json: options.AsJson = False,
+    against: options.Against = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Trains every method on the same splits, and says which is better and whether that is certain.
@@ -121,5 +122,6 @@ def compare(
         cache=cache,
         as_json=as_json,
         quiet=quiet,
+        against=against,
     )
     compare_all(request)

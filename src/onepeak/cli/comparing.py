@@ -10,6 +10,7 @@ from typing import Any, Literal
 import torch
 
 from onepeak._check import check_choice
+from onepeak._registry import unknown_name
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.first_weights import first_weights_notes
@@ -31,7 +32,7 @@ from onepeak.experiment.opened import Opened, open_experiment, recipe_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.ray_cluster import RayExecutor
-from onepeak.experiment.records import ERROR
+from onepeak.experiment.records import ERROR, RUNS
 from onepeak.experiment.tally import Tally
 from onepeak.training.devices import make_fabric
 from onepeak.training.recipe_file import read_recipe
@@ -63,6 +64,8 @@ class CompareRequest:
     threads: int | None = None
     dry_run: bool = False
     cache: Path | None = None
+    against: str | None = None
+    """The row of the table that others are tested against; the best if None."""
     as_json: bool = False
     quiet: bool = False
 
@@ -72,6 +75,7 @@ def compare_all(request: CompareRequest) -> None:
     experiment = experiment_of(request)
     folder = folder_of(request, experiment)
     check_place(folder)
+    _check_against(request.against, experiment, folder)
     if request.dry_run:
         executor = executor_of(request)
         # A cluster may have GPUs where this machine has none; then the estimate is that of a CPU.
@@ -86,6 +90,7 @@ def compare_all(request: CompareRequest) -> None:
         folder,
         executor=executor_of(request),
         cache=request.cache,
+        against=request.against,
         as_json=request.as_json,
         quiet=request.quiet,
     )
@@ -136,6 +141,14 @@ def _table_in_root(plan: Experiment, changes: dict[str, Any]) -> Path | None:
     return table if table.is_file() else None
 
 
+def _check_against(against: str | None, experiment: Experiment, folder: Path) -> None:
+    """Refuses a row that the table will not have, before anything is trained."""
+    rows = [entry.label for entry in experiment.methods]
+    rows += [path.name for path in sorted((folder / RUNS).glob("*")) if path.name not in rows]
+    if against is not None and against not in rows:
+        raise unknown_name("row for `--against`", against, rows)
+
+
 def executor_of(request: CompareRequest) -> Executor:
     """What trains the runs."""
     check_choice("executor", request.executor, ("local", "ray"))
@@ -157,6 +170,7 @@ def run_comparison(
     *,
     executor: Executor,
     cache: Path | None = None,
+    against: str | None = None,
     as_json: bool = False,
     quiet: bool = False,
 ) -> Path | None:
@@ -167,6 +181,7 @@ def run_comparison(
         folder: Where its runs are kept.
         executor: What trains them.
         cache: Folder for decoded pictures.
+        against: The row that others are tested against; the best one of each metric if left out.
         as_json: Whether to print the findings as JSON.
         quiet: Whether to print nothing else.
 
@@ -192,7 +207,7 @@ def run_comparison(
     except KeyboardInterrupt:
         done = f"{tally.count('finished')} of {counted(len(runs), 'run')} are finished"
         raise StoppedError(f"Stopped: {done}; the same command goes on with the others.") from None
-    page = print_comparison(outcome, folder, as_json=as_json, quiet=quiet)
+    page = print_comparison(outcome, folder, against=against, as_json=as_json, quiet=quiet)
     if outcome.failed:
         first = outcome.failed[0]
         raise FailedRunsError(

@@ -90,27 +90,34 @@ def _list_methods(planned: Sequence[PlannedRun]) -> None:
     print_table(["method", "runs", "to be trained", "steps", "samples to train on", "about"], rows)
 
 
-def print_comparison(outcome: Outcome, folder: Path, *, as_json: bool, quiet: bool) -> Path | None:
+def print_comparison(
+    outcome: Outcome, folder: Path, *, against: str | None = None, as_json: bool, quiet: bool
+) -> Path | None:
     """Writes the report where it can be, and prints the means; of failures alone only JSON has something to say.
+
+    A row to test against that has no finished run cannot be one: then it is the best, and a note says so.
 
     Returns:
         The report's page; None where none was written.
     """
     results = read_results(folder) if outcome.finished else None
-    written = None if results is None else _report(folder, results, show=not as_json, quiet=quiet)
+    if results is not None and against is not None and against not in set(results["label"]):
+        print_note(f"Note: no run of {against} is finished, so the others are tested against the best row.")
+        against = None
+    written = None if results is None else _report(folder, results, against=against, show=not as_json, quiet=quiet)
     if as_json:
-        typer.echo(json_text(findings_record([folder], results, written)))
+        typer.echo(json_text(findings_record([folder], results, written, against=against)))
     elif written is not None and not quiet:
         print_findings(written, stderr=True)
     return None if written is None else written.page
 
 
-def _report(folder: Path, results: Frame, *, show: bool, quiet: bool) -> Report | None:
+def _report(folder: Path, results: Frame, *, against: str | None, show: bool, quiet: bool) -> Report | None:
     """Writes tables, figures and page, and shows the table; plain means where the packages for that are missing."""
     try:
-        written = write_with_progress(folder, quiet=quiet)
+        written = write_with_progress(folder, against=against, quiet=quiet)
         if show:
-            print_results(results)
+            print_results(results, against=against)
     except MissingExtraError as error:
         if show:
             names = ("mae", "soi_predicted", "unimodal")

@@ -64,6 +64,10 @@ Cost = Annotated[
 ]
 Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
+Against = Annotated[
+    str | None,
+    typer.Option("--against", help="The row of the table that others are tested against; the best if left out."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

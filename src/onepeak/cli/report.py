@@ -18,6 +18,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", help="Where the report goes; the folder itself if left out.")
     ] = None,
+    against: options.Against = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -31,12 +32,12 @@ def report(
     from onepeak.experiment.records import read_results
     from onepeak.training.json_text import json_text
 
-    written = write_with_progress(*folders, out=out, quiet=quiet or as_json)
+    written = write_with_progress(*folders, out=out, against=against, quiet=quiet or as_json)
     results = read_results(*folders)
     if as_json:
-        typer.echo(json_text(findings_record(folders, results, written)))
+        typer.echo(json_text(findings_record(folders, results, written, against=against)))
         return
-    print_results(results)
+    print_results(results, against=against)
     if not quiet:
         print_findings(written)
 
@@ -52,12 +53,15 @@ def print_findings(written: "Report", *, stderr: bool = False) -> None:
     console.print(f"\nreport: {written.page}", markup=False, soft_wrap=True)
 
 
-def write_with_progress(*folders: Path, out: Path | None = None, quiet: bool = False) -> "Report":
+def write_with_progress(
+    *folders: Path, out: Path | None = None, against: str | None = None, quiet: bool = False
+) -> "Report":
     """Writes the report; on a terminal a bar shows how many runs are read.
 
     Args:
         folders: What `onepeak compare` or `onepeak train` wrote to.
         out: Where to; the folder itself if left out.
+        against: The row that the others are tested against; the best one of each metric if left out.
         quiet: Whether to show nothing.
     """
     from rich.console import Console
@@ -73,16 +77,19 @@ def write_with_progress(*folders: Path, out: Path | None = None, quiet: bool = F
             what = "Reading runs" if done < total else "Drawing figures"
             bar.update(task, completed=done, total=total, description=what)
 
-        return write_report(*folders, out=out, on_run=show)
+        return write_report(*folders, out=out, against=against, on_run=show)
 
 
-def findings_record(folders: Sequence[Path], results: "Frame | None", written: "Report | None") -> dict[str, object]:
+def findings_record(
+    folders: Sequence[Path], results: "Frame | None", written: "Report | None", *, against: str | None = None
+) -> dict[str, object]:
     """All that the page says, for a program.
 
     Args:
         folders: What `onepeak compare` or `onepeak train` wrote to.
         results: Their finished runs, as `read_results` gives them; None where there are none.
         written: The report; None where none could be written.
+        against: The row that the others are tested against; the best one of each metric if left out.
     """
     from onepeak.experiment.records import failed_runs
     from onepeak.report.summary import summary
@@ -92,7 +99,7 @@ def findings_record(folders: Sequence[Path], results: "Frame | None", written: "
         "tables": [] if written is None else [str(path) for path in written.tables],
         "figures": [] if written is None else [str(path) for path in written.figures],
         "findings": {} if written is None else written.findings,
-        "summary": [] if results is None else summary(results).to_dict("records"),
+        "summary": [] if results is None else summary(results, against=against).to_dict("records"),
         "failed": [
             {"label": run.label, "run": run.name, "message": run.message, "folder": str(run.folder)}
             for run in failed_runs(*folders)

@@ -41,11 +41,12 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: 
     console.print(table)
 
 
-def print_results(results: "Frame") -> None:
+def print_results(results: "Frame", *, against: str | None = None) -> None:
     """Prints error and order of every method: drawn on a terminal, elsewhere with tabs and the data set in every row.
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
+        against: The row that the others are tested against; the best one of each metric if left out.
     """
     from rich.console import Console
 
@@ -55,9 +56,9 @@ def print_results(results: "Frame") -> None:
 
     console = Console(highlight=False)
     if console.is_terminal:
-        console.print(terminal_table(results))
+        console.print(terminal_table(results, against=against))
         return
-    tables = wide_tables(summary(results), metrics=ON_TERMINAL)
+    tables = wide_tables(summary(results, against=against), metrics=ON_TERMINAL)
     # Stars are left out, as no caption explains them here; table.csv has the p-values.
     print_table(
         ["dataset", *tables[0].header],

@@ -32,19 +32,20 @@ class PlannedComparison:
     """Of the difference of MAE: corrected resampled t-test, two-sided. NaN for fewer than two pairs."""
 
 
-def planned_comparison(runs: Frame) -> PlannedComparison | None:
+def planned_comparison(runs: Frame, *, against: str | None = None) -> PlannedComparison | None:
     """The log-barrier against cross-entropy; where one is missing, the row in best or in worst order in its place.
 
     Args:
         runs: The runs on one data set, as `read_results` gives them.
+        against: The baseline in place of cross-entropy.
 
     Returns:
         None where there are not two rows with a run of the same split and fold.
     """
     order = runs.groupby("label", sort=False)["test_soi_predicted"].mean().dropna()
-    if len(order) < 2:
+    if len(order) < 2 or not (against is None or against in order.index):
         return None
-    baseline = "ce" if "ce" in order.index else str(order.idxmin())
+    baseline = against or ("ce" if "ce" in order.index else str(order.idxmin()))
     others = order.drop(baseline)
     method = "elb" if "elb" in others.index else str(others.idxmax())
     mae = paired(runs, "test_mae", method, baseline)
@@ -71,13 +72,14 @@ def findings(
 
     Args:
         runs: Its runs, as `read_results` gives them.
-        summary: What `summary` makes of them.
+        summary: What `summary` makes of them; what it is tested against is the baseline here.
         paradoxical: The share of paradoxical predictions of each row; may be empty.
         variation: The distance of each row's posteriors from the true ones; may be empty.
     """
     chance = summary.loc[summary["metric"] == "soi_predicted", "chance"].max()
     guessing = "" if np.isnan(chance) else f" (chance {percent(chance)})"
-    planned = planned_comparison(runs)
+    against = summary["against"].iloc[0]
+    planned = planned_comparison(runs, against=against)
     if planned is None:
         found = [_alone(row, guessing) for row in _wide(summary).to_dict("records")]
         if len(found) == 1:
@@ -90,7 +92,7 @@ def findings(
     ]
     mae = summary[summary["metric"] == "mae"]
     if len(mae) > 2 and mae["best"].any():
-        found.append(_best_sentence(mae))
+        found.append(_best_sentence(mae) if against is None else _against_sentence(mae, against))
     pair = (planned.method, planned.baseline)
     if all(row in paradoxical for row in pair):
         found.append(
@@ -162,13 +164,8 @@ def _error_sentence(planned: PlannedComparison) -> str:
 def _best_sentence(mae: Frame) -> str:
     best = mae[mae["best"]].to_dict("records")[0]
     others = mae[mae["method"] != best["method"]]
-    worse = [spoken(label) for label in others.loc[others["p_value"] < LEVEL, "method"]]
-    level = [spoken(label) for label in others.loc[others["p_value"] >= LEVEL, "method"]]
-    if (mae["n"] > mae["n_pairs"]).any():  # the means are of other runs
-        common = f"{best['n_pairs']} splits and folds" if best["n_pairs"] > 1 else "one split and fold"
-        start = f"On the {common} that all methods have run the lowest MAE is that of {spoken(best['method'])}"
-    else:
-        start = f"The lowest MAE is that of {spoken(best['method'])} ({_mean(best)})"
+    worse, level = _names(others[others["p_value"] < LEVEL]), _names(others[others["p_value"] >= LEVEL])
+    start = _lowest(mae)
     if not worse and not level:
         return f"{start}; one run a method cannot tell the others from it."
     if not worse:
@@ -176,6 +173,31 @@ def _best_sentence(mae: Frame) -> str:
     if not level:
         return f"{start}; all others are significantly worse."
     return f"{start}; {_listed(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse, {_listed(level)} not."
+
+
+def _against_sentence(mae: Frame, against: str) -> str:
+    """Which errors are told from that of one row, and in which direction."""
+    real = mae["p_value"] < LEVEL
+    kinds = {
+        "significantly lower": real & (mae["difference"] < 0),
+        "significantly higher": real & (mae["difference"] > 0),
+        "not told from it": mae["p_value"] >= LEVEL,
+    }
+    said = [f"that of {_listed(names)} is {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
+    verdict = ", ".join(said) or "one run a method cannot tell the others from it"
+    return f"{_lowest(mae)}. Against the MAE of {spoken(against)}, {verdict}."
+
+
+def _lowest(mae: Frame) -> str:
+    best = mae[mae["best"]].to_dict("records")[0]
+    if (mae["n"] > mae["n_pairs"]).any():  # the means are of other runs
+        common = f"{best['n_pairs']} splits and folds" if best["n_pairs"] > 1 else "one split and fold"
+        return f"On the {common} that all methods have run the lowest MAE is that of {spoken(best['method'])}"
+    return f"The lowest MAE is that of {spoken(best['method'])} ({_mean(best)})"
+
+
+def _names(rows: Frame) -> list[str]:
+    return [spoken(label) for label in rows["method"]]
 
 
 def _alone(row: dict[Any, Any], guessing: str) -> str:

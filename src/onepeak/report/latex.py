@@ -7,6 +7,7 @@ _ESCAPED = str.maketrans(
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "±": r"$\pm$", MINUS: r"$-$",
         UNDEFINED: "--", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "*": r"$^{*}$", "†": r"$^{\dagger}$",
+        "‡": r"$^{\ddagger}$",
         "[": "{[}",  # after the end of a row it would begin an option
     }
 )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from onepeak._extras import require
+from onepeak._registry import unknown_name
 from onepeak.data.frame_types import Frame
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
@@ -18,18 +19,21 @@ LEVEL = 0.05
 """A difference is called real below this p-value."""
 
 COLUMNS = (
-    "dataset", "method", "variant", "metric", "mean", "std", "n", "chance", "best", "difference", "n_pairs", "p_value",
-    "p_wilcoxon", "effect", "rank_biserial", "paper_mean", "paper_std", "paper_difference", "paper_same",
+    "dataset", "method", "variant", "metric", "mean", "std", "n", "chance", "best", "against", "difference", "n_pairs",
+    "p_value", "p_wilcoxon", "effect", "rank_biserial", "paper_mean", "paper_std", "paper_difference", "paper_same",
 )  # fmt: skip
 
 
-def summary(results: Frame, *, metrics: Iterable[str] | None = None, part: Part = "test") -> Frame:
+def summary(
+    results: Frame, *, metrics: Iterable[str] | None = None, part: Part = "test", against: str | None = None
+) -> Frame:
     """The runs in long form: one row a data set, metric and method.
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
         metrics: Some keys of the catalog of metrics; all that the runs have if left out.
         part: The part that was measured.
+        against: The row that the others are tested against; the best one of each metric if left out.
 
     Returns:
         A table with the columns
@@ -39,11 +43,11 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, part: Part 
         - chance: what guessing reaches, for metrics that know it;
         - best: whether no method is better over the `n_pairs` splits and folds on which all that have this metric
           have it: means over other runs than those of others would compare easy splits with hard ones;
-        - difference: the mean difference to the best method (the first where several are), method minus best, over the
-          same splits and folds;
+        - against: the row that was asked for; None where it is the best (the first where several are);
+        - difference: the mean difference to that row, method minus that one, over the same splits and folds;
         - p_value: of the corrected resampled t-test of that difference; p_wilcoxon: of Wilcoxon's signed-rank test;
-          both corrected after Holm over the methods of the metric; effect: Cohen's d_z; rank_biserial. All NaN for the
-          best method itself, and where they are not defined (`onepeak.experiment.significance`);
+          both corrected after Holm over the methods of the metric; effect: Cohen's d_z; rank_biserial. All NaN for
+          that row itself, and where they are not defined (`onepeak.experiment.significance`);
         - paper_mean, paper_std: as Belharbi et al. 2019 print them; paper_difference: mean minus theirs; paper_same:
           whether this row computes what theirs did. It is false for the corrected variant of a method whose published
           code computes something else, and with other settings than theirs.
@@ -58,11 +62,12 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, part: Part 
             raise InputError(
                 f"`metrics` must be measured by the runs, got {record.name!r}, which none has for {part!r}."
             )
+    check_against(results, against)
     rows = [
         row
         for title, runs in blocks(results)
         for record in records
-        for row in _rows_of_metric(runs, title, record, f"{part}_{record.name}")
+        for row in _rows_of_metric(runs, title, record, f"{part}_{record.name}", against)
     ]
     found: Frame = pandas.DataFrame(rows, columns=list(COLUMNS))
     return found
@@ -77,7 +82,22 @@ def blocks(results: Frame) -> Iterator[tuple[str, Frame]]:
         yield (f"{dataset} ({experiment})" if shared else dataset), runs
 
 
-def _rows_of_metric(runs: Frame, title: str, record: MetricRecord, column: str) -> list[dict[str, Any]]:
+def check_against(results: Frame, against: str | None) -> None:
+    """Refuses a row to test against that a data set does not have.
+
+    Args:
+        results: As `onepeak.experiment.records.read_results` gives them.
+        against: Its label; None for the best row, whichever that is.
+    """
+    for title, runs in blocks(results):
+        rows = dict.fromkeys(runs["label"])
+        if against is not None and against not in rows:
+            raise unknown_name(f"row of {title} for `against` (--against)", against, rows)
+
+
+def _rows_of_metric(
+    runs: Frame, title: str, record: MetricRecord, column: str, against: str | None
+) -> list[dict[str, Any]]:
     of_method = runs.groupby("label", sort=False)
     rows = [
         {
@@ -89,6 +109,7 @@ def _rows_of_metric(runs: Frame, title: str, record: MetricRecord, column: str) 
             "std": own[column].std(),
             "n": int(own[column].count()),
             "chance": _chance(record, float(own["num_classes"].iloc[0])),
+            "against": against,
             **_beside_the_paper(own, record.name, column),
         }
         for label, own in of_method
@@ -98,7 +119,7 @@ def _rows_of_metric(runs: Frame, title: str, record: MetricRecord, column: str) 
         return [{**row, "best": False, "n_pairs": 0} for row in rows]
     means = shared.groupby("label")[column].mean()
     best = set(means.index[means == (means.max() if record.higher_is_better else means.min())])
-    reference = next(row["method"] for row in rows if row["method"] in best)
+    reference = against or next(row["method"] for row in rows if row["method"] in best)
     tests = [_against(shared, column, row["method"], reference) for row in rows]
     for name in ("p_value", "p_wilcoxon"):
         for test, corrected in zip(tests, holm([test[name] for test in tests]), strict=True):
@@ -114,7 +135,7 @@ def _in_common(runs: Frame, column: str) -> Frame:
 
 
 def _against(runs: Frame, column: str, method: str, reference: str) -> dict[str, Any]:
-    """The difference of one method to the best, and how sure it is."""
+    """The difference of one method to another, and how sure it is."""
     pairs = paired(runs, column, method, reference)
     differences = pairs.differences
     if method == reference:

@@ -39,7 +39,7 @@ class TablePaths:
     """Of mean ranks, PNG and PDF, where there are several data sets."""
 
 
-def write_tables(*folders: str | Path, out: str | Path | None = None) -> TablePaths:
+def write_tables(*folders: str | Path, out: str | Path | None = None, against: str | None = None) -> TablePaths:
     """Writes table.csv, table.md and table.tex, and diagrams of ranks where there are several data sets.
 
     The same runs give the same bytes, whenever and in whatever order they were done.
@@ -47,11 +47,12 @@ def write_tables(*folders: str | Path, out: str | Path | None = None) -> TablePa
     Args:
         folders: What `onepeak compare` or `onepeak train` wrote to.
         out: Where to; the folder itself if left out, which needs it to be one.
+        against: The row that the others are tested against; the best one of each metric if left out.
     """
     if out is None and len(folders) > 1:
         raise InputError(f"`out` must be given for tables of {len(folders)} folders: it names where they go.")
     results = read_results(*folders)
-    return write_summary(results, summary(results), Path(folders[0] if out is None else out))
+    return write_summary(results, summary(results, against=against), Path(folders[0] if out is None else out))
 
 
 def write_summary(results: Frame, table: Frame, place: Path) -> TablePaths:
@@ -108,15 +109,16 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     )
 
 
-def terminal_table(results: Frame) -> "Table":
+def terminal_table(results: Frame, *, against: str | None = None) -> "Table":
     """Error and order of every method as a table that fits a terminal, the best in bold.
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
+        against: The row that the others are tested against; the best one of each metric if left out.
     """
     rich = require("rich.table", extra="cli", purpose="A table on the terminal")
     text = require("rich.text", extra="cli", purpose="A table on the terminal")
-    tables = wide_tables(summary(results), metrics=ON_TERMINAL)
+    tables = wide_tables(summary(results, against=against), metrics=ON_TERMINAL)
     several = len(tables) > 1
     drawn: Table = rich.Table(title=None if several else text.Text(tables[0].title), caption_justify="left")
     names = ("data", *tables[0].header) if several else tables[0].header

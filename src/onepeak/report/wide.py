@@ -16,6 +16,8 @@ WIDEST = 6
 """The most metrics in one table: what fits on a page."""
 UNDEFINED = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
+WORSE, BETTER = "*", "‡"
+"""After a figure that is really worse, or better, than what it is tested against."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,10 @@ def wide_tables(summary: Frame, *, metrics: Sequence[str] | None = None) -> tupl
 
 
 def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") -> WideTable:
-    """Mean and deviation of some metrics on one data set, the best in bold, a star where one is really worse."""
+    """Mean and deviation of some metrics on one data set, the best in bold, a sign where one is really worse or better.
+
+    Against the best no other can be better; against a row of one's choice others can.
+    """
     cells = {(row["method"], row["metric"]): _measured(row) for row in block.to_dict("records")}
     runs = block.groupby("method", sort=False)["n"].max()
     rows = tuple(
@@ -77,7 +82,7 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
     levels = [f"{metric} {value:.3f}" for metric, value in chances.items() if not math.isnan(value)]
     sentences = [
         "Mean ± standard deviation over runs; the best in bold",
-        f"* worse than the best: p < {LEVEL:g} (corrected resampled t-test, Holm)" if len(rows) > 1 else "",
+        f"{_signs(block)}: p < {LEVEL:g} (corrected resampled t-test, Holm)" if len(rows) > 1 else "",
         f"both only by splits and folds on which all methods have the metric: {_counted(partly)}" if partly else "",
         f"chance level: {', '.join(levels)}" if levels else "",
     ]
@@ -110,9 +115,21 @@ def paper_table(block: Frame) -> WideTable:
 
 
 def _measured(row: dict[Any, Any]) -> Cell:
-    worse = not row["best"] and row["p_value"] < LEVEL
     text = _spread(row["metric"], row["mean"], row["std"])
-    return Cell(text=text, bold=bool(row["best"]), mark="*" if worse else "")
+    return Cell(text=text, bold=bool(row["best"]), mark=_mark(row))
+
+
+def _mark(row: dict[Any, Any]) -> str:
+    if not row["p_value"] < LEVEL:
+        return ""
+    if (row["difference"] > 0) == METRICS[row["metric"]].higher_is_better:
+        return BETTER
+    return WORSE
+
+
+def _signs(block: Frame) -> str:
+    against = block["against"].iloc[0]
+    return f"{WORSE} worse than the best" if against is None else f"{WORSE} worse, {BETTER} better than {against}"
 
 
 def _beside(row: dict[Any, Any]) -> tuple[Cell, Cell, Cell]:

@@ -41,7 +41,10 @@ class Report:
 
 
 def write_report(
-    *folders: str | Path, out: str | Path | None = None, on_run: Callable[[int, int], None] = lambda *_: None
+    *folders: str | Path,
+    out: str | Path | None = None,
+    against: str | None = None,
+    on_run: Callable[[int, int], None] = lambda *_: None,
 ) -> Report:
     """Writes `table.csv`, `table.md`, `table.tex`, `figures/*.png` and `*.pdf`, and `report.html`.
 
@@ -50,6 +53,7 @@ def write_report(
     Args:
         folders: What `onepeak compare` or `onepeak train` wrote to.
         out: Where to; the folder itself if left out, which needs it to be one.
+        against: The row that the others are tested against; the best one of each metric if left out.
         on_run: Called after each run that was read, with how many are read and how many there are.
 
     Example:
@@ -61,7 +65,7 @@ def write_report(
         raise InputError(f"`out` (--out) must be given for a report of {len(folders)} folders: it names where it goes.")
     results = read_results(*folders)
     place = Path(folders[0] if out is None else out)
-    whole = summary(results)
+    whole = summary(results, against=against)
     paths = write_summary(results, whole, place)
     for module in ("matplotlib", "plotly", "jinja2"):  # before figures are drawn for a page that cannot be
         require(module, extra="report", purpose="The report's page")
