@@ -107,8 +107,17 @@ def test_what_is_no_feature_is_refused(column, message):
 @pytest.mark.bad_input
 def test_a_column_of_picture_names_under_another_name_is_pointed_out():
     frame = pd.DataFrame({"file": [f"{i}.JPG" for i in range(20)], "x": [1.0] * 20})
-    with pytest.raises(InputError, match=r"The column 'file' names pictures, such as '0.JPG': call it 'path'"):
+    with pytest.raises(
+        InputError, match=r"The column 'file' names pictures, such as '0.JPG': say so with `path` \(--path file\)"
+    ):
         encode_features(frame)
+    frame["the mask"] = frame["file"]
+    with pytest.raises(
+        InputError, match=r"The columns 'file', 'the mask' name pictures, .* say which with `path` \(--path COL"
+    ):
+        encode_features(frame)
+    with pytest.raises(InputError, match=r"\(--path 'the mask'\)"):
+        encode_features(frame.drop(columns="file"))
 
 
 @pytest.mark.bad_input

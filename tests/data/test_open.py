@@ -35,6 +35,18 @@ def test_a_table_of_features_is_opened_with_its_label(write):
     assert (data.classes, data.groups) == (("5", "6"), ("a", "b", "a"))
 
 
+def test_the_column_of_pictures_can_have_any_name(plant, write):
+    root = plant("01.jpg", "b.jpg")
+    path = write("list.csv", "scan,mask,path,label\n01.jpg,m1.png,x,1\nb.jpg,m2.png,y,2\n")
+    data = open_data(path, path="scan")
+    assert data.items == ImageFiles(root=root, paths=("01.jpg", "b.jpg"))
+    assert data.path_column == "scan"
+    assert "left out 2 columns of the list: mask, path" in data.notes
+    digits = write("digits.csv", "scan,label\n01,1\n02,2\n")  # names that look like numbers stay as they are written
+    plant("01", "02")
+    assert open_data(digits, path="scan").items.paths == ("01", "02")
+
+
 def test_csv_and_parquet_say_the_same(write, tmp_path):
     csv = write("a.csv", "x,tone,label\n1.5,b,2\n2.5,a,1\n")
     pd.DataFrame({"x": [1.5, 2.5], "tone": ["b", "a"], "label": [2, 1]}).to_parquet(tmp_path / "a.parquet")
@@ -149,10 +161,27 @@ def test_a_list_whose_pictures_are_called_otherwise_is_sent_to_the_page_on_image
     rows = "".join(f"{number}.png,{number % 2}\n" for number in range(12))
     with pytest.raises(InputError) as caught:
         open_data(write("list.csv", f"file,label\n{rows}"), root=root)
-    assert str(caught.value).endswith("such as '0.png': call it 'path'. (See \"Your images\" in the documentation)")
+    assert str(caught.value).endswith('say so with `path` (--path file). (See "Your images" in the documentation)')
 
 
 @pytest.mark.bad_input
 def test_a_root_has_no_use_for_features(write):
     with pytest.raises(InputError, match="`root` has no use for a table of features"):
         open_data(write("a.csv", "x,label\n1,1\n2,2\n"), root=".")
+
+
+@pytest.mark.bad_input
+def test_a_column_of_pictures_that_cannot_be_one_is_refused(plant, write):
+    plant("a.jpg")
+    path = write("list.csv", "scan,label\na.jpg,1\n,2\n")
+    with pytest.raises(InputError, match=r"'scans'.* Did you mean 'scan'.* Name the column with `path` \(--path\)"):
+        open_data(path, path="scans")
+    with pytest.raises(InputError, match="must be another column than the labels and the groups, got 'label'"):
+        open_data(path, path="label")
+    with pytest.raises(InputError, match="Every row must have a `scan`, 1 row without one: 3"):
+        open_data(path, path="scan")
+    with pytest.raises(InputError, match=r"`path` \(--path\) has no use for the data set biopsies"):
+        open_data("biopsies", path="scan")
+    twice = write("twice.csv", "scan,label\na.jpg,1\na.jpg,2\n")
+    with pytest.raises(InputError, match="`scan` must name every picture once"):
+        open_data(twice, path="scan")

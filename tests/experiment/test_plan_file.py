@@ -20,6 +20,7 @@ root = "scans"
 order = ["low", "high"]
 label = "stage"
 group = "patient"
+path = "scan"
 methods = [
   "ce,elb",
   "ld:as_published",
@@ -64,6 +65,7 @@ def test_everything_can_be_said_in_a_file(read):
         order=("low", "high"),
         label="stage",
         group="patient",
+        path="scan",
         methods=(
             MethodEntry(name="ce"),
             MethodEntry(name="elb"),

@@ -56,6 +56,13 @@ def test_a_row_of_a_table_is_shown_as_text():
     assert source.picture(0) is None
 
 
+def test_a_list_is_opened_by_its_column_of_pictures(files, tmp_path):
+    items = files.manifest.items
+    (tmp_path / "list.csv").write_text("scan,label\n" + "".join(f"{items.root / path},1\n" for path in items.paths[:2]))
+    config = {"data": str(tmp_path / "list.csv"), "order": "0,1", "path": "scan"}
+    assert open_source(config, "list").picture(1).size == (24, 16)
+
+
 def test_without_data_there_is_nothing():
     source = Source(manifest=None, reason="gone")
     assert source.place(0, None, 0) is None

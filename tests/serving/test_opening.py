@@ -43,3 +43,17 @@ def test_the_kind_of_data_must_be_that_of_the_training(table_model, tmp_path):
         open_for(pictures, tmp_path / "rows.csv")
     with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
         open_for(table_model, tmp_path)
+
+
+def test_the_column_of_pictures_is_remembered_where_the_list_has_it(tmp_path):
+    model = load(picture_run().folder)
+    model.description = replace(model.description, path="scan")
+    for name in ("a.png", "b.png"):
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "scans.csv").write_text("scan,path,label\na.png,b.png,g1\n")
+    (tmp_path / "paths.csv").write_text("path,label\nb.png,g1\n")
+    (tmp_path / "files.csv").write_text("file,label\nb.png,g1\n")
+    assert open_for(model, tmp_path / "scans.csv").items.paths == ("a.png",)
+    assert open_for(model, tmp_path / "scans.csv", path="path").items.paths == ("b.png",)
+    assert open_for(model, tmp_path / "paths.csv").items.paths == ("b.png",)
+    assert open_for(model, tmp_path / "files.csv", path="file").items.paths == ("b.png",)

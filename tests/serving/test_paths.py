@@ -33,11 +33,17 @@ def test_a_list_stands_for_its_pictures_from_its_own_folder(tmp_path):
     assert picture_paths([tmp_path / "scans.csv", "c.png"]) == [first, first, missing, Path("c.png")]
 
 
+def test_the_column_of_a_list_is_the_first_that_is_there(tmp_path):
+    (tmp_path / "scans.csv").write_text("path,scan\na.png,b.png\n")
+    for columns, name in ((("scan", "path"), "b.png"), (("image", "path"), "a.png")):
+        assert picture_paths([tmp_path / "scans.csv"], columns=columns) == [tmp_path / name]
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("size\n1\n", r"lists with a column `path`, got a table without one: .*rows\.csv has size"),
+        ("size\n1\n", r"lists with a column `path`, got a table without one: .*rows\.csv has size\. .* with --path"),
         ("path,size\na.png,1\n,2\n", r"Every row of .*rows\.csv must have a `path`, row 3 has none"),
     ],
 )

@@ -25,6 +25,7 @@ def compare(
     order: options.Order = None,
     label: options.Label = None,
     group: options.Group = None,
+    path: options.Pictures = None,
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")
     ] = None,
@@ -91,6 +92,7 @@ def compare(
                 "order": order,
                 "label": label,
                 "group": group,
+                "path": path,
                 "protocol": protocol,
                 "splits": splits,
                 "folds": folds,

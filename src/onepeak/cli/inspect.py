@@ -23,6 +23,7 @@ def inspect(
     order: options.Order = None,
     label: options.Label = None,
     group: options.Group = None,
+    path: options.Pictures = None,
     model: Annotated[
         Path | None, typer.Option("--model", help="The model of the page Try it; that of the folder if it holds one.")
     ] = None,
@@ -53,10 +54,10 @@ def inspect(
     if data is None:
         app = _inspect_runs(
             folder, root=root, actions=actions, model=model, token=token, device=device,
-            unused={"--order": order, "--label": label, "--group": group},
+            unused={"--order": order, "--label": label, "--group": group, "--path": path},
         )  # fmt: skip
     else:
-        given = {"root": root, "order": order, "label": label, "group": group}
+        given = {"root": root, "order": order, "label": label, "group": group, "path": path}
         app = _inspect_model(folder, data, given, model=model, actions=actions, token=token, device=device, quiet=quiet)
 
     def ready(address: str) -> None:
@@ -127,6 +128,7 @@ def _inspect_model(
         order=given["order"],
         label=given["label"],
         group=given["group"],
+        path=given["path"],
         skip_bad=True,
     )
     with busy(f"Predicting {len(manifest):,} items", quiet=quiet):

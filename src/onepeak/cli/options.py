@@ -27,6 +27,7 @@ Order = Annotated[
 ]
 Label = Annotated[str | None, typer.Option("--label", help="The column of labels in a table.")]
 Group = Annotated[str | None, typer.Option("--group", help="The column of groups: person, patient, slide.")]
+Pictures = Annotated[str | None, typer.Option("--path", help="The column of pictures in a list, if not path.")]
 ClassWeight = Annotated[
     str | None,
     typer.Option("--class-weight", help="balanced: rare classes count as much as others; or a number a class: 1,1,3."),

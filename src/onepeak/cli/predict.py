@@ -31,9 +31,10 @@ def predict(
     inputs: Annotated[
         list[Path],
         typer.Argument(
-            help="Pictures, folders of them, lists with a column path; or one CSV or parquet for a table model."
+            help="Pictures, folders of them, lists of them as CSV; or one CSV or parquet for a table model."
         ),
     ],
+    path: options.Pictures = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write to this file: JSON if .json or .jsonl, else CSV.")] = None,
@@ -69,7 +70,7 @@ def predict(
     loaded = load(model, device=device)
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
-    rows, total, source_name, notes = _answers(loaded, inputs, batch_size, reading)
+    rows, total, source_name, notes = _answers(loaded, inputs, path, batch_size, reading)
     for note in () if quiet else notes:
         typer.echo(f"Note: {note}", err=True)
     # Rows on a terminal are their own progress, and a bar among them would tear them.
@@ -103,9 +104,10 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
 
 
 def _answers(
-    model: "Model", inputs: list[Path], batch_size: int | None, reading: "Reading"
+    model: "Model", inputs: list[Path], path: str | None, batch_size: int | None, reading: "Reading"
 ) -> "tuple[Iterator[Row], int, SourceName, tuple[str, ...]]":
     """The rows, how many there will be, what they are called by, and notes."""
+    from onepeak.data.frame import PATH
     from onepeak.serving import picture_paths
     from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
     from onepeak.serving.streaming import stream, stream_rows
@@ -113,10 +115,13 @@ def _answers(
 
     reading.check(model.description.calibration)
     if model.description.table is None:
-        paths = picture_paths(inputs)
+        known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
+        paths = picture_paths(inputs, columns=known if path is None else (path,))
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, paths, batch_size=size, reading=reading)
         return rows, len(paths), "path", reading.notes(model.description.calibration)
+    if path is not None:
+        raise InputError("`--path` has no use for a model of a table: leave it out.")
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
     table = rows_of(inputs[0], model.description.table)

@@ -25,6 +25,7 @@ def splits(
     order: options.Order = None,
     label: options.Label = None,
     group: options.Group = None,
+    path: options.Pictures = None,
     protocol: Annotated[
         str,
         typer.Option(
@@ -61,7 +62,7 @@ def splits(
         save_splits,
     )
 
-    manifest = open_data(data, root=root, order=order, label=label, group=group, skip_bad=skip_bad)
+    manifest = open_data(data, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad)
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
     if out is not None:
         save_splits(runs, manifest, out)

@@ -47,6 +47,7 @@ class TrainRequest:
     order: str | None
     label: str | None
     group: str | None
+    path: str | None
     protocol: str
     split: int
     fold: int
@@ -150,6 +151,7 @@ def opened(request: TrainRequest) -> Manifest:
         order=request.order,
         label=request.label,
         group=request.group,
+        path=request.path,
         skip_bad=request.skip_bad,
     )
 

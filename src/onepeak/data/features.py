@@ -1,5 +1,6 @@
 """Columns of a table as numbers: what each becomes, and what is left out with a note."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -151,11 +152,18 @@ def _counts_the_rows(column: Column) -> bool:
 
 
 def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
-    for name in names:
-        texts = frame[name].dropna().astype(str)
-        if texts.map(lambda text: text.lower().endswith(tuple(IMAGE_SUFFIXES))).mean() > 0.5:
-            message = f"The column {name!r} names pictures, such as {texts.iloc[0]!r}: call it 'path'."
-            raise InputError(message, page="images")
+    """An error for columns that name pictures: the table is a list, and which column it is must be said."""
+    texts = {name: frame[name].dropna().astype(str) for name in names}
+    found = [name for name in names if texts[name].str.lower().str.endswith(tuple(IMAGE_SUFFIXES)).mean() > 0.5]
+    if not found:
+        return
+    columns = f"columns {', '.join(map(repr, found))} name" if len(found) > 1 else f"column {found[0]!r} names"
+    flag = "COLUMN" if len(found) > 1 else shlex.quote(found[0])
+    raise InputError(
+        f"The {columns} pictures, such as {texts[found[0]].iloc[0]!r}: say {'which' if len(found) > 1 else 'so'} with "
+        f"`path` (--path {flag}).",
+        page="images",
+    )
 
 
 def _odd(rows: FeatureRows) -> list[str]:

@@ -1,4 +1,4 @@
-"""A pandas table: a list of pictures if it has a column `path`, rows of features otherwise."""
+"""A pandas table: a list of pictures if it has a column of paths, rows of features otherwise."""
 
 import re
 import shlex
@@ -28,13 +28,14 @@ def from_frame(
     label: str = LABEL,
     order: Order | None = None,
     group: str | None = None,
+    path: str | None = None,
     root: str | Path | None = None,
     skip_bad: bool = False,
     name: str = "frame",
 ) -> Manifest:
     """Makes a data set of a pandas DataFrame.
 
-    With a column `path` the rows are pictures (`path`, label, group; other columns are left out). Without one every
+    With a column of paths the rows are pictures (path, label, group; other columns are left out). Without one every
     column but label and group is a feature: numbers as float64, booleans as 0 and 1, text and categories as codes,
     missing values as NaN. What was chosen is in `notes`.
 
@@ -43,6 +44,7 @@ def from_frame(
         label: The column of labels. An ordered categorical brings its own order.
         order: Names of the classes, lowest first; see `onepeak.data.declared_order.Order`.
         group: The column of groups (person, patient, slide); `group` if there is one.
+        path: The column of pictures' paths; `path` if there is one.
         root: For pictures: the folder the paths start from, the current one by default.
         skip_bad: For pictures: whether to leave out those that do not exist, with a note.
         name: What the data set is called.
@@ -66,17 +68,19 @@ def from_frame(
     if group is not None:
         _column(frame, "group", group)
     others = [column for column in frame.columns if column not in (label, group)]
+    path = _path(frame, path, others)
     items: Items
-    if PATH in others:
+    if path is not None:
         items, kept, notes = check_pictures(
-            frame[PATH].tolist(),
+            frame[path].tolist(),
             root=Path("." if root is None else root).expanduser(),
             rows=list(frame.index),
             skip_bad=skip_bad,
+            column=path,
         )
         frame = frame.iloc[kept]
         if len(others) > 1:
-            unread = [column for column in others if column != PATH]
+            unread = [column for column in others if column != path]
             notes = (*notes, f"left out {counted(len(unread), 'column')} of the list: {listed(unread)}")
             if group is None:
                 notes = (*notes, *_likely_groups(frame[unread]))
@@ -95,6 +99,7 @@ def from_frame(
         groups=groups,
         label_column=label,
         group_column=group,
+        path_column=path,
         notes=(*ordered.notes, *notes, *grouped),
     )
 
@@ -118,6 +123,16 @@ def _column(frame: Frame, argument: str, column: str) -> None:
         )
     error = unknown_name("column", column, list(frame.columns))
     raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
+
+
+def _path(frame: Frame, path: str | None, others: Sequence[str]) -> str | None:
+    """The column of pictures; None where the table has none."""
+    if path is None:
+        return PATH if PATH in others else None
+    _column(frame, "path", path)
+    if path not in others:
+        raise InputError(f"`path` (--path) must be another column than the labels and the groups, got {path!r}.")
+    return path
 
 
 def _groups(frame: Frame, group: str) -> tuple[str, ...]:

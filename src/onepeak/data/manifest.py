@@ -93,6 +93,8 @@ class Manifest:
     """The column of a table or list that the labels come from."""
     group_column: str | None = None
     """The column that the groups come from."""
+    path_column: str | None = None
+    """The column that the pictures of a list come from."""
     true_log_probs: npt.NDArray[np.float64] | None = None
     """The true posterior of each item (items x classes), known only for generated data."""
     notes: tuple[str, ...] = ()

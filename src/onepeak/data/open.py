@@ -20,6 +20,7 @@ def open_data(
     order: Order | None = None,
     label: str | None = None,
     group: str | None = None,
+    path: str | None = None,
     skip_bad: bool = False,
 ) -> Manifest:
     """Opens anybody's data. What the reader chose on the user's behalf is in the manifest's `notes`.
@@ -33,53 +34,64 @@ def open_data(
             it a `classes.txt` beside the data is read; integers order themselves.
         label: The column of labels, `label` by default.
         group: The column of groups, `group` by default if there is one.
+        path: The column of a list that names the pictures, `path` by default if there is one.
         skip_bad: For a list of pictures, whether to leave out those that do not exist, with a note.
 
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "wine.csv"
-        ...     _ = path.write_text("acid,quality" + chr(10) + "7.4,5" + chr(10) + "7.8,6")
-        ...     open_data(path, label="quality").classes
+        ...     file = Path(folder) / "wine.csv"
+        ...     _ = file.write_text("acid,quality" + chr(10) + "7.4,5" + chr(10) + "7.8,6")
+        ...     open_data(file, label="quality").classes
         ('5', '6')
     """
-    path = Path(data).expanduser()
+    place = Path(data).expanduser()
     if isinstance(data, str) and data in DATASETS:
-        _refuse_unused(f"the data set {data}", order=order, label=label, group=group)
+        _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path)
         return DATASETS[data].open(root)
-    if not path.exists():
+    if not place.exists():
         known = unknown_name("data set", str(data), [record.name for record in DATASETS])
         raise InputError(f"There is no file or folder {str(data)!r}. {known}", page="images")
-    if path.is_dir():
-        _refuse_unused(f"the folder {path}", root=root, label=label, group=group)
+    if place.is_dir():
+        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path)
         try:
-            return _own(read_folder(path, order=order))
+            return _own(read_folder(place, order=order))
         except InputError as error:
-            raise InputError(f"{error}{_known_set(path)}", page="images") from error
-    return _own(_open_table(path, root=root, order=order, label=label or LABEL, group=group, skip_bad=skip_bad))
+            raise InputError(f"{error}{_known_set(place)}", page="images") from error
+    label = label or LABEL
+    return _own(_open_table(place, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad))
 
 
 def _open_table(
-    path: Path, *, root: str | Path | None, order: Order | None, label: str, group: str | None, skip_bad: bool
+    file: Path,
+    *,
+    root: str | Path | None,
+    order: Order | None,
+    label: str,
+    group: str | None,
+    path: str | None,
+    skip_bad: bool,
 ) -> Manifest:
-    table = read_table(path, as_text=(label, group or GROUP, PATH))
+    pictures = path or PATH
+    table = read_table(file, as_text=(label, group or GROUP, pictures))
     if order is None:
-        order = classes_file(path.parent) if table.order is None else table.order
-    if root is None and PATH in table.frame.columns:
-        root = path.parent
+        order = classes_file(file.parent) if table.order is None else table.order
+    if root is None and pictures in table.frame.columns:
+        root = file.parent
     try:
         manifest = from_frame(
             table.frame,
             label=label,
             order=order,
             group=group,
+            path=path,
             root=root,
             skip_bad=skip_bad,
-            name=path.stem,
+            name=file.stem,
         )
     except InputError as error:
-        page: Page = "images" if PATH in table.frame.columns else "table"
-        raise InputError(f"{path}: {error}", page=None if error.page else page) from error
+        page: Page = "images" if pictures in table.frame.columns else "table"
+        raise InputError(f"{file}: {error}", page=None if error.page else page) from error
     return replace(manifest, notes=(*table.notes, *manifest.notes))
 
 

@@ -9,7 +9,7 @@ from onepeak.errors import InputError
 
 
 def check_pictures(
-    paths: Sequence[object], *, root: Path, rows: Sequence[Hashable], skip_bad: bool = False
+    paths: Sequence[object], *, root: Path, rows: Sequence[Hashable], skip_bad: bool = False, column: str = "path"
 ) -> tuple[ImageFiles, list[int], tuple[str, ...]]:
     """Pictures listed by path, all of which exist and none of which stands there twice.
 
@@ -18,6 +18,7 @@ def check_pictures(
         root: The folder the paths start from.
         rows: The name of each path's row, for messages.
         skip_bad: Whether to leave out those that do not exist, with a note.
+        column: The list's name for the paths, for messages.
 
     Returns:
         The files, the position of each in the list, and notes on what was chosen.
@@ -31,7 +32,9 @@ def check_pictures(
     texts = [path.strip() if isinstance(path, str) else "" for path in paths]
     empty = [row for row, text in zip(rows, texts, strict=True) if not text]
     if empty:
-        raise InputError(f"Every row must have a `path`, {counted(len(empty), 'row')} without one: {listed(empty)}.")
+        raise InputError(
+            f"Every row must have a `{column}`, {counted(len(empty), 'row')} without one: {listed(empty)}."
+        )
     found = [on_disk(root, text) for text in texts]
     gone = [f"{texts[i]} (row {rows[i]})" for i, path in enumerate(found) if path is None]
     kept = {i: _from_root(root, path) for i, path in enumerate(found) if path is not None}
@@ -42,7 +45,7 @@ def check_pictures(
             "Say where they lie with `root` (--root), or leave them out with skip_bad=True."
         )
     names = tuple(path.as_posix() for path in kept.values())
-    _refuse_repeated(names, [rows[i] for i in kept])
+    _refuse_repeated(names, [rows[i] for i in kept], column)
     notes = (
         [f"left out {counted(len(gone), 'picture')} of the list that cannot be found: {listed(gone)}"] if gone else []
     )
@@ -66,7 +69,7 @@ def _from_root(root: Path, path: Path) -> Path:
     return path
 
 
-def _refuse_repeated(names: Sequence[str], rows: Sequence[Hashable]) -> None:
+def _refuse_repeated(names: Sequence[str], rows: Sequence[Hashable], column: str) -> None:
     if len(set(names)) == len(names):
         return
     places: dict[str, list[Hashable]] = {}
@@ -74,6 +77,6 @@ def _refuse_repeated(names: Sequence[str], rows: Sequence[Hashable]) -> None:
         places.setdefault(name, []).append(row)
     twice = [f"{name} (rows {listed(at)})" for name, at in places.items() if len(at) > 1]
     raise InputError(
-        f"`path` must name every picture once, {counted(len(twice), 'picture')} "
+        f"`{column}` must name every picture once, {counted(len(twice), 'picture')} "
         f"{'stands' if len(twice) == 1 else 'stand'} there more often: {listed(twice)}."
     )

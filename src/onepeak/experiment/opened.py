@@ -102,6 +102,7 @@ def open_manifest(experiment: Experiment) -> Manifest:
         order=experiment.order,
         label=experiment.label,
         group=experiment.group,
+        path=experiment.path,
         skip_bad=experiment.skip_bad,
     )
 

@@ -18,7 +18,7 @@ from onepeak.data.open import open_data
 from onepeak.errors import OnepeakError
 from onepeak.experiment.folder import CONFIG
 
-_OPENED_BY = ("root", "order", "label", "group", "skip_bad")
+_OPENED_BY = ("root", "order", "label", "group", "path", "skip_bad")
 """What else of the settings says how the data were opened."""
 
 

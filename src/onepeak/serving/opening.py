@@ -21,6 +21,7 @@ def open_for(
     order: Order | None = None,
     label: str | None = None,
     group: str | None = None,
+    path: str | None = None,
     skip_bad: bool = False,
 ) -> Manifest:
     """Opens data as `onepeak.data.open_data` does; what is not said is taken from the model, where it fits.
@@ -32,21 +33,25 @@ def open_for(
         order: The classes, lowest first; the model's where the data states none of its own.
         label: The column of labels; the one that the model was trained with, where the table has it.
         group: The column of groups; likewise.
+        path: The column of pictures; likewise.
         skip_bad: Whether to leave out pictures of a list that do not exist.
     """
     columns = _columns(data)
     if columns is not None:
         label = label or _known(model.description.label, columns)
         group = group or _known(model.description.group, columns)
+        path = path or _known(model.description.path, columns)
     if columns is not None or data in DATASETS or Path(data).expanduser().is_dir():
-        check_kind(model, pictures=columns is None or PATH in columns)
+        check_kind(model, pictures=columns is None or path is not None or PATH in columns)
     try:
-        return open_data(data, root=root, order=order, label=label, group=group, skip_bad=skip_bad)
+        return open_data(data, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad)
     except InputError as error:
         if order is not None:
             raise
         try:  # most often the order is what is missing: text has none
-            return open_data(data, root=root, order=model.classes, label=label, group=group, skip_bad=skip_bad)
+            return open_data(
+                data, root=root, order=model.classes, label=label, group=group, path=path, skip_bad=skip_bad
+            )
         except InputError as other:
             if str(other) == str(error):
                 raise error from None

@@ -1,6 +1,6 @@
 """Which picture files a user means by some paths, folders and lists."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from onepeak.data.frame import PATH
@@ -11,14 +11,15 @@ from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError
 
 
-def picture_paths(inputs: Iterable[str | Path]) -> list[Path]:
+def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,)) -> list[Path]:
     """Files as they are, folders as all pictures below them, sorted; files there that are no pictures are left out.
 
-    A CSV or parquet stands for the pictures of its column `path`, in its order, which start from its own folder.
+    A CSV or parquet stands for the pictures of one of its columns, in its order, which start from its own folder.
 
     Args:
         inputs: Files, folders and lists. A file is kept whatever it is called, even one that is not there: who named it
             should hear about it.
+        columns: What the column of a list may be called; the first of them that is there is taken.
 
     Example:
         >>> import tempfile
@@ -39,7 +40,7 @@ def picture_paths(inputs: Iterable[str | Path]) -> list[Path]:
             others += len(found.others)
             paths += [path / name for name in found.pictures]
         elif path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES):
-            paths += _of_list(path)
+            paths += _of_list(path, columns)
         else:
             paths.append(path)
     if not paths:
@@ -48,14 +49,15 @@ def picture_paths(inputs: Iterable[str | Path]) -> list[Path]:
     return paths
 
 
-def _of_list(table: Path) -> list[Path]:
-    frame = read_table(table, as_text=(PATH,)).frame
-    if PATH not in frame.columns:
+def _of_list(table: Path, columns: Sequence[str]) -> list[Path]:
+    frame = read_table(table, as_text=columns).frame
+    column = next((name for name in columns if name in frame.columns), None)
+    if column is None:
         raise InputError(
-            f"This model reads pictures, folders of pictures and lists with a column `{PATH}`, got a table without "
-            f"one: {table} has {listed(frame.columns)}."
+            f"This model reads pictures, folders of pictures and lists with a column `{columns[0]}`, got a table "
+            f"without one: {table} has {listed(frame.columns)}. If one of them names the pictures, say it with --path."
         )
-    names = [name.strip() if isinstance(name, str) else "" for name in frame[PATH]]
+    names = [name.strip() if isinstance(name, str) else "" for name in frame[column]]
     if "" in names:
-        raise InputError(f"Every row of {table} must have a `{PATH}`, row {frame.index[names.index('')]} has none.")
+        raise InputError(f"Every row of {table} must have a `{column}`, row {frame.index[names.index('')]} has none.")
     return [table.parent / (on_disk(table.parent, name) or name) for name in names]

@@ -50,6 +50,8 @@ class ModelDescription:
     """The column of labels there, if that was a table or a list."""
     group: str | None = None
     """The column of groups there."""
+    path: str | None = None
+    """The column of pictures there, if that was a list."""
     versions: dict[str, str] = field(default_factory=dict)
     calibration: Calibration | None = None
     """How to read the posteriors; none where the model was made by an earlier version."""

@@ -145,6 +145,7 @@ def train_run(
         data=manifest.name,
         label=manifest.label_column,
         group=manifest.group_column,
+        path=manifest.path_column,
         versions=versions(),
     )
     result = {
