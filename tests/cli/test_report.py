@@ -65,6 +65,18 @@ def test_differences_can_be_to_a_row_of_ones_choice(run, folder):
     assert "ce,-0.5,2," in (folder / "table.csv").read_text()
 
 
+def test_calibrated_scores_are_in_json_and_explained_on_the_page(run, tmp_path):
+    calibration = {"temperature": 2.0, "test": {"rps": 0.25, "nll": 1.5}}
+    write_run(tmp_path / "mine", method="ce", calibration=calibration)
+    status, output, errors = run(tmp_path / "mine", "--json")
+    assert (status, errors) == (0, "")
+    means = {row["metric"]: row["mean"] for row in json.loads(output)["summary"]}
+    assert (means["rps_calibrated"], means["nll_calibrated"], means["rps"]) == (0.25, 1.5, 0.5)
+    assert "<dt>rps_calibrated</dt><dd>Ranked probability score, calibrated, lower" in (
+        tmp_path / "mine" / "report.html"
+    ).read_text(encoding="utf-8")
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("arguments", "message"),

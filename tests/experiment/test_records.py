@@ -18,6 +18,7 @@ def test_a_folder_that_training_wrote_is_read(tmp_path):
     assert (row["num_train"], row["num_valid"], row["num_test"]) == tuple(run.split.sizes.values())
     assert row["num_classes"] == run.manifest.num_classes
     assert row["temperature"] == run.result["calibration"]["temperature"]
+    assert row["test_rps_calibrated"] == run.result["calibration"]["test"]["rps"]
     assert len(read_history(run.folder)) == run.result["epochs"]
     found = read_predictions(run.folder, columns=["label", "predicted", "log_probs"], part="test")
     assert list(found) == ["label", "predicted", "log_probs"]
@@ -60,6 +61,19 @@ def test_a_metric_that_was_not_defined_is_nan(tmp_path):
     write_run(tmp_path, method="ce", tau=None)
     assert math.isnan(read_results(tmp_path)["test_tau"][0])
     assert math.isnan(read_results(tmp_path)["temperature"][0])
+
+
+def test_the_scores_of_calibrated_posteriors_are_columns_where_runs_have_them(tmp_path):
+    calibration = {"temperature": 2.0, "test": {"rps": 0.25, "nll": None, "ece": 0.1, "coverage": 0.9}}
+    write_run(tmp_path, method="ce", calibration=calibration)
+    write_run(tmp_path, method="elb")  # as earlier versions wrote it
+    found = read_results(tmp_path)
+    assert list(found["test_rps_calibrated"]) == pytest.approx([0.25, math.nan], nan_ok=True)
+    assert found["test_nll_calibrated"].isna().all()
+    assert not {"test_ece_calibrated", "test_coverage_calibrated"} & set(found.columns)
+    assert list(found["test_rps"]) == [0.5, 0.5]
+    write_run(tmp_path / "old", method="ce", calibration={"temperature": 2.0})
+    assert not [name for name in read_results(tmp_path / "old") if name.endswith("calibrated")]
 
 
 def test_the_number_of_classes_comes_from_the_model_or_the_data_set_where_the_result_has_none(tmp_path):

@@ -151,6 +151,39 @@ def test_chance_is_known_for_the_side_order_index(results):
     assert math.isnan(of(table, "ce")["chance"])
 
 
+def write_calibrated(root, figures, **changes):
+    """Runs whose calibrated scores are these; None for one that has none."""
+    for method, scores in figures.items():
+        for split, score in enumerate(scores):
+            calibration = {} if score is None else {"temperature": 2.0, "test": {"rps": score, "nll": 2 * score}}
+            write_run(root, method=method, split=split, calibration=calibration, **changes)
+    return root
+
+
+def test_calibrated_scores_are_summed_up_and_tested_as_others_are(tmp_path):
+    table = summary(read_results(write_calibrated(tmp_path / "c", FIGURES)))
+    plain = summary(read_results(write_comparison(tmp_path / "p", FIGURES)))
+    for method in FIGURES:
+        row, same = of(table, method, "rps_calibrated"), of(plain, method, "mae")
+        for name in ("mean", "std", "n", "best", "difference", "n_pairs", "p_value", "p_wilcoxon", "effect"):
+            assert row[name] == pytest.approx(same[name], nan_ok=True)
+        assert of(table, method, "nll_calibrated")["mean"] == 2 * row["mean"]
+        assert of(table, method, "rps")["mean"] == 0.5
+    metrics = list(dict.fromkeys(table["metric"]))
+    assert metrics[metrics.index("rps") + 1] == "rps_calibrated"
+
+
+def test_a_data_set_without_calibrated_scores_has_no_rows_of_them(tmp_path):
+    write_calibrated(tmp_path / "new", {"ce": [0.5, None], "elb": [0.25, 0.25]}, dataset="new")
+    write_run(tmp_path / "old", method="ce", dataset="old")
+    table = summary(read_results(tmp_path / "new", tmp_path / "old"))
+    calibrated = table[table["metric"] == "rps_calibrated"]
+    assert list(zip(calibrated["dataset"], calibrated["method"], calibrated["n"], strict=True)) == [
+        ("new", "ce", 1), ("new", "elb", 2),
+    ]  # fmt: skip
+    assert "rps_calibrated" not in set(summary(read_results(tmp_path / "old"))["metric"])
+
+
 def test_the_papers_figures_stand_beside_both_variants(tmp_path):
     for label, variant in (("ld", "corrected"), ("ld-as_published", "as_published")):
         write_run(tmp_path, method="ld", label=label, dataset="fgnet", variant=variant, mae=5.0, soi_predicted=0.75)

@@ -72,6 +72,20 @@ def test_all_tables_can_be_against_a_row_of_ones_choice(folder):
     assert errors == ["1.250 ± 0.204", "1.000 ± 0.354", "0.500 ± 0.204‡"]
 
 
+def test_calibrated_scores_are_in_every_file_and_not_on_the_terminal(tmp_path):
+    for split in range(2):
+        calibration = {"temperature": 2.0, "test": {"rps": 0.25 + split, "nll": 1.5}}
+        write_run(tmp_path, method="ce", split=split, calibration=calibration)
+    paths = write_tables(tmp_path)
+    table = pd.read_csv(paths.csv).set_index("metric")
+    assert (table.loc["rps_calibrated", "mean"], table.loc["nll_calibrated", "n"]) == (0.75, 2)
+    markdown = paths.markdown.read_text()
+    assert "nll\\_calibrated ↓" in markdown
+    assert "0.750 ± 0.707" in markdown
+    assert r"rps\_calibrated $\downarrow$" in paths.latex.read_text()
+    assert "calibrated" not in shown(read_results(tmp_path))
+
+
 def test_a_single_run_has_tables_too(folder, tmp_path):
     run = tmp_path / "single"
     shutil.copytree(folder / "runs/elb/split0-fold0", run)

@@ -25,6 +25,8 @@ from onepeak.training.run import RESULT
 RUNS = "runs"
 ERROR = "error.json"
 PREDICTIONS = "predictions.parquet"
+CALIBRATED = ("rps", "nll")
+"""The metrics that are read of calibrated posteriors too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +50,9 @@ def read_results(*folders: str | Path) -> Frame:
         A table with the columns experiment (the folder), label (the row's name in tables), method, variant, settings
         (the method's own that were given, a dictionary), dataset, protocol, split, fold, seed, epochs, best_epoch,
         seconds, num_train, num_valid, num_test, num_classes and temperature (NaN where they are not known), folder (the
-        run's own), and a metric a column, such as `test_mae` and `valid_mae`. It is sorted within a folder, methods as
-        in the catalog, so that the order in which runs finished does not show.
+        run's own), and a metric a column, such as `test_mae` and `valid_mae`; `test_rps_calibrated` and
+        `test_nll_calibrated` are those of calibrated posteriors, and not there if no run has them. It is sorted within
+        a folder, methods as in the catalog, so that the order in which runs finished does not show.
     """
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
@@ -168,6 +171,11 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
                 f"{part}_{name}": value
                 for part, metrics in result["metrics"].items()
                 for name, value in numbers(metrics).items()
+            },
+            **{
+                f"test_{name}_calibrated": value
+                for name, value in numbers(result.get("calibration", {}).get("test", {})).items()
+                if name in CALIBRATED
             },
         }
     except (KeyError, TypeError, AttributeError) as error:

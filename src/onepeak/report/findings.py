@@ -183,9 +183,13 @@ def _against_sentence(mae: Frame, against: str) -> str:
         "significantly higher": real & (mae["difference"] > 0),
         "not told from it": mae["p_value"] >= LEVEL,
     }
-    said = [f"that of {_listed(names)} is {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
-    verdict = ", ".join(said) or "one run a method cannot tell the others from it"
-    return f"{_lowest(mae)}. Against the MAE of {spoken(against)}, {verdict}."
+    said = [f"{_listed(names)} is {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
+    if not said:
+        return f"{_lowest(mae)}; one run a method cannot tell the others from {spoken(against)}."
+    # Holm corrects for all of them, so that what the planned comparison finds alone may not be found here.
+    return (
+        f"{_lowest(mae)}. All tested together against {spoken(against)} (Holm), the MAE of {', that of '.join(said)}."
+    )
 
 
 def _lowest(mae: Frame) -> str:

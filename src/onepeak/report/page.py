@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from onepeak._extras import require
 from onepeak.data.listing import counted
 from onepeak.experiment.records import FailedRun
-from onepeak.metrics.catalog import METRICS, MetricRecord
+from onepeak.metrics.record import MetricRecord
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.made import Made
+from onepeak.report.measured import MEASURED
 from onepeak.report.section import Card, Chart, Choice, Layout, Section
 from onepeak.report.wide import WideTable
 from onepeak.training.run import versions
@@ -110,7 +111,7 @@ def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: 
         title=blocks[0].title if one else f"{len(blocks)} data sets",
         subtitle=blocks[0].subtitle if one else ", ".join(block.title for block in blocks),
         version=versions().get("onepeak", ""),
-        metrics=tuple(METRICS[name] for name in dict.fromkeys(metrics)),
+        metrics=tuple(MEASURED[name] for name in dict.fromkeys(metrics)),
         blocks=tuple(blocks),
         diagrams=tuple(diagrams),
         plotly_js=offline.get_plotlyjs(),

@@ -14,6 +14,7 @@ from onepeak.experiment.pairing import paired
 from onepeak.experiment.published import computed_as_printed, published_figure
 from onepeak.experiment.significance import cohen_dz, corrected_t_test, holm, rank_biserial, wilcoxon
 from onepeak.metrics.catalog import METRICS, MetricRecord
+from onepeak.report.measured import MEASURED
 
 LEVEL = 0.05
 """A difference is called real below this p-value."""
@@ -31,7 +32,8 @@ def summary(
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
-        metrics: Some keys of the catalog of metrics; all that the runs have if left out.
+        metrics: Some keys of the catalog of metrics, "rps_calibrated" or "nll_calibrated"; all that the runs have if
+            left out. The calibrated ones are left out of a data set whose runs come from before there were any.
         part: The part that was measured.
         against: The row that the others are tested against; the best one of each metric if left out.
 
@@ -55,8 +57,8 @@ def summary(
     if not len(results):
         raise InputError("`results` must hold at least one run, got none.")
     pandas = require("pandas", extra="data", purpose="A summary")
-    present = [record for record in METRICS if f"{part}_{record.name}" in results.columns]
-    records = present if metrics is None else [METRICS[name] for name in metrics]
+    present = [record for record in MEASURED if f"{part}_{record.name}" in results.columns]
+    records = present if metrics is None else [MEASURED[name] for name in metrics]
     for record in records:
         if record not in present:
             raise InputError(
@@ -67,6 +69,7 @@ def summary(
         row
         for title, runs in blocks(results)
         for record in records
+        if record.name in METRICS or runs[f"{part}_{record.name}"].notna().any()
         for row in _rows_of_metric(runs, title, record, f"{part}_{record.name}", against)
     ]
     found: Frame = pandas.DataFrame(rows, columns=list(COLUMNS))

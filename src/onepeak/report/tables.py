@@ -10,10 +10,10 @@ from onepeak.data.frame_types import Frame
 from onepeak.errors import InputError
 from onepeak.experiment.ranks import RankComparison, compare_ranks
 from onepeak.experiment.records import read_results
-from onepeak.metrics.catalog import METRICS
 from onepeak.report.diagram import write_diagram
 from onepeak.report.latex import latex_table
 from onepeak.report.markdown import markdown_table
+from onepeak.report.measured import MEASURED
 from onepeak.report.summary import summary
 from onepeak.report.wide import WideTable, wide_tables
 from onepeak.training.checkpoint import write_in_one_step
@@ -76,7 +76,7 @@ def write_summary(results: Frame, table: Frame, place: Path) -> TablePaths:
             path
             for metric in RANKED
             if (comparison := rank_comparison(results, metric)) is not None
-            for path in write_diagram(comparison, place / f"ranks-{metric}", title=METRICS[metric].title)
+            for path in write_diagram(comparison, place / f"ranks-{metric}", title=MEASURED[metric].title)
         ),
     )
     _write(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
@@ -105,7 +105,7 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     return compare_ranks(
         means[complete].to_numpy(dtype="float64"),
         tuple(complete),
-        higher_is_better=METRICS[metric].higher_is_better,
+        higher_is_better=MEASURED[metric].higher_is_better,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from onepeak.data.frame_types import Frame
 from onepeak.experiment.published import PAPER
-from onepeak.metrics.catalog import METRICS
+from onepeak.report.measured import MEASURED
 from onepeak.report.summary import LEVEL
 
 HEADLINES = ("mae", "soi_predicted", "soi_true", "unimodal", "accuracy", "rps")
@@ -122,7 +122,7 @@ def _measured(row: dict[Any, Any]) -> Cell:
 def _mark(row: dict[Any, Any]) -> str:
     if not row["p_value"] < LEVEL:
         return ""
-    if (row["difference"] > 0) == METRICS[row["metric"]].higher_is_better:
+    if (row["difference"] > 0) == MEASURED[row["metric"]].higher_is_better:
         return BETTER
     return WORSE
 
@@ -154,8 +154,8 @@ def _counted(numbers: dict[str, int]) -> str:
 
 
 def _decimals(metric: str) -> int:
-    return 4 if METRICS[metric].high == 1.0 else 3
+    return 4 if MEASURED[metric].high == 1.0 else 3
 
 
 def _headed(metric: str) -> str:
-    return f"{metric} {'↑' if METRICS[metric].higher_is_better else '↓'}"
+    return f"{metric} {'↑' if MEASURED[metric].higher_is_better else '↓'}"
