@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from onepeak.data.decode import MAX_PIXELS, UnreadablePictureError, _strict_pillow, decode_picture
+from onepeak.data.decode import (
+    MAX_PIXELS,
+    UnreadablePictureError,
+    _strict_pillow,
+    decode_picture,
+    highest_of_16_bits,
+)
 
 SMOOTH = np.asarray(
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (5, 6, 3), np.uint8)).resize((24, 20), Image.BICUBIC)
@@ -215,3 +221,10 @@ def test_cielab_is_refused_with_the_fix():
 
 def _chunk(name, content):
     return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "TIFF", "PPM"])
+def test_the_highest_value_is_told_of_16_bit_pictures_alone(kind):
+    assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)) == 4095
+    assert highest_of_16_bits(encoded(SMOOTH, kind)) is None
+    assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)[:16]) is None

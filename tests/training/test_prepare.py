@@ -2,7 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from PIL import Image
 
+from onepeak.data.manifest import ImageFiles
 from onepeak.data.resize import Resize
 from onepeak.training.feed import PictureFeed, RowFeed
 from onepeak.training.prepare import prepare
@@ -51,3 +53,12 @@ def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_p
     assert prepared.manifest.items.paths == ("0.png", "1.png", "3.png", "4.png", "5.png")
     assert prepared.manifest.labels.tolist() == [0, 1, 3, 0, 1]
     assert len(prepared.digests) == 5
+
+
+def test_pictures_that_are_nearly_black_are_told_of(tmp_path):
+    names = tuple(f"{number}.png" for number in range(4))
+    for name in names:
+        Image.fromarray(np.full((8, 8), 4000, np.uint16)).save(tmp_path / name)
+    manifest = replace(planted_pictures(4), items=ImageFiles(root=tmp_path, paths=names))
+    (note,) = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", quiet=True).notes
+    assert "no value above 4,000 of 65,535" in note

@@ -94,6 +94,26 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
             raise UnreadablePictureError(f"cut off or damaged: {error}") from error
 
 
+def highest_of_16_bits(data: bytes) -> int | None:
+    """The highest value that a 16-bit grey picture holds; None for other pictures, and for what cannot be read.
+
+    Args:
+        data: The bytes of the file.
+    """
+    with _strict_pillow(MAX_PIXELS):
+        try:
+            image = Image.open(io.BytesIO(data), formats=known_formats())
+            if not _has_16_bits(image, image) or image.width * image.height > MAX_PIXELS:
+                return None
+            import numpy as np
+
+            return int(np.asarray(image).max())
+        except MemoryError:
+            raise
+        except Exception:  # as in `decode_picture`, which says what is wrong
+            return None
+
+
 def upright_rgb(image: Image.Image) -> Image.Image:
     """An opened picture by the rules of `decode_picture`; what `Image.open` gives is upright 8-bit RGB only by luck.
 
@@ -161,10 +181,8 @@ def _upright(image: Image.Image) -> Image.Image:
 def _as_rgb(image: Image.Image, opened: Image.Image) -> Image.Image:
     """Converts any mode that Pillow opens; `opened` still knows the format of the file."""
     match image.mode:
-        case "I;16" | "I;16L" | "I;16B" | "I;16N":
+        case _ if _has_16_bits(image, opened):
             image = _eight_bits(image, inverted=_min_is_white(opened))
-        case "I" if opened.format in {"PNG", "PPM"}:  # 16 bits in the file, widened by Pillow
-            image = _eight_bits(image)
         case "I" | "F":
             raise UnreadablePictureError("32 bits a pixel have no agreed range of values; save it with 8 or 16 bits")
         case "LAB":
@@ -173,6 +191,11 @@ def _as_rgb(image: Image.Image, opened: Image.Image) -> Image.Image:
             white = Image.new("RGBA", image.size, "white")
             image = Image.alpha_composite(white, image.convert("RGBA"))
     return image.convert("RGB")
+
+
+def _has_16_bits(image: Image.Image, opened: Image.Image) -> bool:
+    """Also where Pillow widened them."""
+    return image.mode in ("I;16", "I;16L", "I;16B", "I;16N") or (image.mode == "I" and opened.format in ("PNG", "PPM"))
 
 
 def _eight_bits(image: Image.Image, *, inverted: bool = False) -> Image.Image:

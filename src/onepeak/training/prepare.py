@@ -8,8 +8,9 @@ from typing import Any
 
 import torch
 
+from onepeak.data.depth import depth_notes
 from onepeak.data.listing import counted, listed
-from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store import ImageStore, UnreadablePicturesWarning, build_store
@@ -30,6 +31,8 @@ class Prepared:
     """The pictures, in the manifest's order; None for a table."""
     digests: tuple[str, ...]
     """A hash of each item's content, for the leak check."""
+    doubts: tuple[str, ...] = ()
+    """What looks odd in the pictures."""
 
     def feed(self, split: Split, recipe: Recipe, device: torch.device) -> tuple[Feed, TableEncoder | None]:
         """Batches for one run; a table's encoder is learnt on the run's training part."""
@@ -43,12 +46,12 @@ class Prepared:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out, to be shown."""
+        """What was left out and what looks odd, to be shown."""
         bad = () if self.store is None else self.store.bad
         if not bad:
-            return ()
+            return self.doubts
         shown = listed(f"{picture.path}: {picture.reason}" for picture in bad)
-        return (f"left out {counted(len(bad), 'picture')} that cannot be read: {shown}",)
+        return (f"left out {counted(len(bad), 'picture')} that cannot be read: {shown}", *self.doubts)
 
     def suits(self) -> NetworkSettings:
         """The network for such data when nothing else is asked for."""
@@ -81,4 +84,5 @@ def prepare(
             manifest.items, recipe.resize, cache_dir=cache_dir, skip_bad=skip_bad, progress=False if quiet else None
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
-    return Prepared(manifest=kept, store=store, digests=store.digests)
+    doubts = depth_notes(kept.items) if isinstance(kept.items, ImageFiles) else ()
+    return Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)

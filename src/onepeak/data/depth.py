@@ -1,0 +1,33 @@
+"""Whether 16-bit pictures use their range: those of scanners often hold 12 bits, and are then nearly black."""
+
+import numpy as np
+
+from onepeak.data.decode import highest_of_16_bits
+from onepeak.data.listing import counted
+from onepeak.data.manifest import ImageFiles
+
+_LOOKED_AT = 16
+_HIGHEST_OF_12_BITS = 4095
+
+
+def depth_notes(files: ImageFiles) -> tuple[str, ...]:
+    """A note where the 16-bit pictures among some, spread over the data, hold no value of more than 12 bits.
+
+    Args:
+        files: Pictures on disk.
+    """
+    places = np.unique(np.linspace(0, len(files) - 1, _LOOKED_AT).round().astype(int)).tolist()
+    found = [highest for place in places if (highest := _highest(files, place)) is not None]
+    if not found or not 0 < max(found) <= _HIGHEST_OF_12_BITS:
+        return ()
+    return (
+        f"no value above {max(found):,} of 65,535 in {counted(len(found), '16-bit picture')} looked at, so that few of "
+        "256 shades are left: if they hold 12 bits, multiply the values by 16 and save them again",
+    )
+
+
+def _highest(files: ImageFiles, place: int) -> int | None:
+    try:
+        return highest_of_16_bits((files.root / files.paths[place]).read_bytes())
+    except OSError:  # told of when all are decoded
+        return None

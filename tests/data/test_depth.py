@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from onepeak.data.depth import depth_notes
+from onepeak.data.manifest import ImageFiles
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Writes pictures of one value each; gives the items."""
+
+    def write(values, dtype=np.uint16):
+        for number, value in enumerate(values):
+            Image.fromarray(np.full((4, 4), value, dtype)).save(tmp_path / f"{number:02}.png")
+        return ImageFiles(root=tmp_path, paths=tuple(f"{number:02}.png" for number in range(len(values))))
+
+    return write
+
+
+def test_twelve_bits_in_files_of_sixteen_are_told_once_with_what_to_do(files):
+    (note,) = depth_notes(files([4095, 100, 3871]))
+    assert note.startswith("no value above 4,095 of 65,535 in 3 16-bit pictures looked at")
+    assert "multiply the values by 16" in note
+
+
+def test_no_more_than_some_are_read_whatever_their_number(files):
+    (note,) = depth_notes(files([1000] * 40))
+    assert "in 16 16-bit pictures looked at" in note
+
+
+@pytest.mark.parametrize(("values", "dtype"), [([4096, 100], np.uint16), ([0, 0], np.uint16), ([10, 20], np.uint8)])
+def test_nothing_is_said_of_others(files, values, dtype):
+    assert depth_notes(files(values, dtype)) == ()
+
+
+def test_what_cannot_be_read_is_passed_over(files):
+    items = files([1000, 2000, 3000])
+    (items.root / "00.png").unlink()
+    (items.root / "01.png").write_bytes(b"no picture")
+    (note,) = depth_notes(items)
+    assert "3,000 of 65,535 in 1 16-bit picture looked at" in note
