@@ -16,17 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import onepeak
-from name_places import Boxes, places_of_names
+from name_places import name_points
 from onepeak.experiment.ranks import RankComparison, compare_ranks
 from onepeak.experiment.records import read_results
 from onepeak.report.diagram import critical_difference_diagram
 
-NEAR = 8.0
-"""Pixels from a point to its name that need no line between them."""
 METRICS = {
     "mae": False,
     "rps": False,
@@ -167,28 +164,10 @@ def scatter(table: pd.DataFrame) -> Figure:
     axes.set_ylabel("adjacent pairs out of order to the prediction, %")
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=len(COLOURS))
-    figure.draw_without_rendering()  # from here on it is known which pixel a value is at
-    name_points(axes, table.sort_values(["rank mae", "soi_predicted"]))
+    shown = table.sort_values(["rank mae", "soi_predicted"])
+    places = np.column_stack([shown["rank mae"], 100 - shown["soi_predicted"]])
+    name_points(axes, places, list(shown.index), [COLOURS[family] for family in shown["family"]])
     return figure
-
-
-def name_points(axes: Axes, table: pd.DataFrame) -> None:
-    """Writes each method's name beside its point, and a line to it where it is not near."""
-    points = axes.transData.transform(np.column_stack([table["rank mae"], 100 - table["soi_predicted"]]))
-    colours = [COLOURS[family] for family in table["family"]]
-    texts = [
-        axes.text(0, 0, name, fontsize=7, color=colour, ha="center", va="center", transform=None)
-        for name, colour in zip(table.index, colours, strict=True)
-    ]
-    extents = [text.get_window_extent() for text in texts]
-    sizes = np.array([[extent.width, extent.height] for extent in extents])
-    room = axes.get_window_extent()
-    names = places_of_names(points, sizes + np.array([6, 2]), Boxes(np.array([room.min]), np.array([room.max])))
-    for text, point, colour, low, high in zip(texts, points, colours, names.low, names.high, strict=True):
-        text.set_position(tuple((low + high) / 2))
-        line = np.array([point, np.clip(point, low, high)])
-        if np.linalg.norm(line[1] - line[0]) > NEAR:
-            axes.plot(*line.T, color=colour, linewidth=0.5, transform=None, zorder=0)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ Read: results/fgnet/runs (either form of the methods, any number of splits), res
 epochs) and results/fgnet-beyond/runs (other methods) where there are any, results/fgnet/explanations.toml (what
 explains a difference from a printed figure) and the experiments. Written: what stands between `<!-- made: NAME -->` and
 `<!-- end of made -->` in docs/reproduce.md, docs/paper.md, results/fgnet/README.md and results/fgnet-beyond/README.md,
-the pictures in results/fgnet, and docs/pictures/fgnet_posteriors.png.
+the pictures in both folders, and docs/pictures/fgnet_posteriors.png.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import pandas as pd
 
 from reproduction.against import against_table
 from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
-from reproduction.beyond import beyond_table, beyond_tests, goal
+from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
 from reproduction.cost import cost_table, fgnet_cost
 from reproduction.epochs import chosen_early, epochs_table, longest_table
 from reproduction.findings import claim, in_short, state
@@ -91,6 +91,8 @@ def main() -> None:
         path.write_text(page, encoding="utf-8", newline="\n")
     folder = options.root / "results/fgnet"
     write_pictures(read_runs(folder), folder, longer=longer_runs(options.root))
+    if (beyond := options.root / BEYOND).exists():
+        beyond_picture(read_runs(beyond.parent)).savefig(beyond.with_name("error-peaks.png"))
     runpy.run_path(str(options.root / "docs/pictures/fgnet_posteriors.py"), run_name="__main__")
     print(f"pages changed: {', '.join(old) or 'none'}")
 

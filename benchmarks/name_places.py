@@ -1,10 +1,14 @@
 """Where the names of points go in a picture: near them, and over nothing else."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
+
+NEAR = 8.0
+"""Pixels from a point to its name that need no line between them."""
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -79,3 +83,29 @@ def boxes_around(point: FloatArray, size: FloatArray) -> Iterator[Boxes]:
         for angle in np.pi / 8 * np.array([1, 0, 2, -1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]):
             middle = point + np.array([np.cos(angle), np.sin(angle)]) * (distance + size / 2)
             yield Boxes((middle - size / 2)[None], (middle + size / 2)[None])
+
+
+def name_points(axes: Axes, places: FloatArray, names: Sequence[str], colours: Sequence[str]) -> None:
+    """Writes a name beside each point, and a line to it where it is not near.
+
+    Args:
+        axes: With all points drawn, and limits that stay as they are.
+        places: The points, as drawn: one a row.
+        names: Of the points.
+        colours: Of the names.
+    """
+    axes.figure.draw_without_rendering()  # from here on it is known which pixel a value is at
+    points = axes.transData.transform(places)
+    texts = [
+        axes.text(0, 0, name, fontsize=7, color=colour, ha="center", va="center", transform=None)
+        for name, colour in zip(names, colours, strict=True)
+    ]
+    extents = [text.get_window_extent() for text in texts]
+    sizes = np.array([[extent.width, extent.height] for extent in extents])
+    room = axes.get_window_extent()
+    boxes = places_of_names(points, sizes + np.array([6, 2]), Boxes(np.array([room.min]), np.array([room.max])))
+    for text, point, colour, low, high in zip(texts, points, colours, boxes.low, boxes.high, strict=True):
+        text.set_position(tuple((low + high) / 2))
+        line = np.array([point, np.clip(point, low, high)])
+        if np.linalg.norm(line[1] - line[0]) > NEAR:
+            axes.plot(*line.T, color=colour, linewidth=0.5, transform=None, zorder=0)

@@ -1,7 +1,11 @@
 """Is order free? Methods that keep it beside those that do not, and how far the goal for one of them is met."""
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from name_places import name_points
+from onepeak.report.palette import styles
 from reproduction.against import Tested, against
 from reproduction.runs import figure
 from reproduction.text import number, p_value, spread, table
@@ -62,6 +66,25 @@ def goal(runs: pd.DataFrame) -> str:
     ]
     rows = [(aim, "met" if met else "**missed**", seen) for aim, met, seen in parts]
     return f"Chosen by the validation error: `{chosen}`.\n\n{table(('aim', '', 'seen'), rows)}"
+
+
+def beyond_picture(runs: pd.DataFrame) -> Figure:
+    """Error against posteriors with more peaks than one: accurate to the left, in order at the top."""
+    figure = Figure(figsize=(7.5, 4.5), dpi=130, layout="constrained")
+    axes = figure.subplots()
+    labels = _by_validation(runs)
+    means = runs.groupby("label")[["test_mae", "test_unimodal"]].mean().loc[labels]
+    looks = styles(dict(zip(runs["label"], runs["method"], strict=True)))
+    colours = [looks[label].colour for label in labels]
+    places = np.column_stack([means["test_mae"], 100 - 100 * means["test_unimodal"]])
+    axes.scatter(places[:, 0], places[:, 1], color=colours, s=22)
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(150, -0.3)
+    axes.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
+    axes.set(xlabel="MAE, years (mean of the splits)", ylabel="posteriors with more peaks than one, %")
+    axes.spines[["top", "right"]].set_visible(False)
+    name_points(axes, places, labels, colours)
+    return figure
 
 
 def _by_validation(runs: pd.DataFrame) -> list[str]:

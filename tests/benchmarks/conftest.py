@@ -20,9 +20,9 @@ def _load(name, file):
     spec.loader.exec_module(sys.modules[name])
 
 
+_load("name_places", "name_places.py")
 _load("reproduction", "reproduction/__init__.py")
 _load("fgnet", "fgnet.py")
-_load("name_places", "name_places.py")
 _load("catalog", "catalog.py")
 _load("label_counts", "label_counts.py")
 

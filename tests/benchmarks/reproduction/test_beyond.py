@@ -1,6 +1,6 @@
 import pytest
 
-from reproduction.beyond import beyond_table, beyond_tests, goal
+from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
 from reproduction.runs import read_runs
 
 
@@ -55,3 +55,10 @@ def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):
     cells = cells_of(goal(beyond).split("\n\n")[1])
     assert cells["the lowest MAE of all"][0] == "met"
     assert cells["MAE significantly below ELB's"][0] == "**missed**"
+
+
+def test_every_method_is_drawn_at_its_means(beyond):
+    (axes,) = beyond_picture(beyond).axes
+    (points,) = axes.collections
+    assert {text.get_text() for text in axes.texts} == {"elb", "ren", "slopes"}
+    assert points.get_offsets().tolist() == pytest.approx([[5.5, 4.0], [5.7, 100.0], [6.65, 40.0]])
