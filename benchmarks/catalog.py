@@ -166,7 +166,7 @@ def scatter(table: pd.DataFrame) -> Figure:
     figure.legend(frameon=False, fontsize=8, loc="outside lower center", ncols=len(COLOURS))
     shown = table.sort_values(["rank mae", "soi_predicted"])
     places = np.column_stack([shown["rank mae"], 100 - shown["soi_predicted"]])
-    name_points(axes, places, list(shown.index), [COLOURS[family] for family in shown["family"]])
+    name_points(figure, axes, places, list(shown.index), [COLOURS[family] for family in shown["family"]])
     return figure
 
 

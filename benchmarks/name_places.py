@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 NEAR = 8.0
 """Pixels from a point to its name that need no line between them."""
@@ -85,16 +86,17 @@ def boxes_around(point: FloatArray, size: FloatArray) -> Iterator[Boxes]:
             yield Boxes((middle - size / 2)[None], (middle + size / 2)[None])
 
 
-def name_points(axes: Axes, places: FloatArray, names: Sequence[str], colours: Sequence[str]) -> None:
+def name_points(figure: Figure, axes: Axes, places: FloatArray, names: Sequence[str], colours: Sequence[str]) -> None:
     """Writes a name beside each point, and a line to it where it is not near.
 
     Args:
-        axes: With all points drawn, and limits that stay as they are.
+        figure: The picture.
+        axes: Its axes, with all points drawn and limits that stay as they are.
         places: The points, as drawn: one a row.
         names: Of the points.
         colours: Of the names.
     """
-    axes.figure.draw_without_rendering()  # from here on it is known which pixel a value is at
+    figure.draw_without_rendering()  # from here on it is known which pixel a value is at
     points = axes.transData.transform(places)
     texts = [
         axes.text(0, 0, name, fontsize=7, color=colour, ha="center", va="center", transform=None)

@@ -83,7 +83,7 @@ def beyond_picture(runs: pd.DataFrame) -> Figure:
     axes.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
     axes.set(xlabel="MAE, years (mean of the splits)", ylabel="posteriors with more peaks than one, %")
     axes.spines[["top", "right"]].set_visible(False)
-    name_points(axes, places, labels, colours)
+    name_points(figure, axes, places, labels, colours)
     return figure
 
 
