@@ -68,8 +68,8 @@ def compare(
     skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,
     cache: options.Cache = None,
-    as_json: options.AsJson = False,
     against: options.Against = None,
+    as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Trains every method on the same splits, and says which is better and whether that is certain.
@@ -122,8 +122,8 @@ def compare(
         threads=threads,
         dry_run=dry_run,
         cache=cache,
+        against=against,
         as_json=as_json,
         quiet=quiet,
-        against=against,
     )
     compare_all(request)

@@ -64,11 +64,11 @@ Cost = Annotated[
     typer.Option("--cost", help="For --decide cost: a CSV of costs, a row a true class, a column a class decided on."),
 ]
 Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
 Against = Annotated[
     str | None,
     typer.Option("--against", help="The row of the table that others are tested against; the best if left out."),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

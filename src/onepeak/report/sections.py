@@ -7,7 +7,7 @@ import numpy as np
 from onepeak.data.listing import counted
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
-from onepeak.report.figures.confusion import interactive_confusion, printed_confusions, shares_by_class
+from onepeak.report.figures.confusion import has_numbers, interactive_confusion, printed_confusions, shares_by_class
 from onepeak.report.figures.curves import interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
@@ -71,7 +71,8 @@ def sections(evidence: Evidence) -> Iterator[Section]:
     yield Section(
         name="confusion",
         title="Confusion",
-        text="What each true class is taken for, over all test parts together; each line sums to 100 %.",
+        text="What each true class is taken for, over all test parts together; each line sums to 100 %."
+        + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
         charts=tuple(
             Chart(name=row, figure=interactive_confusion(each, classes, highest=highest))
             for row, each in confusions.items()

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from onepeak.report.figures.confusion import interactive_confusion, printed_confusions
 
@@ -9,8 +10,39 @@ def test_each_true_class_is_a_line_of_shares_from_the_top():
     figure = interactive_confusion(TABLE, ["low", "high"])
     assert figure.data[0].z.tolist() == [[0.75, 0.25], [0, 1]]
     assert figure.data[0].customdata.tolist() == TABLE.tolist()
-    assert figure.layout.yaxis.autorange == "reversed"
+    assert (figure.layout.xaxis.range, figure.layout.yaxis.range) == ((-0.5, 1.5), (1.5, -0.5))
     assert figure.layout.yaxis.ticktext == ("low", "high")
+
+
+def test_cells_say_their_per_cent_and_those_on_full_ink_have_a_colour_of_their_own():
+    figure = interactive_confusion(np.array([[3, 1, 0], [0, 2, 0], [1, 0, 199]]), ["low", "middle", "high"])
+    _, on_ink, others = figure.data
+    found = [dict(zip(zip(each.y, each.x, strict=True), each.text, strict=True)) for each in (on_ink, others)]
+    assert found == [{(1, 1): "100", (2, 2): "100"}, {(0, 0): "75", (0, 1): "25", (2, 0): "<1"}]
+    assert on_ink.textfont.color is not None
+    assert others.textfont.color is None  # the page sets it, for light and dark
+    assert {each.hoverinfo for each in (on_ink, others)} == {"skip"}
+
+
+@pytest.mark.parametrize("num_classes", [12, 13])
+def test_numbers_stand_in_the_cells_of_a_few_classes_only(num_classes):
+    names, table = [str(each) for each in range(num_classes)], np.eye(num_classes, dtype=np.int64)
+    few = num_classes == 12
+    assert len(interactive_confusion(table, names).data) == 1 + few
+    [axes] = printed_confusions({"ce": table}, names).axes
+    assert [each.get_text() for each in axes.texts if each.get_text()] == ["100"] * 12 * few
+
+
+def test_in_print_numbers_are_white_on_dark_cells_only():
+    [axes] = printed_confusions({"ce": TABLE}, ["low", "high"]).axes
+    assert [(each.get_text(), each.get_color()) for each in axes.texts if each.get_text()] == [
+        ("75", "white"), ("25", "black"), ("100", "white"),
+    ]  # fmt: skip
+
+
+def test_a_class_without_a_sample_has_no_number():
+    table = np.array([[1, 0], [0, 0]])
+    assert [each.text for each in interactive_confusion(table, ["low", "high"]).data[1:]] == [("100",)]
 
 
 def test_ten_methods_of_seventy_classes_fit_and_their_axes_stay_readable():

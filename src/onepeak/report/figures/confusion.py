@@ -1,13 +1,16 @@
 """What each true class is taken for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from onepeak.report.figures.canvas import (
+    FEW_CLASSES,
     Interactive,
     Printed,
+    PrintedAxes,
     class_ticks,
     interactive,
     name_classes,
@@ -18,6 +21,10 @@ from onepeak.report.figures.class_errors import Table
 from onepeak.report.palette import faint
 
 _INK = "#2f8fdc"
+_ON_INK = "#101418"
+"""Of numbers on cells that are nearly or wholly of that ink: on a light and on a dark page."""
+_FULL = 0.85
+"""From this share of the darkest on a cell is that; below it, the page's own colour of text is readable on both."""
 
 
 def shares_by_class(confusion: Table) -> npt.NDArray[np.float64]:
@@ -31,6 +38,23 @@ def shares_by_class(confusion: Table) -> npt.NDArray[np.float64]:
     count = confusion.sum(axis=1, keepdims=True)
     shares: npt.NDArray[np.float64] = np.divide(confusion, count, out=np.full(confusion.shape, np.nan), where=count > 0)
     return shares
+
+
+def has_numbers(num_classes: int) -> bool:
+    """Whether there is room for a number in every cell."""
+    return num_classes <= FEW_CLASSES
+
+
+def percent_text(share: float) -> str:
+    """What a cell says; nothing where it never happened, or where no sample is of the class.
+
+    Example:
+        >>> [percent_text(share) for share in (0.0, 0.004, 0.375, 1.0, np.nan)]
+        ['', '<1', '38', '100', '']
+    """
+    if not share > 0:
+        return ""
+    return "<1" if share < 0.01 else f"{100 * share:.0f}"
 
 
 def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: float = 1.0) -> Interactive:
@@ -53,11 +77,27 @@ def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: 
             hovertemplate="true %{y}, predicted %{x}: %{z:.0%} (%{customdata:,})<extra></extra>",
         )
     )
+    numbered, last = has_numbers(len(classes)), len(classes) - 0.5
+    if numbered:
+        for trace in _numbers(shares_by_class(confusion), highest):
+            figure.add_trace(trace)
+    shared = {"constrain": "domain", "showgrid": not numbered}
     figure.update_layout(
-        xaxis=name_classes({"constrain": "domain"}, classes),
-        yaxis=name_classes({"autorange": "reversed", "scaleanchor": "x", "constrain": "domain"}, classes),
+        xaxis=name_classes({"range": (-0.5, last), **shared}, classes),
+        yaxis=name_classes({"range": (last, -0.5), "scaleanchor": "x", **shared}, classes),
     )
     return figure
+
+
+def _numbers(shares: npt.NDArray[np.float64], highest: float) -> Iterator[Any]:
+    """The numbers in the cells: those on full ink, and the others in the page's colour of text."""
+    size = 12 if len(shares) <= FEW_CLASSES // 2 else 9
+    on_ink = shares >= _FULL * highest
+    for chosen, font in ((on_ink, {"size": size, "color": _ON_INK}), (~on_ink, {"size": size})):
+        rows, columns = np.nonzero(chosen & (shares > 0))
+        if len(rows):
+            text = [percent_text(share) for share in shares[rows, columns]]
+            yield plotly().Scatter(x=columns, y=rows, text=text, mode="text", textfont=font, hoverinfo="skip")
 
 
 def printed_confusions(confusions: Mapping[str, Table], classes: Sequence[str]) -> Printed:
@@ -65,10 +105,20 @@ def printed_confusions(confusions: Mapping[str, Table], classes: Sequence[str]) 
     figure, panels = small_multiples(len(confusions), height=2.2)
     ticks = class_ticks(classes, most=8)
     for axes, (row, confusion) in zip(panels, confusions.items(), strict=True):
-        axes.imshow(shares_by_class(confusion), vmin=0, vmax=1, cmap="Blues")
+        shares = shares_by_class(confusion)
+        axes.imshow(shares, vmin=0, vmax=1, cmap="Blues")
+        if has_numbers(len(classes)):
+            _print_numbers(axes, shares)
         axes.set_title(row, fontsize=8)
         axes.set_xticks(ticks, [classes[tick] for tick in ticks], rotation=90)
         axes.set_yticks(ticks, [classes[tick] for tick in ticks])
         axes.set_xlabel("predicted", fontsize=7)
         axes.set_ylabel("true", fontsize=7)
     return figure
+
+
+def _print_numbers(axes: PrintedAxes, shares: npt.NDArray[np.float64]) -> None:
+    size = 6.5 if len(shares) <= FEW_CLASSES // 2 else 4.5
+    for (row, column), share in np.ndenumerate(shares):
+        colour = "white" if share > 0.65 else "black"
+        axes.text(column, row, percent_text(share), ha="center", va="center", fontsize=size, color=colour)
