@@ -193,6 +193,8 @@ def test_pictures_left_out_and_settings_of_the_network_are_told(run, damaged, tm
     assert status == 0, errors
     assert "Note: left out 1 picture that cannot be read: 1/11.png: cut off or damaged" in errors
     assert "kmax = 0.5" in (tmp_path / "out" / "config.toml").read_text()
+    result = json.loads((tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json").read_text())
+    assert result["data"] == {"items": 11, "groups": None, "group_column": None, "left_out": 1}
 
 
 @pytest.mark.bad_input

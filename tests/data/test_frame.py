@@ -55,6 +55,8 @@ def test_labels_and_groups_of_missing_pictures_are_left_out_with_them(plant):
     assert data.items.paths == ("a.jpg", "c.jpg")
     assert data.labels.tolist() == [0, 1]
     assert data.groups == ("p", "q")
+    assert data.num_missing == 1
+    assert data.take([0]).num_missing == 1
 
 
 @pytest.mark.parametrize("column", ["patient", "Patient_ID", "PatientID", "case no", "slide", "ID"])

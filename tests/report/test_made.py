@@ -44,6 +44,29 @@ def test_the_commands_and_the_settings_are_told_where_they_are_written_down(fold
     assert made.config.startswith("data = 'mine'")
 
 
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ({"items": 1002, "groups": None, "group_column": None, "left_out": 0}, "1,002 items"),
+        ({"items": 1, "groups": 1, "group_column": None, "left_out": 0}, "1 item of 1 group"),
+        (
+            {"items": 1002, "groups": 82, "group_column": "patient", "left_out": 3},
+            "1,002 items of 82 groups (column patient); 3 pictures left out, missing or not readable (--skip-bad)",
+        ),
+    ],
+)
+def test_items_groups_and_what_was_left_out_are_told(tmp_path, data, text):
+    write_run(tmp_path, method="elb", data=data)
+    assert how_made(tmp_path, None, read_results(tmp_path)).facts["data"] == text
+
+
+@pytest.mark.parametrize(("dataset", "facts"), [("mine", {"data": "1,002 items"}), ("other", {})])
+def test_of_earlier_runs_the_settings_know_the_items(folder, dataset, facts):
+    (folder / "config.toml").write_text(f"[record]\ndataset = '{dataset}'\nitems = 1002\n")
+    found = how_made(folder, read_config(folder), read_results(folder)).facts
+    assert {name: text for name, text in found.items() if name == "data"} == facts
+
+
 def test_what_was_not_recorded_is_said_not_to_be(tmp_path):
     write_run(tmp_path, method="elb")
     facts = how_made(tmp_path, None, read_results(tmp_path)).facts

@@ -65,6 +65,7 @@ def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
     assert result.keys() >= KEYS
     assert (result["method"], result["dataset"], result["epochs"], result["seed"]) == ("elb", "planted", 3, 0)
     assert result["sizes"] == {"train": 60, "valid": 20, "test": 21}
+    assert result["data"] == {"items": 101, "groups": None, "group_column": None, "left_out": 0}
     assert result["seconds"] > 0
     for part in ("valid", "test"):
         assert result["metrics"][part].keys() == set(DEFAULT_NAMES)

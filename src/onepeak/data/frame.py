@@ -70,6 +70,7 @@ def from_frame(
     others = [column for column in frame.columns if column not in (label, group)]
     path = _path(frame, path, others)
     items: Items
+    num_rows = len(frame)
     if path is not None:
         items, kept, notes = check_pictures(
             frame[path].tolist(),
@@ -100,6 +101,7 @@ def from_frame(
         label_column=label,
         group_column=group,
         path_column=path,
+        num_missing=num_rows - len(frame),
         notes=(*ordered.notes, *notes, *grouped),
     )
 

@@ -97,6 +97,8 @@ class Manifest:
     """The column that the pictures of a list come from."""
     true_log_probs: npt.NDArray[np.float64] | None = None
     """The true posterior of each item (items x classes), known only for generated data."""
+    num_missing: int = 0
+    """Pictures of a list that were left out because they are not there."""
     notes: tuple[str, ...] = ()
     """What the reader chose on the user's behalf, to be shown."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import duration, listed
+from onepeak.data.listing import counted, duration, listed
 from onepeak.experiment.folder import CONFIG
 from onepeak.experiment.plan_file import RECORD
 from onepeak.training.run import RESULT
@@ -36,6 +36,7 @@ def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Mad
     seconds = float(runs["seconds"].sum())
     facts = {
         "runs": f"{len(runs):,}, seeds {listed(sorted(set(runs['seed'])))}",
+        "data": _data(first, {} if config is None else config.get(RECORD, {})),
         "protocol": listed(dict.fromkeys(runs["protocol"])),
         "samples": f"{first['sizes']['train']:,} to train on, {first['sizes']['valid']:,} to choose the epoch on, "
         f"{first['sizes']['test']:,} to test on (first run)",
@@ -49,6 +50,26 @@ def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Mad
         config=(folder / CONFIG).read_text(encoding="utf-8") if config is not None else "",
         facts={name: text for name, text in facts.items() if text},
     )
+
+
+def _data(first: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+    """How many items and groups there are, and how many were left out; what older records do not know is not said.
+
+    Args:
+        first: The result of the first run.
+        record: What the experiment's settings say of its data.
+    """
+    earlier = {"items": record["items"]} if "items" in record and record.get("dataset") == first["dataset"] else {}
+    data = first.get("data", earlier)
+    if "items" not in data:
+        return ""
+    told = counted(data["items"], "item")
+    if data.get("groups") is not None:
+        column = data.get("group_column")
+        told += f" of {counted(data['groups'], 'group')}" + (f" (column {column})" if column else "")
+    if data.get("left_out"):
+        told += f"; {counted(data['left_out'], 'picture')} left out, missing or not readable (--skip-bad)"
+    return told
 
 
 def _choice_of_epoch(by: str, epochs: int) -> str:

@@ -53,6 +53,17 @@ class Prepared:
         shown = listed(f"{picture.path}: {picture.reason}" for picture in bad)
         return (f"left out {counted(len(bad), 'picture')} that cannot be read: {shown}", *self.doubts)
 
+    @property
+    def counts(self) -> dict[str, Any]:
+        """How many items and groups there are and how many pictures were left out, for the record."""
+        groups = self.manifest.groups
+        return {
+            "items": len(self.manifest),
+            "groups": None if groups is None else len(set(groups)),
+            "group_column": self.manifest.group_column,
+            "left_out": self.manifest.num_missing + (0 if self.store is None else len(self.store.bad)),
+        }
+
     def suits(self) -> NetworkSettings:
         """The network for such data when nothing else is asked for."""
         if isinstance(self.manifest.items, FeatureRows):

@@ -155,6 +155,7 @@ def train_run(
         "class_weight": weights,
         "dataset": manifest.name,
         "num_classes": manifest.num_classes,
+        "data": prepared.counts,
         "protocol": split.protocol,
         "split": split.split,
         "fold": split.fold,
