@@ -5,6 +5,8 @@ import json
 import re
 from statistics import fmean
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import onepeak
@@ -96,6 +98,22 @@ def test_the_number_of_methods_compared_on_five_sets_is_that_of_the_records(path
         r"(\d+) methods(?: on (?:four tables|five data sets)|, one network)|of (\d+) by mean", text_of(path)
     )
     assert {int(one or other) for one, other in counts} == {len(compared)}
+
+
+def test_what_is_said_of_smooth_slopes_from_3_labels_to_100_is_what_was_measured():
+    runs = pd.read_csv(ROOT / "results" / "labels" / "runs.csv")
+    errors = runs.groupby(["data", "labels", "method"])[["mae", "rps_tempered"]].mean()
+    over = errors / errors.groupby(["data", "labels"]).min() - 1
+    mean, most = (100 * np.expm1(np.log1p(over).groupby("method").mean()), 100 * over.groupby("method").max())
+    own = {name: (mean.loc["smooth-slopes", name], most.loc["smooth-slopes", name]) for name in errors.columns}
+    derived = text_of("docs/slopes.md")
+    assert "on average {:.1f} % above the lowest of eleven methods and never more than {:.1f} %".format(
+        *own["mae"]
+    ) in (derived)
+    assert "as probabilities {:.1f} and {:.1f} %".format(*own["rps_tempered"]).replace(" 0.", " .") in derived
+    assert f"never more than {own['mae'][1]:.1f} % above" in text_of("docs/choose.md")
+    assert most["mae"].drop("smooth-slopes").min() > own["mae"][1]
+    assert over.index.get_level_values("method").nunique() == 11
 
 
 def test_every_committed_picture_is_named_by_the_script_that_makes_it():
