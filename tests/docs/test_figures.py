@@ -107,9 +107,8 @@ def test_what_is_said_of_smooth_slopes_from_3_labels_to_100_is_what_was_measured
     mean, most = (100 * np.expm1(np.log1p(over).groupby("method").mean()), 100 * over.groupby("method").max())
     own = {name: (mean.loc["smooth-slopes", name], most.loc["smooth-slopes", name]) for name in errors.columns}
     derived = text_of("docs/slopes.md")
-    assert "on average {:.1f} % above the lowest of eleven methods and never more than {:.1f} %".format(
-        *own["mae"]
-    ) in (derived)
+    above = "on average {:.1f} % above the lowest of eleven methods and never more than {:.1f} %"
+    assert above.format(*own["mae"]) in derived
     assert "as probabilities {:.1f} and {:.1f} %".format(*own["rps_tempered"]).replace(" 0.", " .") in derived
     assert f"never more than {own['mae'][1]:.1f} % above" in text_of("docs/choose.md")
     assert most["mae"].drop("smooth-slopes").min() > own["mae"][1]
