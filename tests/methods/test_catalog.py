@@ -131,7 +131,7 @@ def test_class_weights_reach_every_method(name):
         ("slope", r"Unknown method 'slope'. Did you mean 'slopes'\?"),
         (
             "",
-            r"Unknown method ''.* Those with class scores also with \+elb or \+pn or .*, as in mv\+elb\.",
+            r"Unknown method ''.* Those with class scores also with \+elb or \+pn or .*, as in mv\+elb;",
         ),
         ("xx+elb", r"Unknown method 'xx'"),
         ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian\."),

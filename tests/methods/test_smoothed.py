@@ -76,13 +76,14 @@ def test_everything_is_that_of_the_base_with_smoothed_outputs_for_any_leading_sh
         torch.testing.assert_close(own, expected)
     torch.testing.assert_close(smooth.log_probs(outputs), base.log_probs(given))
     assert torch.equal(smooth.predict(outputs), base.predict(given))
-    assert smooth.batchwise == base.batchwise
+    assert (smooth.batchwise, smooth.decision) == (base.batchwise, base.decision)
 
 
-def test_the_fast_mean_of_the_base_is_used():
+def test_the_fast_mean_of_the_base_is_used(monkeypatch):
     outputs, labels = torch.randn(6, 9), torch.randint(9, (6,))
-    smooth, base = (onepeak.method(name, num_classes=9) for name in ("smooth-elb", "elb"))
-    assert torch.equal(smooth.loss(outputs, labels), base.loss(smooth.smooth(outputs), labels))
+    smooth = onepeak.method("smooth-elb", num_classes=9)
+    monkeypatch.setattr(smooth.base, "mean_loss", lambda given, _: given.sum())
+    assert torch.equal(smooth.loss(outputs, labels), smooth.smooth(outputs).sum())
 
 
 def test_the_schedule_of_the_base_moves_on():
@@ -103,7 +104,12 @@ def test_bad_bases_and_names_are_told():
     with pytest.raises(InputError, match="`base` must be a method, got str"):
         Smoothed("elb")
     with pytest.raises(InputError, match="an output for each class or level, got Coral with 1"):
-        onepeak.method("smooth-coral", num_classes=5)
+        Smoothed(onepeak.method("coral", num_classes=5))
+    for name in ("coral", "gaussian", "po", "copoc+elb"):
+        with pytest.raises(InputError, match="'smooth-' must stand before a method with an output for each class or"):
+            onepeak.method(f"smooth-{name}", num_classes=2)
+    with pytest.raises(UnknownNameError, match=r"most also with smooth- before the name, as in smooth-elb\."):
+        onepeak.method("smoth-elb", num_classes=5)
     with pytest.raises(UnknownNameError, match=r"Unknown method 'ebl'\. Did you mean 'elb'"):
         onepeak.method("smooth-ebl", num_classes=5)
     with pytest.raises(InputError, match="outputs"):

@@ -60,4 +60,4 @@ def methods(
     )
     constraints = ", ".join(f"+{record.name} ({record.title})" for record in CONSTRAINTS)
     print_note(f"Put on any method with class scores, as in mv+elb: {constraints}.")
-    print_note("Before any with an output a class or level, as in smooth-elb: smooth- (neighbours learn together).")
+    print_note("Put before any with an output for each class or level, so that neighbours learn together: smooth-elb.")

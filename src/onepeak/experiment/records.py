@@ -95,8 +95,8 @@ def read_predictions(
 
     Args:
         run: The run's folder.
-        columns: Some of part, item, path, label, predicted, log_probs, digest; all of them if left out. Others are not
-            read from the disk.
+        columns: Some of part, item, path, label, predicted, log_probs; all of them if left out. Others are not read
+            from the disk.
         part: Only the samples of this part.
 
     Returns:

@@ -85,13 +85,17 @@ def method(
     base_name, plus, constraint_name = name.partition("+")
     if base_name not in METHODS and name.startswith(SMOOTH):
         plain = name.removeprefix(SMOOTH)
-        return Smoothed(method(plain, num_classes=num_classes, variant=variant, class_weight=class_weight, **settings))
+        base = method(plain, num_classes=num_classes, variant=variant, class_weight=class_weight, **settings)
+        _check_neighbours(METHODS[plain.partition("+")[0]])
+        return Smoothed(base)
     try:
         record = METHODS[base_name]
     except UnknownNameError as error:
         endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
         raise UnknownNameError(
-            f"{error} Those with class scores also with {endings}, as in mv+elb.", page="choose"
+            f"{error} Those with class scores also with {endings}, as in mv+elb; most also with {SMOOTH} before the "
+            f"name, as in {SMOOTH}elb.",
+            page="choose",
         ) from None
     constraint = CONSTRAINTS[constraint_name] if plus else None
     check_choice("variant", variant, get_args(Variant))
@@ -118,3 +122,11 @@ def method(
         return base
     others = {key: value for key, value in settings.items() if key not in record.settings}
     return Constrained(base, constraint.build(num_classes, **others))
+
+
+def _check_neighbours(record: MethodRecord) -> None:
+    if record.num_outputs not in ("c", "c-1") or record.family == "distribution":
+        raise InputError(
+            f"{SMOOTH!r} must stand before a method with an output for each class or level, got {record.name!r}, whose "
+            "outputs are other numbers."
+        )

@@ -12,7 +12,7 @@ from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scor
 from onepeak.errors import InputError
 from onepeak.methods.exact import ExactTable
 from onepeak.methods.method import Method
-from onepeak.methods.slopes import Slopes
+from onepeak.methods.slopes import Slopes, SlopesLevels
 
 MOST_TABLED = 512
 """Up to this many outputs their averages are one product with a table, whose time grows with the square of them."""
@@ -105,7 +105,12 @@ class Smoothed(Method):
 
 
 def smooth_slopes(
-    num_classes: int, *, weight: float = 0.1, temperature: float = 1.0, class_weight: PerClass | None = None
+    num_classes: int,
+    *,
+    weight: float = 0.1,
+    levels: SlopesLevels = "squared",
+    temperature: float = 1.0,
+    class_weight: PerClass | None = None,
 ) -> Smoothed:
     """`Slopes` of outputs that are averaged over neighbouring levels.
 
@@ -114,6 +119,7 @@ def smooth_slopes(
     Args:
         num_classes: Number of classes, at least 2.
         weight: The weight of cross-entropy on the accumulated scores.
+        levels: "squared" or "logistic": the loss of a level, see `Slopes`.
         temperature: That of the posterior; the loss does not use it.
         class_weight: A weight of each class.
 
@@ -121,7 +127,8 @@ def smooth_slopes(
         >>> smooth_slopes(4).predict(torch.tensor([3.0, -3.0, -3.0]))
         tensor(1)
     """
-    return Smoothed(Slopes(num_classes, weight=weight, temperature=temperature, class_weight=class_weight))
+    slopes = Slopes(num_classes, weight=weight, levels=levels, temperature=temperature, class_weight=class_weight)
+    return Smoothed(slopes)
 
 
 def smoothed(outputs: Outputs) -> Outputs:

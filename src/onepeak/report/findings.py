@@ -150,7 +150,8 @@ def _error_sentence(planned: PlannedComparison) -> str:
     figures = f"({mine:.{digits}f} against {other:.{digits}f})"
     gap = f"{abs(mine - other):.{digits}f}"
     if float(gap) == 0:
-        return f"Their MAE is the same {figures}."
+        tested = "" if np.isnan(planned.p_value) else f" ({p_text(planned.p_value)}, n = {planned.n})"
+        return f"Their MAE is the same to the last digit shown {figures}{tested}."
     difference = f"Its MAE is {'lower' if mine < other else 'higher'} by {gap} {figures}"
     if np.isnan(planned.p_value):
         return f"{difference}; with one run of each, whether that is more than chance cannot be said."

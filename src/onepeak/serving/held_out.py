@@ -14,7 +14,7 @@ from onepeak.experiment.records import PREDICTIONS, read_predictions
 from onepeak.serving.evaluation import with_classes_of
 from onepeak.serving.model import Model
 from onepeak.serving.table_rows import recoded
-from onepeak.training.trained_items import short
+from onepeak.training.trained_items import HELD_OUT_ITEMS, load_held_out_items, short
 
 HeldOut: TypeAlias = Literal["valid", "test"]
 _TITLES: dict[HeldOut, str] = {"valid": "validation", "test": "test"}
@@ -62,10 +62,15 @@ def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
     why = f"`part` (--part) needs to know what was held out when the model was trained, which {folder}"
     if not (folder / PREDICTIONS).is_file():
         raise InputError(f"{why} does not say without {PREDICTIONS}: copy the folder of the training whole.")
-    columns = read_predictions(folder, part=part)
-    if "digest" not in columns:
-        raise InputError(f"{why} does not say, as an earlier version wrote it: train again, or measure on other data.")
-    return Counter(zip(columns["digest"].tolist(), columns["label"].tolist(), strict=True))
+    rows = read_predictions(folder, columns=["part", "label"])
+    items = load_held_out_items(folder)
+    if len(items) != len(rows["part"]):
+        raise InputError(
+            f"{why} does not say without its own {HELD_OUT_ITEMS}: copy the folder of the training whole, or train "
+            "again if an earlier version wrote it."
+        )
+    told = zip(rows["part"].tolist(), items, rows["label"].tolist(), strict=True)
+    return Counter((item, label) for name, item, label in told if name == part)
 
 
 def _digests(data: Manifest, model: Model) -> list[str]:

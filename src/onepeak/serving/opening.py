@@ -6,6 +6,7 @@ from pathlib import Path
 from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order
 from onepeak.data.frame import PATH
+from onepeak.data.listing import listed
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.table_file import read_table
@@ -42,7 +43,14 @@ def open_for(
         group = group or _known(model.description.group, columns)
         path = path or _known(model.description.path, columns)
     if columns is not None or data in DATASETS or Path(data).expanduser().is_dir():
-        check_kind(model, pictures=columns is None or path is not None or PATH in columns)
+        pictures = columns is None or path is not None or PATH in columns
+        if columns is not None and not pictures and model.description.table is None:
+            raise InputError(
+                "The data must be pictures, as the model was trained on, got a table without a column "
+                f"`{model.description.path or PATH}`: {data} has {listed(columns)}. If one of them names pictures, say "
+                "it with --path."
+            )
+        check_kind(model, pictures=pictures)
     try:
         return open_data(data, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad)
     except InputError as error:

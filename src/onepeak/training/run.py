@@ -28,7 +28,7 @@ from onepeak.training.loop import Loop
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
 from onepeak.training.recipe import Recipe
-from onepeak.training.trained_items import save_trained_items, short
+from onepeak.training.trained_items import save_held_out_items, save_trained_items
 from onepeak.training.watch import Watch
 
 if TYPE_CHECKING:
@@ -181,6 +181,7 @@ def train_run(
     if fabric.is_global_zero:
         write_history(trained.history, folder)
         write_predictions(parts, prepared, folder / "predictions.parquet")
+        save_held_out_items(folder, [prepared.digests[item] for part in parts.values() for item in part.indices])
         save_trained_items(folder, [prepared.digests[item] for item in split.train])
         save_model(folder, description, network.state_dict())
         text = json_text(result)
@@ -234,7 +235,7 @@ def _hash(content: Iterable[bytes]) -> str:
 
 
 def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: Path) -> None:
-    """One row a sample of the validation and test parts, with its whole posterior and a hash of its content."""
+    """One row a sample of the validation and test parts, with its whole posterior."""
     pandas = require("pandas", extra="data", purpose="The predictions")
     frames = [
         pandas.DataFrame(
@@ -247,7 +248,6 @@ def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: P
                 "label": part.labels.numpy(),
                 "predicted": part.predicted.numpy(),
                 "log_probs": list(part.log_probs.numpy()),
-                "digest": [short(prepared.digests[i]) for i in part.indices],
             }
         )
         for name, part in parts.items()
