@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 import typer
 from PIL import Image
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 from onepeak.cli.evaluate import evaluate
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS, NAMES
-from trained_models import picture_run, table_run
+from trained_models import picture_run, table_run, write_table
 
 
 @pytest.fixture
@@ -48,6 +49,9 @@ def test_json_has_every_metric_the_chance_level_and_the_counts(run, listed):
         for name, value in expected.items()
     }
     assert record["chance"] == {"soi_predicted": 0.625, "soi_true": 0.5}
+    assert [sum(row) for row in record["confusion"]] == list(record["classes"].values())
+    right = sum(row[place] for place, row in enumerate(record["confusion"]))
+    assert right / record["items"] == pytest.approx(record["metrics"]["accuracy"])
     assert record["items"] == sum(record["classes"].values()) == len(picture_run().split.test)
     assert (record["dataset"], record["method"], record["failed"]) == ("scans", "elb", [])
 
@@ -95,7 +99,7 @@ def test_the_wrong_kind_of_data_is_told_first(run, listed):
         run(table_run().folder, "biopsies")
     with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
         run(table_run().folder, listed.parent)
-    with pytest.raises(InputError, match="must be pictures, as the model was trained on, got rows of a table"):
+    with pytest.raises(InputError, match="must be pictures, as the model was trained on, got a table without a column"):
         run(picture_run().folder, table_run().folder.parent / "grades.csv")
 
 
@@ -135,3 +139,17 @@ def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):
         assert "trained on copies of" in output
     whole = run(folder, path)
     assert "--part test measures what it never saw" in whole
+
+
+def test_twelve_bits_in_files_of_sixteen_are_told(run, listed):
+    for path in listed.parent.glob("*.png"):
+        grey = np.asarray(Image.open(path).convert("L")).astype(np.uint16)
+        Image.fromarray(grey * 16).save(path)
+    assert "no value above" in run(picture_run().folder, listed, "--label", "grade")
+
+
+def test_with_few_classes_the_table_tells_what_was_given_in_their_place(run, tmp_path):
+    rows = [line.split() for line in run(table_run().folder, write_table(tmp_path / "grades.csv", 90)).splitlines()]
+    given = [[int(number) for number in row[1:]] for row in rows if row and row[0] in ("low", "middle", "high")]
+    assert [sum(row[2:]) for row in given] == [row[0] for row in given]
+    assert [row[1] for row in given] == [row[2 + place] for place, row in enumerate(given)]

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import typer
 from PIL import Image
@@ -68,6 +69,12 @@ def test_a_folder_gives_a_row_a_picture_in_order(run, folder):
     assert [float(row["log_prob_g3"]) for row in rows] == said.log_probs[:, 2].tolist()
     assert [float(row["p_g3"]) for row in rows] == pytest.approx(said.log_probs[:, 2].exp().tolist(), rel=1e-6)
     assert [float(row["soi"]) for row in rows] == pytest.approx(said.soi.tolist(), abs=1e-6)
+
+
+def test_twelve_bits_in_files_of_sixteen_are_told(run, tmp_path):
+    Image.fromarray(np.full((64, 64), 3000, np.uint16)).save(tmp_path / "scan.png")
+    assert "no value above 3,000 of 65,535" in run(picture_run().folder, tmp_path, "--csv", ON_CPU).stderr
+    assert run(picture_run().folder, tmp_path, "--csv", ON_CPU, "--quiet").stderr == ""
 
 
 def test_csv_is_what_a_pipe_gets_by_default(run, folder):

@@ -3,17 +3,16 @@ import pytest
 from PIL import Image
 
 from onepeak.data.depth import depth_notes
-from onepeak.data.manifest import ImageFiles
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Writes pictures of one value each; gives the items."""
+    """Writes pictures of one value each; gives their paths."""
 
     def write(values, dtype=np.uint16):
         for number, value in enumerate(values):
             Image.fromarray(np.full((4, 4), value, dtype)).save(tmp_path / f"{number:02}.png")
-        return ImageFiles(root=tmp_path, paths=tuple(f"{number:02}.png" for number in range(len(values))))
+        return [tmp_path / f"{number:02}.png" for number in range(len(values))]
 
     return write
 
@@ -36,7 +35,7 @@ def test_nothing_is_said_of_others(files, values, dtype):
 
 def test_what_cannot_be_read_is_passed_over(files):
     items = files([1000, 2000, 3000])
-    (items.root / "00.png").unlink()
-    (items.root / "01.png").write_bytes(b"no picture")
+    items[0].unlink()
+    items[1].write_bytes(b"no picture")
     (note,) = depth_notes(items)
     assert "3,000 of 65,535 in 1 16-bit picture looked at" in note

@@ -1,8 +1,9 @@
 import math
 
+import pandas as pd
 import pytest
 
-from onepeak.errors import InputError
+from onepeak.errors import InputError, UnknownNameError
 from onepeak.experiment.pairing import paired
 from onepeak.experiment.records import read_results
 from run_folders import write_comparison, write_run
@@ -50,3 +51,9 @@ def test_two_runs_of_one_split_and_fold_are_refused(tmp_path):
     results = read_results(tmp_path).replace({"label": {"again": "ce"}})
     with pytest.raises(InputError, match="must have one run of 'ce' on split 0, fold 0, got more"):
         paired(results, "test_mae", "ce", "elb")
+
+
+def test_a_row_that_is_not_there_is_named():
+    runs = pd.DataFrame({"label": ["ce", "elb"], "split": 0, "fold": 0, "test_mae": 1.0, "num_test": 2, "num_train": 6})
+    with pytest.raises(UnknownNameError, match=r"Unknown row of `results` 'cee'\. Did you mean 'ce'"):
+        paired(runs, "test_mae", "elb", "cee")

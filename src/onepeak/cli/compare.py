@@ -32,7 +32,10 @@ def compare(
     splits: Annotated[
         int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
     ] = None,
-    folds: Annotated[int | None, typer.Option("--folds", help="How many folds each split has; a run a fold.")] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", help="Folds of each split that are run; kfold makes five or more."),
+    ] = None,
     recipe: Annotated[str | None, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,

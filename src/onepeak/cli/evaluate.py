@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
     from onepeak.serving.evaluation import Evaluation
     from onepeak.serving.model import Model
 
+_MOST_COLUMNS = 8
+"""Of a table of what was given to which class; --json has it whole."""
 _MOST_FAILED = 5
 
 
@@ -100,6 +102,7 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "items": len(found.labels),
         "trained_on": found.num_trained_on,
         "classes": dict(zip(model.classes, found.class_counts, strict=True)),
+        "confusion": found.confusion,
         "metrics": {name: value if math.isfinite(value) else None for name, value in found.metrics.items()},
         "calibrated": {name: value if math.isfinite(value) else None for name, value in found.calibrated.items()},
         "paradoxical": found.paradoxical,
@@ -127,6 +130,16 @@ def _calibrated(found: "Evaluation") -> list[tuple[str, str, str]]:
     return [*rows, ("paradoxical", f"{found.paradoxical:.4f}", title)]
 
 
+def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """For each class how many items there are and how many were given it; with few classes, given which others too."""
+    given = classes if len(classes) <= _MOST_COLUMNS else ()
+    rows = [
+        (name, f"{count:,}", f"{row[place]:,}", *(f"{number:,}" for number in row[: len(given)]))
+        for place, (name, count, row) in enumerate(zip(classes, found.class_counts, found.confusion, strict=True))
+    ]
+    return ("class", "items", "right", *(f"given {name}" for name in given)), rows
+
+
 def _show(model: "Model", name: str, found: "Evaluation") -> None:
     from onepeak.data.listing import counted
     from onepeak.metrics.catalog import METRICS
@@ -145,9 +158,8 @@ def _show(model: "Model", name: str, found: "Evaluation") -> None:
     print_table(("metric", "value", "better", "chance", "what it is"), rows)
     typer.echo()
     print_table(("as predicted", "value", "what it is"), _calibrated(found))
-    counts = [(each, f"{count:,}") for each, count in zip(model.classes, found.class_counts, strict=True)]
     typer.echo()
-    print_table(("class", "items"), counts)
+    print_table(*_by_class(model.classes, found))
     for note in found.notes:
         print_note(f"Note: {note}")
     for row in found.failed[:_MOST_FAILED]:

@@ -107,6 +107,7 @@ def _answers(
     model: "Model", inputs: list[Path], path: str | None, batch_size: int | None, reading: "Reading"
 ) -> "tuple[Iterator[Row], int, SourceName, tuple[str, ...]]":
     """The rows, how many there will be, what they are called by, and notes."""
+    from onepeak.data.depth import depth_notes
     from onepeak.data.frame import PATH
     from onepeak.serving import picture_paths
     from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
@@ -119,7 +120,7 @@ def _answers(
         paths = picture_paths(inputs, columns=known if path is None else (path,))
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, paths, batch_size=size, reading=reading)
-        return rows, len(paths), "path", reading.notes(model.description.calibration)
+        return rows, len(paths), "path", (*depth_notes(paths), *reading.notes(model.description.calibration))
     if path is not None:
         raise InputError("`--path` has no use for a model of a table: leave it out.")
     if len(inputs) != 1:

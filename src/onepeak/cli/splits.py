@@ -36,7 +36,8 @@ def splits(
         int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
     ] = None,
     num_folds: Annotated[
-        int | None, typer.Option("--folds", help="How many folds each split has; a run a fold.")
+        int | None,
+        typer.Option("--folds", help="Folds of each split that are run; kfold makes five or more."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed is another series.")] = 0,
     skip_bad: Annotated[

@@ -1,23 +1,25 @@
 """Whether 16-bit pictures use their range: those of scanners often hold 12 bits, and are then nearly black."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 
 from onepeak.data.decode import highest_of_16_bits
 from onepeak.data.listing import counted
-from onepeak.data.manifest import ImageFiles
 
 _LOOKED_AT = 16
 _HIGHEST_OF_12_BITS = 4095
 
 
-def depth_notes(files: ImageFiles) -> tuple[str, ...]:
+def depth_notes(paths: Sequence[Path]) -> tuple[str, ...]:
     """A note where the 16-bit pictures among some, spread over the data, hold no value of more than 12 bits.
 
     Args:
-        files: Pictures on disk.
+        paths: Pictures on disk.
     """
-    places = np.unique(np.linspace(0, len(files) - 1, _LOOKED_AT).round().astype(int)).tolist()
-    found = [highest for place in places if (highest := _highest(files, place)) is not None]
+    places = np.unique(np.linspace(0, len(paths) - 1, _LOOKED_AT).round().astype(int)).tolist()
+    found = [highest for place in places if (highest := _highest(paths[place])) is not None]
     if not found or not 0 < max(found) <= _HIGHEST_OF_12_BITS:
         return ()
     return (
@@ -26,8 +28,8 @@ def depth_notes(files: ImageFiles) -> tuple[str, ...]:
     )
 
 
-def _highest(files: ImageFiles, place: int) -> int | None:
+def _highest(path: Path) -> int | None:
     try:
-        return highest_of_16_bits((files.root / files.paths[place]).read_bytes())
+        return highest_of_16_bits(path.read_bytes())
     except OSError:  # told of when all are decoded
         return None

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._registry import unknown_name
 from onepeak.data.frame_types import Frame
 from onepeak.errors import InputError
 
@@ -38,6 +39,9 @@ def paired(results: Frame, column: str, first: str, second: str) -> Pairs:
         >>> paired(runs, "test_mae", "elb", "ce").differences
         array([-0.5 , -0.25])
     """
+    for label in (first, second):
+        if label not in set(results["label"]):
+            raise unknown_name("row of `results`", label, dict.fromkeys(results["label"]))
     one, other = _by_split(results, column, first), _by_split(results, column, second)
     shared = sorted(one.keys() & other.keys())
     ratios = [one[key].test_train_ratio for key in shared]

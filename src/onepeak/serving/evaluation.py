@@ -7,12 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from onepeak.data.depth import depth_notes
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
 from onepeak.data.order import shown_order
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store.failures import BadPicture, UnreadablePicturesError
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import NAMES
+from onepeak.metrics.functional import confusion_matrix
 from onepeak.serving.costs import costs_of
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.opening import check_kind
@@ -52,6 +54,12 @@ class Evaluation:
     """The pictures that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf, to be shown."""
+
+    @property
+    def confusion(self) -> list[list[int]]:
+        """How many items of each class (row) were given each label (column)."""
+        table = confusion_matrix(self.prediction.labels, self.labels, num_classes=len(self.class_counts))
+        return [[int(count) for count in row] for row in table.tolist()]
 
     @property
     def num_trained_on(self) -> int:
@@ -116,7 +124,7 @@ def evaluate(
         labels=labels,
         trained_on=_trained_on(model, items),
         failed=failed,
-        notes=(*data.notes, *notes, *prediction.notes),
+        notes=(*data.notes, *notes, *_depth_notes(data), *prediction.notes),
     )
 
 
@@ -171,3 +179,8 @@ def _predict_pictures(
         source_name="path" if isinstance(items, ImageFiles) else "item",
     )
     return prediction, good, failed
+
+
+def _depth_notes(data: Manifest) -> tuple[str, ...]:
+    items = data.items
+    return depth_notes([items.root / path for path in items.paths]) if isinstance(items, ImageFiles) else ()

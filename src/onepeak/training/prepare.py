@@ -95,5 +95,6 @@ def prepare(
             manifest.items, recipe.resize, cache_dir=cache_dir, skip_bad=skip_bad, progress=False if quiet else None
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
-    doubts = depth_notes(kept.items) if isinstance(kept.items, ImageFiles) else ()
+    files = kept.items
+    doubts = depth_notes([files.root / path for path in files.paths]) if isinstance(files, ImageFiles) else ()
     return Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
