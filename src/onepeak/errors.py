@@ -2,12 +2,13 @@
 
 from typing import Literal, TypeAlias
 
-Page: TypeAlias = Literal["start", "images", "table", "choose", "trust", "serve", "scale", "paper"]
+Page: TypeAlias = Literal["start", "images", "table", "recipes", "choose", "trust", "serve", "scale", "paper"]
 """A page of the documentation that helps somebody who meets an error."""
 _TITLES: dict[Page, str] = {
     "start": "Start",
     "images": "Your images",
     "table": "Your table",
+    "recipes": "Recipes and networks",
     "choose": "Which method should I choose",
     "trust": "Inspect and trust",
     "serve": "Serve and export",

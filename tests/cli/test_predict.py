@@ -110,6 +110,7 @@ def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json
     result = run(picture_run().folder, folder, "--out", tmp_path / name, ON_CPU)
     lines = (tmp_path / name).read_text().splitlines()
     assert result.stdout == ""
+    assert f"answers: {tmp_path / name}" in result.stderr
     assert len(lines) == (5 if is_json else 6)
     assert lines[-1].startswith('{"path"' if is_json else str(folder))
 

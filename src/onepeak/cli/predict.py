@@ -95,6 +95,8 @@ def predict(
         typer.echo(f"onepeak: {failed:,} of {total:,} could not be answered; their rows say why.", err=True)
     if failed == total:
         raise typer.Exit(1)
+    if out is not None and not quiet:
+        typer.echo(f"answers: {out}", err=True)
 
 
 def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:

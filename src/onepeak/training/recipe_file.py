@@ -40,7 +40,15 @@ def read_recipe(name: str) -> dict[str, Any]:
         return {BASE: name}
     content = read_toml(Path(name), wanted="`--recipe` must be auto, paper or a TOML file")
     table = content.get("recipe")
-    return table if isinstance(table, dict) else content
+    if isinstance(table, dict):
+        return table
+    if "network" in content:
+        raise InputError(
+            f"{name}: [network] is no part of a recipe: say it with --backbone and --network, or in the file of an "
+            "experiment.",
+            page="recipes",
+        )
+    return content
 
 
 def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
