@@ -22,7 +22,15 @@ from onepeak.experiment.run_folder import claim
 CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
 """What every reader of `result.json` may rely on."""
 
-FILES = {"result.json", "history.csv", "predictions.parquet", "model.safetensors", "onepeak.json", "trained_items.txt"}
+FILES = {
+    "result.json",
+    "history.csv",
+    "predictions.parquet",
+    "model.safetensors",
+    "onepeak.json",
+    "trained_items.txt",
+    "held_out_items.txt",
+}
 FILES |= {".claim"}  # by which a process keeps others out
 
 OTHERS = [

@@ -101,6 +101,16 @@ def status_of(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+def ended_within(child, seconds):
+    """Whether a child ended by itself by then."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def killed_at_random(opened, folder, *, fewest=10):
     """Kills of the whole group until a comparison is done; the folders, and the finished runs at every kill."""
     chance = random.Random(0)
@@ -113,8 +123,10 @@ def killed_at_random(opened, folder, *, fewest=10):
         name = f"killed{len(kills)}"
         status, patience = KILLED, duration
         while status == KILLED:
+            start = time.perf_counter()
             child = started(lambda name=name: train(opened, folder / name))
-            time.sleep(chance.uniform(0.1, 0.55) * patience)
+            if ended_within(child, chance.uniform(0.1, 0.55) * patience):
+                duration = min(duration, time.perf_counter() - start)  # else none is killed on a less busy machine
             patience *= 1.1  # on a machine that has become busy too, it comes to an end
             with contextlib.suppress(ProcessLookupError):  # it is done already
                 os.killpg(child, signal.SIGKILL)

@@ -60,6 +60,7 @@ def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
         "model.safetensors",
         "onepeak.json",
         "trained_items.txt",
+        "held_out_items.txt",
     }
     assert json.loads((folder / "result.json").read_text()) == result
     assert result.keys() >= KEYS
