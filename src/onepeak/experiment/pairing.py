@@ -42,6 +42,11 @@ def paired(results: Frame, column: str, first: str, second: str) -> Pairs:
     for label in (first, second):
         if label not in set(results["label"]):
             raise unknown_name("row of `results`", label, dict.fromkeys(results["label"]))
+    return pairs_there_are(results, column, first, second)
+
+
+def pairs_there_are(results: Frame, column: str, first: str, second: str) -> Pairs:
+    """The same; none where a method has no run."""
     one, other = _by_split(results, column, first), _by_split(results, column, second)
     shared = sorted(one.keys() & other.keys())
     ratios = [one[key].test_train_ratio for key in shared]

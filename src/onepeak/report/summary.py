@@ -10,7 +10,7 @@ from onepeak._registry import unknown_name
 from onepeak.data.frame_types import Frame
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
-from onepeak.experiment.pairing import paired
+from onepeak.experiment.pairing import pairs_there_are
 from onepeak.experiment.published import computed_as_printed, published_figure
 from onepeak.experiment.significance import cohen_dz, corrected_t_test, holm, rank_biserial, wilcoxon
 from onepeak.metrics.catalog import METRICS, MetricRecord
@@ -139,7 +139,7 @@ def _in_common(runs: Frame, column: str) -> Frame:
 
 def _against(runs: Frame, column: str, method: str, reference: str) -> dict[str, Any]:
     """The difference of one method to another, and how sure it is."""
-    pairs = paired(runs, column, method, reference)
+    pairs = pairs_there_are(runs, column, method, reference)
     differences = pairs.differences
     if method == reference:
         nothing = dict.fromkeys(("p_value", "p_wilcoxon", "effect", "rank_biserial"), np.nan)
