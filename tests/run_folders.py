@@ -7,6 +7,16 @@ import pandas as pd
 
 from onepeak.metrics.catalog import METRICS
 
+RUN_FILES = {
+    "result.json",
+    "history.csv",
+    "predictions.parquet",
+    "model.safetensors",
+    "onepeak.json",
+    "trained_items.txt",
+    "held_out_items.txt",
+}
+"""What a finished run leaves."""
 PLAIN = {record.name: 0.5 for record in METRICS}
 
 

@@ -18,20 +18,12 @@ from PIL import Image
 
 import onepeak
 from onepeak.experiment.run_folder import claim
+from run_folders import RUN_FILES
 
 CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
 """What every reader of `result.json` may rely on."""
 
-FILES = {
-    "result.json",
-    "history.csv",
-    "predictions.parquet",
-    "model.safetensors",
-    "onepeak.json",
-    "trained_items.txt",
-    "held_out_items.txt",
-}
-FILES |= {".claim"}  # by which a process keeps others out
+FILES = RUN_FILES | {".claim"}  # by which a process keeps others out
 
 OTHERS = [
     (("--epochs", 20), "epochs = 2, not 20"),

@@ -24,6 +24,7 @@ from onepeak.training.model_files import load_description, load_network
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.run import RunSettings, fingerprint, make_network, train_run
 from picture_files import write_pictures
+from run_folders import RUN_FILES
 from training.planted import CLASSES, RECIPE, WEIGHTS, planted_pictures, settings_of, split_of
 
 
@@ -53,15 +54,7 @@ def bits_of(folder):
 
 def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
     folder, result = trained()
-    assert {path.name for path in folder.iterdir()} == {
-        "result.json",
-        "history.csv",
-        "predictions.parquet",
-        "model.safetensors",
-        "onepeak.json",
-        "trained_items.txt",
-        "held_out_items.txt",
-    }
+    assert {path.name for path in folder.iterdir()} == RUN_FILES
     assert json.loads((folder / "result.json").read_text()) == result
     assert result.keys() >= KEYS
     assert (result["method"], result["dataset"], result["epochs"], result["seed"]) == ("elb", "planted", 3, 0)

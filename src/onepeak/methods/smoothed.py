@@ -66,9 +66,10 @@ class Smoothed(Method):
         if self.weights is None:
             return smoothed(outputs)
         kind = outputs.device.type
+        table = self.weights.values.to(outputs.device)  # that of a method left on the CPU is there too
         if kind == "cuda":  # where products of float32 may be rounded to ten bits (TF32)
-            return (outputs.double() @ self.weights.values).to(outputs.dtype)
-        weights = self.weights.values.to(outputs.dtype)
+            return (outputs.double() @ table).to(outputs.dtype)
+        weights = table.to(outputs.dtype)
         if not (torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)):
             return outputs @ weights
         with torch.autocast(kind, enabled=False):  # which would round them to eight
