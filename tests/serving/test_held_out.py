@@ -3,11 +3,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from onepeak.data.manifest import ImageFiles
+from onepeak.data.splits.digests import item_digests
 from onepeak.errors import InputError
+from onepeak.experiment.records import read_predictions
 from onepeak.serving import evaluate, load
 from onepeak.serving.held_out import held_out
 from onepeak.serving.opening import open_for
+from onepeak.training.trained_items import save_held_out_items
 from trained_models import picture_run, table_run
 
 RUNS = pytest.mark.parametrize("trained", [picture_run, table_run])
@@ -53,6 +58,22 @@ def test_what_is_done_is_in_the_notes():
     assert "2 of the 15 items of the test part are no longer in the data" in less
     assert not any("no longer" in note for note in whole)
     assert any("figures flatter it" in note for note in held_out(run.manifest, model, run.folder, "valid").notes)
+
+
+def test_files_are_read_once_to_be_known_again(tmp_path):
+    run = picture_run()
+    folder = shutil.copytree(run.folder, tmp_path / "model")
+    names = tuple(f"{place}.png" for place in range(len(run.manifest)))
+    for name, picture in zip(names, run.manifest.items.pixels, strict=True):
+        Image.fromarray(picture).save(tmp_path / name)
+    files = ImageFiles(root=tmp_path, paths=names)
+    digests = item_digests(files)
+    save_held_out_items(folder, [digests[item] for item in read_predictions(folder, columns=["item"])["item"]])
+    found = held_out(replace(run.manifest, items=files), load(folder), folder, "test").items
+    assert found == files.take(run.split.test)
+    for name in names:  # nobody can read them again
+        (tmp_path / name).unlink()
+    assert item_digests(found) == tuple(digests[item] for item in run.split.test)
 
 
 @pytest.mark.bad_input

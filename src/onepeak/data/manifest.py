@@ -18,13 +18,16 @@ class ImageFiles:
 
     root: Path
     paths: tuple[str, ...]
+    digests: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+    """The fingerprint of every file, where all were read for it already (`onepeak.data.splits.digests`)."""
 
     def __len__(self) -> int:
         return len(self.paths)
 
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "ImageFiles":
         """The items at these positions, in this order."""
-        return replace(self, paths=tuple(self.paths[i] for i in indices))
+        digests = None if self.digests is None else tuple(self.digests[i] for i in indices)
+        return replace(self, paths=tuple(self.paths[i] for i in indices), digests=digests)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from onepeak._check import check_choice
 from onepeak.data.listing import counted
-from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits.digests import item_digests
 from onepeak.errors import InputError
 from onepeak.experiment.records import PREDICTIONS, read_predictions
@@ -38,8 +38,9 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
     check_choice("part", part, get_args(HeldOut))
     missing = _recorded(folder, part)
     size, kept = missing.total(), []
-    for place, item in enumerate(zip(_digests(data, model), _labels(data, model), strict=True)):
-        if missing[item]:
+    digests = _digests(data, model)
+    for place, (digest, label) in enumerate(zip(digests, _labels(data, model), strict=True)):
+        if missing[item := (short(digest), label)]:
             missing[item] -= 1
             kept.append(place)
     gone, title = missing.total(), _TITLES[part]
@@ -53,7 +54,8 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
         notes.append(f"{gone:,} of the {counted(size, 'item')} of the {title} part are no longer in the data")
     if part == "valid":
         notes.append("the model's epoch and calibration were chosen on the validation part: its figures flatter it")
-    chosen = data.take(kept)
+    items = replace(data.items, digests=digests) if isinstance(data.items, ImageFiles) else data.items
+    chosen = replace(data, items=items).take(kept)  # who measures them need not read every file once more
     return replace(chosen, notes=(*chosen.notes, *notes))
 
 
@@ -73,11 +75,11 @@ def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
     return Counter((item, label) for name, item, label in told if name == part)
 
 
-def _digests(data: Manifest, model: Model) -> list[str]:
+def _digests(data: Manifest, model: Model) -> tuple[str, ...]:
     items, table = data.items, model.description.table
     if isinstance(items, FeatureRows) and table is not None:
         items, _ = recoded(items, table)
-    return [short(digest) for digest in item_digests(items)]
+    return item_digests(items)
 
 
 def _labels(data: Manifest, model: Model) -> list[int]:

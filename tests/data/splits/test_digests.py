@@ -19,6 +19,12 @@ def test_files_are_known_by_their_bytes_not_their_names(tmp_path):
     assert len({first, second, empty}) == 3
 
 
+def test_files_that_were_read_for_it_before_are_not_read_again():
+    files = ImageFiles(root=Path("nowhere"), paths=("a.png", "b.png", "c.png"), digests=("a1", "b2", "c3"))
+    assert item_digests(files.take([2, 0])) == ("c3", "a1")
+    assert files == ImageFiles(root=Path("nowhere"), paths=files.paths)  # the same pictures
+
+
 def test_pictures_in_memory_are_known_by_their_pixels():
     pixels = np.arange(3 * 2 * 2 * 3, dtype=np.uint8).reshape(3, 2, 2, 3)
     pixels[2] = pixels[0]

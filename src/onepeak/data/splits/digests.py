@@ -12,8 +12,8 @@ from onepeak.errors import InputError
 def item_digests(items: Items) -> tuple[str, ...]:
     """The BLAKE2 fingerprint of every item, in hexadecimal.
 
-    Of a picture on disk it is that of the file as it is, read in pieces; of one in memory that of its pixels; of a row
-    that of its values, where every missing value is alike.
+    Of a picture on disk it is that of the file as it is, read in pieces unless the items know it; of one in memory
+    that of its pixels; of a row that of its values, where every missing value is alike.
 
     Args:
         items: The items of a manifest.
@@ -27,7 +27,7 @@ def item_digests(items: Items) -> tuple[str, ...]:
     """
     match items:
         case ImageFiles():
-            return tuple(_of_file(items.root / path) for path in items.paths)
+            return items.digests or tuple(_of_file(items.root / path) for path in items.paths)
         case ImageArrays():
             return tuple(_of_bytes(picture.tobytes()) for picture in items.pixels)
         case FeatureRows():
