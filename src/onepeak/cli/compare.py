@@ -29,24 +29,17 @@ def compare(
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")
     ] = None,
-    splits: Annotated[
-        int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option("--folds", help="Folds of each split that are run; kfold makes five or more."),
-    ] = None,
+    splits: options.Splits = None,
+    folds: options.Folds = None,
     recipe: Annotated[str | None, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,
-    lr: Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")] = None,
-    select: Annotated[
-        str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")
-    ] = None,
+    epochs: options.Epochs = None,
+    batch_size: options.BatchSize = None,
+    lr: options.LearningRate = None,
+    select: options.Select = None,
     class_weight: options.ClassWeight = None,
     network: options.Network = [],  # noqa: B006
-    backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
-    pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,
+    backbone: options.Backbone = None,
+    pooling: options.Pooling = None,
     weights: Annotated[str | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Decides every random choice.")] = None,
     device: options.Device = "auto",
@@ -107,16 +100,10 @@ def compare(
             }
         ),
         recipe=recipe,
-        recipe_changes=options.given(
-            {
-                "epochs": epochs,
-                "batch_size": batch_size,
-                "lr": lr,
-                "select": select,
-                "class_weight": options.class_weight(class_weight),
-            }
+        recipe_changes=options.recipe_changes(
+            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight
         ),
-        network=options.network_settings(network) | options.given({"backbone": backbone, "pooling": pooling}),
+        network=options.network_settings(network, backbone=backbone, pooling=pooling),
         device=device,
         executor=executor,
         ray=options.given({"address": address, "cpus_per_run": cpus_per_run, "gpus_per_run": gpus_per_run}),

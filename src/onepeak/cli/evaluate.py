@@ -22,7 +22,7 @@ _MOST_FAILED = 5
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="A model's folder, as onepeak train --out makes it.")],
-    data: Annotated[str, typer.Argument(help="A known data set, a folder with a folder per class, or a CSV.")],
+    data: options.Data,
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,

@@ -20,6 +20,7 @@ def _with_commas(order: str | None) -> str | None:
     return order
 
 
+Data = Annotated[str, typer.Argument(help="A known data set, a folder with one folder a class, or a CSV.")]
 Root = Annotated[str | None, typer.Option("--root", help="Where the known data set, or the CSV's pictures, lie.")]
 Order = Annotated[
     str | None,
@@ -28,6 +29,16 @@ Order = Annotated[
 Label = Annotated[str | None, typer.Option("--label", help="The column of labels in a table.")]
 Group = Annotated[str | None, typer.Option("--group", help="The column of groups: person, patient, slide.")]
 Pictures = Annotated[str | None, typer.Option("--path", help="The column of pictures in a list, if not path.")]
+Splits = Annotated[
+    int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
+]
+Folds = Annotated[
+    int | None, typer.Option("--folds", help="Folds of each split that are run; kfold makes five or more.")
+]
+Epochs = Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")]
+BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")]
+LearningRate = Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")]
+Select = Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")]
 ClassWeight = Annotated[
     str | None,
     typer.Option("--class-weight", help="balanced: rare classes count as much as others; or a number a class: 1,1,3."),
@@ -35,6 +46,8 @@ ClassWeight = Annotated[
 Network = Annotated[
     list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
 ]
+Backbone = Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")]
+Pooling = Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")]
 Protocol = Annotated[str, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")]
 Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda (or gpu), cuda:1 or mps.")]
@@ -94,16 +107,19 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
     return found
 
 
-def class_weight(text: str | None) -> object:
-    """What `--class-weight` says: a name, or a number a class.
+def recipe_changes(
+    *, epochs: int | None, batch_size: int | None, lr: float | None, select: str | None, class_weight: str | None
+) -> dict[str, object]:
+    """What the flags say in place of the recipe; of weights, a name or a number a class.
 
     Example:
-        >>> class_weight("balanced"), class_weight("1,1,2.5")
-        ('balanced', (1, 1, 2.5))
+        >>> recipe_changes(epochs=5, batch_size=None, lr=None, select=None, class_weight="1,1,2.5")
+        {'epochs': 5, 'class_weight': (1, 1, 2.5)}
     """
     from onepeak.experiment.entries import setting_value
 
-    return None if text is None else setting_value(text)
+    weights = None if class_weight is None else setting_value(class_weight)
+    return given({"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select, "class_weight": weights})
 
 
 def number_or_auto(name: str, value: str) -> int | Literal["auto"]:
@@ -115,17 +131,17 @@ def number_or_auto(name: str, value: str) -> int | Literal["auto"]:
     return int(value)
 
 
-def network_settings(pairs: list[str]) -> dict[str, object]:
-    """What `--network name=value` says; one width of a hidden layer is a list of one.
+def network_settings(pairs: list[str], *, backbone: str | None, pooling: str | None) -> dict[str, object]:
+    """What `--network name=value` and the flags of their own say; one width of a hidden layer is a list of one.
 
     Example:
-        >>> network_settings(["hidden=64", "dropout=0.1"])
-        {'hidden': (64,), 'dropout': 0.1}
+        >>> network_settings(["hidden=64", "dropout=0.1"], backbone="mlp", pooling=None)
+        {'hidden': (64,), 'dropout': 0.1, 'backbone': 'mlp'}
     """
     found = settings_of(pairs, flag="--network")
     if isinstance(found.get("hidden"), int):
         found["hidden"] = (found["hidden"],)
-    return found
+    return found | given({"backbone": backbone, "pooling": pooling})
 
 
 @contextlib.contextmanager

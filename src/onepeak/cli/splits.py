@@ -20,7 +20,7 @@ _MOST_CONFLICTS = 5
 
 
 def splits(
-    data: Annotated[str, typer.Argument(help="A known data set, a folder with a folder per class, or a CSV.")],
+    data: options.Data,
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,
@@ -32,13 +32,8 @@ def splits(
             help="auto, kfold, holdout; paper or code for one of the paper's data sets; or a CSV or JSON of splits."
         ),
     ] = "auto",
-    num_splits: Annotated[
-        int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
-    ] = None,
-    num_folds: Annotated[
-        int | None,
-        typer.Option("--folds", help="Folds of each split that are run; kfold makes five or more."),
-    ] = None,
+    num_splits: options.Splits = None,
+    num_folds: options.Folds = None,
     seed: Annotated[int, typer.Option(help="Another seed is another series.")] = 0,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out pictures that are missing; none is decoded here.")

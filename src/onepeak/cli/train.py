@@ -9,7 +9,7 @@ from onepeak.cli import options
 
 
 def train(
-    data: Annotated[str, typer.Argument(help="A known data set, a folder with one folder a class, or a CSV.")],
+    data: options.Data,
     method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb, smooth-elb.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the model and its records.")],
     root: options.Root = None,
@@ -21,18 +21,16 @@ def train(
     split: Annotated[int, typer.Option("--split", min=0, help="Which of the protocol's splits.")] = 0,
     fold: Annotated[int, typer.Option("--fold", min=0, help="Which fold of the split.")] = 0,
     recipe: Annotated[str, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = "auto",
-    epochs: Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")] = None,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")] = None,
-    lr: Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")] = None,
-    select: Annotated[
-        str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")
-    ] = None,
+    epochs: options.Epochs = None,
+    batch_size: options.BatchSize = None,
+    lr: options.LearningRate = None,
+    select: options.Select = None,
     class_weight: options.ClassWeight = None,
     variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
     settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
     network: options.Network = [],  # noqa: B006
-    backbone: Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")] = None,
-    pooling: Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")] = None,
+    backbone: options.Backbone = None,
+    pooling: options.Pooling = None,
     weights: Annotated[Path | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,
     seed: options.Seed = 0,
     device: options.Device = "auto",
@@ -68,18 +66,12 @@ def train(
         split=split,
         fold=fold,
         recipe=recipe,
-        changes=options.given(
-            {
-                "epochs": epochs,
-                "batch_size": batch_size,
-                "lr": lr,
-                "select": select,
-                "class_weight": options.class_weight(class_weight),
-            }
+        changes=options.recipe_changes(
+            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight
         ),
         variant=variant,
         settings=options.settings_of(settings),
-        network=options.network_settings(network) | options.given({"backbone": backbone, "pooling": pooling}),
+        network=options.network_settings(network, backbone=backbone, pooling=pooling),
         weights=weights,
         seed=seed,
         device=device,
