@@ -10,7 +10,7 @@ import onepeak
 PACKAGE = Path(onepeak.__file__).parent
 
 LAYERS = [
-    ["errors", "_lazy"],
+    ["errors", "_lazy", "_nearest"],
     ["_registry", "_extras", "_shapes", "_precision"],
     ["_values"],
     ["_check"],

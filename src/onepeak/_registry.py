@@ -1,9 +1,9 @@
 """A catalog of named records that answers a wrong name with the nearest right one."""
 
-import difflib
 from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
+from onepeak._nearest import did_you_mean
 from onepeak.errors import UnknownNameError
 
 
@@ -66,7 +66,4 @@ class Registry(Generic[RecordT]):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that is not known, with a suggestion where one is near."""
     names = list(known)
-    by_lower_case = {known_name.lower(): known_name for known_name in names}
-    near = difflib.get_close_matches(name.lower(), by_lower_case, n=1)
-    suggestion = f" Did you mean {by_lower_case[near[0]]!r}?" if near else ""
-    return UnknownNameError(f"Unknown {kind} {name!r}.{suggestion} Known: {', '.join(names)}.")
+    return UnknownNameError(f"Unknown {kind} {name!r}.{did_you_mean(name, names)} Known: {', '.join(names)}.")

@@ -107,7 +107,7 @@ def test_the_wrong_kind_of_data_is_told_first(run, listed):
 def test_other_classes_end_with_one_sentence_that_shows_both(run, listed):
     with pytest.raises(InputError, match=r"the model has g1 < g2 .* < g8, the data g8 < g7"):
         run(picture_run().folder, listed, "--label", "grade", "--order", "g8,g7,g6,g5,g4,g3,g2,g1")
-    with pytest.raises(InputError, match=r"There is no file or folder 'biopsie'\. .*Did you mean 'biopsies'"):
+    with pytest.raises(InputError, match=r"There is no file or folder 'biopsie'\. Did you mean 'biopsies'"):
         run(picture_run().folder, "biopsie")
 
 

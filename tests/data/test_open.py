@@ -103,7 +103,7 @@ def test_a_path_that_is_not_there_suggests_known_names():
         open_data("fgnt")
     known = ", ".join(record.name for record in DATASETS)
     assert str(caught.value) == (
-        f"There is no file or folder 'fgnt'. Unknown data set 'fgnt'. Did you mean 'fgnet'? Known: {known}. "
+        f"There is no file or folder 'fgnt'. Did you mean 'fgnet'? Known data sets: {known}. "
         '(See "Your images" in the documentation)'
     )
 

@@ -44,6 +44,7 @@ def test_the_column_of_a_list_is_the_first_that_is_there(tmp_path):
     ("text", "message"),
     [
         ("size\n1\n", r"lists with a column `path`, got a table without one: .*rows\.csv has size\. .* with --path"),
+        ("paths\na.png\n", r"rows\.csv has paths\. Did you mean 'paths'\? If one of them"),
         ("path,size\na.png,1\n,2\n", r"Every row of .*rows\.csv must have a `path`, row 3 has none"),
     ],
 )

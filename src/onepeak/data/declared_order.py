@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from onepeak._nearest import did_you_mean_file
 from onepeak.data.listing import listed
 from onepeak.data.text_file import read_text
 from onepeak.errors import InputError
@@ -76,7 +77,7 @@ def _range(text: str, argument: str) -> tuple[str, ...] | None:
 
 def _read_classes(path: Path) -> tuple[str, ...]:
     if not path.is_file():
-        raise InputError(f"There is no file {path} to read the order of the classes from.")
+        raise InputError(f"There is no file {path} to read the order of the classes from.{did_you_mean_file(path)}")
     names = tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
     if len(names) == 1:
         names = _range(names[0], str(path)) or names

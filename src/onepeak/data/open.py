@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from onepeak._registry import unknown_name
+from onepeak._nearest import did_you_mean, did_you_mean_file
 from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order, classes_file
 from onepeak.data.folder import read_folder
@@ -50,8 +50,11 @@ def open_data(
         _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path)
         return DATASETS[data].open(root)
     if not place.exists():
-        known = unknown_name("data set", str(data), [record.name for record in DATASETS])
-        raise InputError(f"There is no file or folder {str(data)!r}. {known}", page="images")
+        known = [record.name for record in DATASETS]
+        question = did_you_mean_file(place) or did_you_mean(str(data), known)
+        raise InputError(
+            f"There is no file or folder {str(data)!r}.{question} Known data sets: {', '.join(known)}.", page="images"
+        )
     if place.is_dir():
         _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path)
         try:

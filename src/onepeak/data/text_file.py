@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
 
 
@@ -16,4 +17,4 @@ def read_text(path: Path) -> str:
             "Save it again as UTF-8."
         ) from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+        raise InputError(f"{path} cannot be read: {error.strerror}.{did_you_mean_file(path)}") from error

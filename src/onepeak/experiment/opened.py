@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from onepeak._nearest import did_you_mean_file
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks
@@ -94,8 +95,11 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
 
 def open_manifest(experiment: Experiment) -> Manifest:
     """The data of an experiment, as they lie there."""
-    if experiment.weights_file is not None and not experiment.weights_file.is_file():
-        raise InputError(f"`weights` must be a file, got {str(experiment.weights_file)!r}, which is not one.")
+    weights = experiment.weights_file
+    if weights is not None and not weights.is_file():
+        raise InputError(
+            f"`weights` must be a file, got {str(weights)!r}, which is not one.{did_you_mean_file(weights)}"
+        )
     return open_data(
         experiment.data,
         root=experiment.root,

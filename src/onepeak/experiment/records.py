@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._extras import require
+from onepeak._nearest import did_you_mean_file
 from onepeak.data.datasets.catalog import DATASETS
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
@@ -134,7 +135,10 @@ def _finished(folder: Path) -> list[Path]:
 def _files(folder: Path, name: str) -> list[Path]:
     """The files called so: one a run of a comparison, or the one of a single run."""
     if not folder.is_dir():
-        raise InputError(f"`{folder}` must be a folder that onepeak compare or train wrote, got no folder.")
+        raise InputError(
+            f"`{folder}` must be a folder that onepeak compare or train wrote, got no folder."
+            f"{did_you_mean_file(folder)}"
+        )
     if (folder / RUNS).is_dir():
         return list((folder / RUNS).glob(f"*/*/{name}"))
     if (folder / RESULT).exists() or (folder / ERROR).exists():

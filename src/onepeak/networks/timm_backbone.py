@@ -1,6 +1,5 @@
 """Any image network of timm by name, cut before its pooling: pictures in, feature maps out."""
 
-import difflib
 from types import ModuleType
 from typing import Any, final
 
@@ -8,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._extras import require
+from onepeak._nearest import did_you_mean
 from onepeak.errors import InputError, UnknownNameError, first_line
 from onepeak.networks._check import check_images
 from onepeak.networks._shapes import Images, Maps
@@ -96,10 +96,8 @@ class TimmBackbone(nn.Module):
 def _check_name(timm: ModuleType, name: str, pretrained: bool) -> None:
     if not timm.is_model(name):
         names = ["mlp", "small", *timm.list_models()]
-        near = difflib.get_close_matches(name, names, n=1)
-        suggestion = f" Did you mean {near[0]!r}?" if near else ""
         known = f"Known: mlp, small, and the {len(names) - 2} of timm.list_models()."
-        raise UnknownNameError(f"Unknown backbone {name!r}.{suggestion} {known}")
+        raise UnknownNameError(f"Unknown backbone {name!r}.{did_you_mean(name, names)} {known}")
     if pretrained and not timm.is_model_pretrained(name):
         raise InputError(
             f"timm has no pre-trained weights for {name!r}: leave them out, or give a file with --weights."

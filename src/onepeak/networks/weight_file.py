@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from onepeak._extras import require
+from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
@@ -33,7 +34,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     """
     if not path.is_file():
         what = "a folder" if path.is_dir() else "not there"
-        raise InputError(f"`weights` must be a file, {str(path)!r} is {what}.", page="images")
+        raise InputError(f"`weights` must be a file, {str(path)!r} is {what}.{did_you_mean_file(path)}", page="images")
     with path.open("rb") as file:
         start = file.read(9)
     content = _read_safetensors(path) if start[8:] == b"{" else _read_torch(path)

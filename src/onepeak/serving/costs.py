@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._nearest import did_you_mean_file
 from onepeak.data.listing import listed
 from onepeak.data.order import shown_order
 from onepeak.data.table_file import csv_rows
@@ -64,7 +65,7 @@ def check_given_together(decide: str | None, cost: object) -> None:
 def _cells_of_file(path: Path) -> Cells:
     if not path.is_file():
         found = "a folder" if path.is_dir() else "nothing there"
-        raise InputError(f"`cost` must be a CSV file, got {path}: {found}.")
+        raise InputError(f"`cost` must be a CSV file, got {path}: {found}.{did_you_mean_file(path)}")
     return [[cell.strip() for cell in row] for row in csv_rows(path)[1]]
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_integer
+from onepeak._nearest import did_you_mean_file
 from onepeak.data.batches import normalise
 from onepeak.data.decode import UnreadablePictureError
 from onepeak.data.manifest import FeatureRows
@@ -73,7 +74,10 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     folder = model_folder(Path(folder))
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
-        raise InputError(f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made.")
+        raise InputError(
+            f"`{folder}` must be a model's folder, got {found}: give what `onepeak train --out` made."
+            f"{did_you_mean_file(folder)}"
+        )
     description = load_description(folder)
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")

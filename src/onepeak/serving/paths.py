@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from onepeak._nearest import did_you_mean
 from onepeak.data.frame import PATH
 from onepeak.data.listing import counted, listed
 from onepeak.data.picture_list import on_disk
@@ -55,7 +56,8 @@ def _of_list(table: Path, columns: Sequence[str]) -> list[Path]:
     if column is None:
         raise InputError(
             f"This model reads pictures, folders of pictures and lists with a column `{columns[0]}`, got a table "
-            f"without one: {table} has {listed(frame.columns)}. If one of them names the pictures, say it with --path."
+            f"without one: {table} has {listed(frame.columns)}.{did_you_mean(columns[0], frame.columns)} If one of "
+            "them names the pictures, say it with --path."
         )
     names = [name.strip() if isinstance(name, str) else "" for name in frame[column]]
     if "" in names:

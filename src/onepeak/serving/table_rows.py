@@ -9,6 +9,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from onepeak._extras import require
+from onepeak._nearest import did_you_mean_file
 from onepeak.data.features import encode_like
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import listed
@@ -128,7 +129,7 @@ def _read(path: Path, encoder: TableEncoder) -> Frame:
         found = "a folder" if path.is_dir() else "another file"
         raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
     if not path.is_file():
-        raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.")
+        raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
     frame = read_table(path, as_text=tuple(encoder.categories)).frame
     # Names stay as they are written: in this file a category may happen to hold nothing but numbers.
     for name in encoder.categories:

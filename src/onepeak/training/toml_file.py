@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
+from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -23,7 +24,7 @@ def read_toml(path: Path, *, wanted: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{wanted}, got {path}: {error.strerror}.") from error
+        raise InputError(f"{wanted}, got {path}: {error.strerror}.{did_you_mean_file(path)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} must be TOML: {error}.") from error
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from onepeak._nearest import did_you_mean_file
 from onepeak.data.listing import listed
 from onepeak.errors import InputError
 
@@ -17,7 +18,8 @@ def locate(root: Path, *, inside: Sequence[str], holds: Callable[[Path], bool], 
         layout: What should be there, for the message.
     """
     if not root.is_dir():
-        raise InputError(f"`root` must be a folder, {root} is {'a file' if root.exists() else 'not there'}.")
+        found = "a file" if root.exists() else "not there"
+        raise InputError(f"`root` must be a folder, {root} is {found}.{did_you_mean_file(root)}")
     if holds(root):
         return root
     places = [root / place for place in inside if (root / place).is_dir() and holds(root / place)]

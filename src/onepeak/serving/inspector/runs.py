@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
 
 # The names of `onepeak.experiment` and `onepeak.training`, which load torch; a test compares them.
@@ -64,7 +65,9 @@ def find_runs(folder: Path) -> Found:
     """Reads the results of a folder that `onepeak compare` or `onepeak train` wrote; runs under way are passed over."""
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
-        raise InputError(f"`{folder}` must be a folder that onepeak compare or train wrote, got {found}.")
+        raise InputError(
+            f"`{folder}` must be a folder that onepeak compare or train wrote, got {found}.{did_you_mean_file(folder)}"
+        )
     many = (folder / RUNS).is_dir()
     if not many and not (folder / RESULT).exists():
         hint = "add --data to show what this model says of data" if (folder / DESCRIPTION).exists() else "give another"
