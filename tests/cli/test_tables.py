@@ -1,4 +1,4 @@
-from onepeak.cli.tables import print_note, print_results, print_table
+from onepeak.cli.tables import print_note, print_notes, print_results, print_table
 from onepeak.experiment.records import read_results
 from run_folders import write_comparison
 
@@ -39,3 +39,8 @@ def test_results_have_tabs_off_a_terminal_and_lines_on_one(capsys, monkeypatch, 
 def test_a_note_goes_to_stderr(capsys):
     print_note("by the way")
     assert capsys.readouterr() == ("", "by the way\n")
+
+
+def test_notes_are_told_as_such_a_line_each(capsys):
+    print_notes(["one is missing", "two are copies"])
+    assert capsys.readouterr() == ("", "Note: one is missing\nNote: two are copies\n")

@@ -15,7 +15,7 @@ from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
-from onepeak.cli.tables import print_note
+from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
 from onepeak.data.listing import counted
@@ -198,8 +198,7 @@ def run_comparison(
     tally = Tally(runs, epochs)
     if not quiet:
         of_data = (*opened.prepared.manifest.notes, *opened.prepared.notes)
-        for note in (*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)):
-            print_note(f"Note: {note}")
+        print_notes((*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)))
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
     try:
         with watching(tally, quiet=quiet) as report:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.tables import print_notes, print_table
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,8 +84,7 @@ def _print_found(record: "Dataset", manifest: "Manifest", *, as_json: bool) -> N
     expected = "?" if record.num_per_class is None else f"{record.num_per_class:,}"
     rows = [(name, f"{count:,}", expected) for name, count in zip(manifest.classes, counts, strict=True)]
     print_table(("class", "found", "should be"), [*rows, ("all", f"{len(manifest):,}", f"{record.num_items:,}")])
-    for note in manifest.notes:
-        print_note(f"Note: {note}")
+    print_notes(manifest.notes)
 
 
 def _as_dict(record: "Dataset") -> dict[str, object]:

@@ -9,7 +9,7 @@ import typer
 
 from onepeak.cli import options
 from onepeak.cli.busy import busy
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.tables import print_note, print_notes, print_table
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.serving.evaluation import Evaluation
@@ -160,8 +160,7 @@ def _show(model: "Model", name: str, found: "Evaluation") -> None:
     print_table(("as predicted", "value", "what it is"), _calibrated(found))
     typer.echo()
     print_table(*_by_class(model.classes, found))
-    for note in found.notes:
-        print_note(f"Note: {note}")
+    print_notes(found.notes)
     for row in found.failed[:_MOST_FAILED]:
         print_note(f"Left out: {row.source}: {row.error}")
     if len(found.failed) > _MOST_FAILED:

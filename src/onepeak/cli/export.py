@@ -8,7 +8,7 @@ import typer
 
 from onepeak.cli import options
 from onepeak.cli.busy import busy
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.tables import print_note, print_notes, print_table
 from onepeak.errors import InputError
 
 
@@ -45,8 +45,7 @@ def export(
         typer.echo(json.dumps({**record, "inputs": written.inputs, "outputs": written.outputs}, indent=2))
         return
     if not quiet:
-        for note in written.notes:
-            print_note(f"Note: {note}")
+        print_notes(written.notes)
         print_note(f"exported {written.path}, {_size(written.num_bytes)}; onnxruntime answers as the model does")
     rows = [("input", *each) for each in written.inputs.items()] + [
         ("output", *each) for each in written.outputs.items()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.tables import print_note, print_notes, print_table
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.data.manifest import Manifest
@@ -108,13 +108,34 @@ def _show(
     manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]", conflicts: "Sequence[Conflict]"
 ) -> None:
     from onepeak.data.listing import counted
-    from onepeak.data.splits import PARTS, class_counts, group_counts, split_notes
+    from onepeak.data.splits import split_notes
 
-    grouped = manifest.groups is not None
     print_note(
         f"{manifest.name}: {counted(len(manifest), 'item')}, {manifest.num_classes} classes; "
         f"protocol {runs[0].protocol}, seed {runs[0].seed}, {counted(len(runs), 'run')}"
     )
+    _print_parts(manifest, runs, leaks)
+    typer.echo()
+    _print_classes(manifest, runs)
+    print_notes([*manifest.notes, *split_notes(manifest, runs)])
+    for conflict in conflicts[:_MOST_CONFLICTS]:
+        print_note(f"Exact copies with different labels: {conflict}")
+    if len(conflicts) > _MOST_CONFLICTS:
+        print_note(f"... and {len(conflicts) - _MOST_CONFLICTS} more such copies (--json shows all).")
+    first = next((index for index, found in enumerate(leaks) if found), None)
+    if first is not None:
+        for leak in leaks[first]:
+            word = "Leak" if leak.harmful else "Note"
+            print_note(f"{word} in {runs[first].name}: {leak}")
+    if any(leak.harmful for found in leaks for leak in found):
+        print_note("Training on a leaking split is refused unless --allow-leak is given.")
+
+
+def _print_parts(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]") -> None:
+    """How many items, and groups where there are some, each part of each run has, and what leaks."""
+    from onepeak.data.splits import PARTS, group_counts
+
+    grouped = manifest.groups is not None
     none = "none" if grouped else "none by content; no groups were given"
     rows = []
     for run, found in zip(runs, leaks, strict=True):
@@ -128,6 +149,11 @@ def _show(
     if len(rows) > most:
         print_note(f"... and {len(rows) - most} more runs (--json shows all).")
 
+
+def _print_classes(manifest: "Manifest", runs: "Sequence[Split]") -> None:
+    """How many items of each class each part has: the fewest and the most over the runs."""
+    from onepeak.data.splits import PARTS, class_counts
+
     rows = []
     counts = [class_counts(manifest, run) for run in runs]
     for label, name in enumerate(manifest.classes):
@@ -136,19 +162,4 @@ def _show(
         ]
         held = int((manifest.labels == label).sum())
         rows.append((name, f"{held:,}", *(f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high in ranges)))
-    typer.echo()
     print_table(("class", "items", *PARTS), rows, title="Items of each class, over the runs")
-
-    for note in [*manifest.notes, *split_notes(manifest, runs)]:
-        print_note(f"Note: {note}")
-    for conflict in conflicts[:_MOST_CONFLICTS]:
-        print_note(f"Exact copies with different labels: {conflict}")
-    if len(conflicts) > _MOST_CONFLICTS:
-        print_note(f"... and {len(conflicts) - _MOST_CONFLICTS} more such copies (--json shows all).")
-    first = next((index for index, found in enumerate(leaks) if found), None)
-    if first is not None:
-        for leak in leaks[first]:
-            word = "Leak" if leak.harmful else "Note"
-            print_note(f"{word} in {runs[first].name}: {leak}")
-    if any(leak.harmful for found in leaks for leak in found):
-        print_note("Training on a leaking split is refused unless --allow-leak is given.")

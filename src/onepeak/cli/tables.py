@@ -70,3 +70,9 @@ def print_note(text: str) -> None:
     """One line on standard error, so that who reads the results is not disturbed."""
     sys.stdout.flush()  # where both are one terminal or one file, they stay in order
     typer.echo(text, err=True)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """What the user should know of what was asked for, a line each on standard error."""
+    for note in notes:
+        print_note(f"Note: {note}")

@@ -4,14 +4,14 @@ import contextlib
 import shlex
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import typer
 
 from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
-from onepeak.cli.tables import print_note
+from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
 from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
@@ -27,13 +27,16 @@ from onepeak.training.devices import make_fabric
 from onepeak.training.json_text import json_text
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import check_out, make_out
-from onepeak.training.prepare import prepare
+from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
 from onepeak.training.trial import try_network
 from onepeak.training.watch import Watch
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +86,7 @@ def train_one(request: TrainRequest) -> None:
     done = epochs_done(request.out / CHECKPOINT)
     manifest = opened(request)
     if not request.quiet:
-        for note in manifest.notes:
-            print_note(f"Note: {note}")
+        print_notes(manifest.notes)
     recipe = choose_recipe(request, manifest)
     try_network(manifest, request.network, weights=request.weights)
     choose_split(request, manifest)
@@ -104,43 +106,14 @@ def train_one(request: TrainRequest) -> None:
     threads = request.threads or (1 if fabric.device.type == "cpu" and settings.network.backbone == "mlp" else None)
     if threads is not None:
         torch.set_num_threads(threads)  # a table's steps are so short that threads only wait for each other
-    title = (
-        f"{request.method} on {manifest.name}: {prepared.manifest.num_classes} classes, "
-        f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
-        f"{settings.network.backbone}, {counted(recipe.epochs, 'epoch')}, {fabric.device}"
-    )
     if fabric.is_global_zero and not request.quiet:
-        for note in (*prepared.notes, *first_weights_notes(settings.network.backbone, request.weights)):
-            print_note(f"Note: {note}")
-        print_note(title)
-        if request.resume:
-            nothing = f"{request.out} holds nothing to go on with: training starts anew"
-            print_note(f"going on after epoch {done} of {recipe.epochs}" if done else nothing)
-    watches: list[Watch] = []
-    with contextlib.ExitStack() as stack:
-        make_out(request.out)
-        if fabric.is_global_zero:
-            if not stack.enter_context(claim(request.out)):
-                raise InputError(f"`--out` {request.out} is trained in by another process: wait, or give another.")
-            check_folder(request.out, resume=request.resume)  # again: another may have ended meanwhile
-            bar = ProgressBar(request.method, recipe.epochs, quiet=request.quiet)
-            watches.append(stack.enter_context(bar))
-            if logger is not None:
-                watches.append(logger)
-        notes = {"leaks_allowed": [str(leak) for leak in leaks]} if leaks else {}
-        try:
-            result = train_run(
-                settings, prepared, split, request.out, fabric=fabric, watches=tuple(watches), notes=notes
-            )
-        except KeyboardInterrupt:
-            kept = (request.out / CHECKPOINT).exists()
-            how = f"to go on from its checkpoint, run: {resume_command()}" if kept else "no epoch was finished."
-            raise StoppedError(f"Stopped: {how}") from None
+        announce(request, settings, prepared, split, device=fabric.device, done=done)
+    notes = {"leaks_allowed": [str(leak) for leak in leaks]} if leaks else {}
+    result = train_watched(request, settings, prepared, split, fabric=fabric, logger=logger, notes=notes)
     if fabric.is_global_zero:
         show(result, prepared.manifest.num_classes, request.out)
         if not request.quiet:
-            for note in doubts(result, prepared.manifest.num_classes):
-                print_note(f"Note: {note}")
+            print_notes(doubts(result, prepared.manifest.num_classes))
 
 
 def opened(request: TrainRequest) -> Manifest:
@@ -217,6 +190,52 @@ def resume_command() -> str:
     return shlex.join([*(argument for argument in typed() if argument != "--resume"), "--resume"])
 
 
+def announce(
+    request: TrainRequest, settings: RunSettings, prepared: Prepared, split: Split, *, device: torch.device, done: int
+) -> None:
+    """What is about to be trained, on what, and from which epoch on."""
+    manifest, backbone, epochs = prepared.manifest, settings.network.backbone, settings.recipe.epochs
+    print_notes((*prepared.notes, *first_weights_notes(backbone, request.weights)))
+    print_note(
+        f"{request.method} on {manifest.name}: {manifest.num_classes} classes, "
+        f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
+        f"{backbone}, {counted(epochs, 'epoch')}, {device}"
+    )
+    if request.resume:
+        nothing = f"{request.out} holds nothing to go on with: training starts anew"
+        print_note(f"going on after epoch {done} of {epochs}" if done else nothing)
+
+
+def train_watched(
+    request: TrainRequest,
+    settings: RunSettings,
+    prepared: Prepared,
+    split: Split,
+    *,
+    fabric: "Fabric",
+    logger: LoggerWatch | None,
+    notes: dict[str, Any],
+) -> dict[str, Any]:
+    """Trains in the folder, which nobody else may do meanwhile, and shows how it goes on; gives the result."""
+    watches: list[Watch] = []
+    with contextlib.ExitStack() as stack:
+        make_out(request.out)
+        if fabric.is_global_zero:
+            if not stack.enter_context(claim(request.out)):
+                raise InputError(f"`--out` {request.out} is trained in by another process: wait, or give another.")
+            check_folder(request.out, resume=request.resume)  # again: another may have ended meanwhile
+            bar = ProgressBar(request.method, settings.recipe.epochs, quiet=request.quiet)
+            watches.append(stack.enter_context(bar))
+            if logger is not None:
+                watches.append(logger)
+        try:
+            return train_run(settings, prepared, split, request.out, fabric=fabric, watches=tuple(watches), notes=notes)
+        except KeyboardInterrupt:
+            kept = (request.out / CHECKPOINT).exists()
+            how = f"to go on from its checkpoint, run: {resume_command()}" if kept else "no epoch was finished."
+            raise StoppedError(f"Stopped: {how}") from None
+
+
 def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
     """Why the figures may say little of the method."""
     found, chance = [], side_order_chance(num_classes)
@@ -232,8 +251,7 @@ def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
 
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
     """The figures that matter, and what to do next."""
-    for note in result.get("notes", []):
-        typer.echo(f"Note: {note}", err=True)
+    print_notes(result.get("notes", []))
     test = result["metrics"]["test"]
     typer.echo(
         f"test: MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "
