@@ -12,7 +12,8 @@ from onepeak.methods.catalog import METHODS
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
-from onepeak.training.run import RunSettings, train_run
+from onepeak.training.run import train_run
+from onepeak.training.run_settings import RunSettings
 
 pytestmark = pytest.mark.slow
 

@@ -14,6 +14,7 @@ from onepeak.training.checkpoint import (
     load_checkpoint,
     save_checkpoint,
     write_in_one_step,
+    write_text_in_one_step,
 )
 from training.scripts import run_script
 from training.write_and_be_killed import made_checkpoint
@@ -160,3 +161,10 @@ def test_a_file_has_the_rights_of_any_other_whatever_its_writer_does(tmp_path):
     write_in_one_step(tmp_path / "ours", write_for_oneself)
     (tmp_path / "any").touch()
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
+def test_a_text_is_written_in_utf_8_over_what_was_there(tmp_path):
+    for text in ("first\n", "größer ↑\n"):
+        write_text_in_one_step(tmp_path / "table.md", text)
+    assert (tmp_path / "table.md").read_bytes() == "größer ↑\n".encode()
+    assert [file.name for file in tmp_path.iterdir()] == ["table.md"]

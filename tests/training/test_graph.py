@@ -13,7 +13,8 @@ from onepeak.training.graph import RecordingError, graphs_are_on, recorded_if_it
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
 from onepeak.training.recipe_file import changed
-from onepeak.training.run import RunSettings, train_run
+from onepeak.training.run import train_run
+from onepeak.training.run_settings import RunSettings
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 

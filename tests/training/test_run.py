@@ -1,4 +1,4 @@
-"""One run from start to end: long because every file it writes, and every way it can end, is looked at."""
+"""One run from start to end: every file it writes, and every way it can end."""
 
 import gc
 import json
@@ -22,7 +22,8 @@ from onepeak.training.diverged import DivergedError
 from onepeak.training.evaluate import Predictions, measure, predict
 from onepeak.training.model_files import load_description, load_network
 from onepeak.training.prepare import Prepared, prepare
-from onepeak.training.run import RunSettings, fingerprint, make_network, train_run
+from onepeak.training.run import make_network, train_run
+from onepeak.training.run_settings import RunSettings
 from picture_files import write_pictures
 from run_folders import RUN_FILES
 from training.planted import CLASSES, RECIPE, WEIGHTS, planted_pictures, settings_of, split_of
@@ -193,31 +194,6 @@ def test_going_on_with_other_settings_is_refused(trained, tmp_path):
         trained(folder=folder)
 
 
-def test_whatever_decides_the_outcome_is_in_the_fingerprint(table, split, fabric, tmp_path):
-    settings = settings_of()
-    one = fingerprint(settings, table, split, fabric)
-    assert fingerprint(settings_of(), table, split_of(101), fabric) == one
-    weights = tmp_path / "weights"
-    weights.write_bytes(b"first")
-    started = replace(settings, weights=weights)
-    others = [
-        fingerprint(replace(settings, seed=1), table, split, fabric),
-        fingerprint(replace(settings, method="ce"), table, split, fabric),
-        fingerprint(replace(settings, recipe=replace(RECIPE, class_weight=WEIGHTS)), table, split, fabric),
-        fingerprint(replace(settings, recipe=replace(RECIPE, momentum=0.8)), table, split, fabric),
-        fingerprint(settings, table, replace(split, test=split.test[:-1]), fabric),
-        fingerprint(settings, Prepared(manifest=table.manifest, store=None, digests=("other",)), split, fabric),
-        fingerprint(settings, table, split, make_fabric(device="cpu", precision="bf16")),
-        fingerprint(started, table, split, fabric),
-    ]
-    moved = tmp_path / "elsewhere"
-    moved.write_bytes(b"first")  # where a file lies decides nothing
-    assert fingerprint(replace(settings, weights=moved), table, split, fabric) == others[-1]
-    weights.write_bytes(b"second")
-    others.append(fingerprint(started, table, split, fabric))
-    assert len({tuple(each.items()) for each in (one, *others)}) == 10
-
-
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("batch_size", "message"),
@@ -269,22 +245,6 @@ def test_half_precision_trains_on_a_cpu(tmp_path, fabric):
     assert {
         tensor.dtype for tensor in load_network(folders["bf16"], load_description(folders["bf16"])).parameters()
     } == {torch.float32}
-
-
-@pytest.mark.parametrize(
-    ("method", "data", "metric"),
-    [
-        ("ce", "fgnet", "loss"),
-        ("po", "hci", "loss"),
-        ("elb", "fgnet", "mae"),
-        ("pn", "iciar", "accuracy"),
-        ("elb", "hci", "accuracy"),
-    ],
-)
-def test_the_published_code_chooses_the_epoch_differently_for_each_method(method, data, metric):
-    settings = settings_of(method, replace(RECIPE, select="as_published"))
-    assert settings.selection(data) == metric
-    assert settings_of(method, replace(RECIPE, select="rps")).selection(data) == "rps"
 
 
 @pytest.mark.bad_input

@@ -31,7 +31,8 @@ from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
-from onepeak.training.run import CHECKPOINT, RESULT, RunSettings, train_run
+from onepeak.training.run import CHECKPOINT, RESULT, train_run
+from onepeak.training.run_settings import RunSettings
 from onepeak.training.trial import try_network
 from onepeak.training.watch import Watch
 

@@ -15,7 +15,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import RECORD, plan_content
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.checkpoint import write_text_in_one_step
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.recipe_file import BASE
 from onepeak.training.run import versions
@@ -53,8 +53,7 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
             content = _grown(before, content)
             if toml_text(content) == toml_text(before):
                 return
-        text = _HEAD + toml_text(content)
-        write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8"))
+        write_text_in_one_step(path, _HEAD + toml_text(content))
 
 
 def check_place(folder: Path) -> None:

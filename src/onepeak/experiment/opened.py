@@ -17,7 +17,8 @@ from onepeak.training.class_weights import class_weights
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, recipe_for
-from onepeak.training.run import RunSettings, make_network
+from onepeak.training.run import make_network
+from onepeak.training.run_settings import RunSettings
 from onepeak.training.trial import try_network
 
 

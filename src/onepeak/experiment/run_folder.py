@@ -13,7 +13,7 @@ from onepeak.data.file_lock import locked
 from onepeak.errors import InputError
 from onepeak.experiment.grid import Run
 from onepeak.experiment.records import ERROR
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.checkpoint import write_text_in_one_step
 from onepeak.training.json_text import json_text
 from onepeak.training.run import RESULT
 
@@ -75,7 +75,7 @@ def write_failure(folder: Path, run: Run, message: str, *, error: BaseException 
         "machine": socket.gethostname(),
         "time": time.time(),
     }
-    write_in_one_step(folder / ERROR, lambda part: part.write_text(json_text(content), encoding="utf-8"))
+    write_text_in_one_step(folder / ERROR, json_text(content))
 
 
 def forget_failure(folder: Path) -> None:

@@ -16,7 +16,7 @@ from onepeak.report.markdown import markdown_table
 from onepeak.report.measured import MEASURED
 from onepeak.report.summary import summary
 from onepeak.report.wide import WideTable, wide_tables
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.checkpoint import write_text_in_one_step
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -79,9 +79,9 @@ def write_summary(results: Frame, table: Frame, place: Path) -> TablePaths:
             for path in write_diagram(comparison, place / f"ranks-{metric}", title=MEASURED[metric].title)
         ),
     )
-    _write(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
-    _write(paths.markdown, _joined(tables, markdown_table))
-    _write(paths.latex, "% needs \\usepackage{booktabs}\n" + _joined(tables, latex_table))
+    write_text_in_one_step(paths.csv, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
+    write_text_in_one_step(paths.markdown, _joined(tables, markdown_table))
+    write_text_in_one_step(paths.latex, "% needs \\usepackage{booktabs}\n" + _joined(tables, latex_table))
     return paths
 
 
@@ -137,7 +137,3 @@ def terminal_table(results: Frame, *, against: str | None = None) -> "Table":
 
 def _joined(tables: tuple[WideTable, ...], written: Callable[[WideTable], str]) -> str:
     return "\n".join(written(table) for table in tables)
-
-
-def _write(path: Path, text: str) -> None:
-    write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))

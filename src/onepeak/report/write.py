@@ -21,7 +21,7 @@ from onepeak.report.source import open_source, read_config
 from onepeak.report.summary import blocks, summary
 from onepeak.report.tables import write_summary
 from onepeak.report.wide import wide_tables
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.checkpoint import write_text_in_one_step
 
 PAGE = "report.html"
 FIGURES = "figures"
@@ -78,7 +78,7 @@ def write_report(
     texts = [_block_text(block, place, alone=len(found) == 1, figures=figures) for block in found]
     diagrams = [path.name for path in paths.diagrams if path.suffix == ".png"]
     html = page_html(texts, metrics=whole["metric"], diagrams=diagrams)
-    write_in_one_step(place / PAGE, lambda part: part.write_text(html, encoding="utf-8", newline="\n"))
+    write_text_in_one_step(place / PAGE, html)
     return Report(
         page=place / PAGE,
         tables=(paths.csv, paths.markdown, paths.latex),

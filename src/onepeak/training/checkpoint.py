@@ -116,6 +116,11 @@ def write_in_one_step(path: Path, write: Any) -> None:
         part.unlink(missing_ok=True)  # moved already, unless writing failed or was interrupted
 
 
+def write_text_in_one_step(path: Path, text: str) -> None:
+    """Writes a text, with the same bytes on every system; see `write_in_one_step`."""
+    write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+
+
 def clear_unfinished(folder: Path) -> None:
     """Removes what killed writers left beside the files of a folder; nobody may be writing there."""
     for part in folder.glob(".*.part"):

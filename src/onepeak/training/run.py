@@ -1,10 +1,8 @@
 """One run from start to end: train on a split, measure, and write the run's folder."""
 
-import hashlib
 import importlib.metadata
 import platform
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +11,21 @@ import torch
 from onepeak._extras import require
 from onepeak.data.splits import Split
 from onepeak.methods.catalog import method
-from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.seeds import seeded
-from onepeak.training.calibration import calibrated_figures, calibration_of
-from onepeak.training.checkpoint import HASH, clear_unfinished, write_in_one_step
+from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of
+from onepeak.training.checkpoint import clear_unfinished, write_in_one_step, write_text_in_one_step
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
 from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
-from onepeak.training.loop import Loop
+from onepeak.training.loop import Loop, Trained
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
-from onepeak.training.recipe import Recipe
+from onepeak.training.run_settings import RunSettings, fingerprint
+from onepeak.training.table import TableEncoder
 from onepeak.training.trained_items import save_held_out_items, save_trained_items
 from onepeak.training.watch import Watch
 
@@ -36,28 +34,6 @@ if TYPE_CHECKING:
 
 RESULT = "result.json"
 CHECKPOINT = "checkpoint.pt"
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunSettings:
-    """What is trained and how; with the data and the split it decides every bit of the outcome."""
-
-    method: str
-    variant: Variant = "corrected"
-    method_settings: dict[str, Any] = field(default_factory=dict)
-    network: NetworkSettings
-    weights: Path | None = None
-    """A local file with the backbone's first weights."""
-    recipe: Recipe
-    seed: int = 0
-
-    def selection(self, data: str) -> str:
-        """The metric that chooses the epoch; "as_published" is what the published code does for each method."""
-        if self.recipe.select != "as_published":
-            return self.recipe.select
-        if self.method not in ("pn", "elb"):
-            return "loss"
-        return "accuracy" if data in ("iciar", "hci") else "mae"
 
 
 def train_run(
@@ -92,67 +68,127 @@ def train_run(
     folder.mkdir(parents=True, exist_ok=True)
     if fabric.is_global_zero:
         clear_unfinished(folder)
-    manifest = prepared.manifest
+    outcome = _trained(
+        settings,
+        prepared,
+        split,
+        folder / CHECKPOINT,
+        fabric=fabric,
+        watches=watches,
+        checkpoint_seconds=checkpoint_seconds,
+        alone=alone,
+    )
+    result = _result(settings, prepared, split, outcome, fabric=fabric) | (notes or {})
+    if fabric.is_global_zero:
+        held_out = [prepared.digests[item] for part in outcome.parts.values() for item in part.indices]
+        write_history(outcome.trained.history, folder)
+        write_predictions(outcome.parts, prepared, folder / "predictions.parquet")
+        save_held_out_items(folder, held_out)
+        save_trained_items(folder, [prepared.digests[item] for item in split.train])
+        save_model(folder, _description(settings, prepared, outcome), outcome.network.state_dict())
+        write_text_in_one_step(folder / RESULT, json_text(result))
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+    return result
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Outcome:
+    """What training gives, and what it is worth."""
+
+    trained: Trained
+    network: Network
+    shape: NetworkSettings
+    encoder: TableEncoder | None
+    class_weight: tuple[float, ...] | None
+    parts: dict[str, Predictions]
+    """Of the validation and test parts."""
+    metrics: dict[str, dict[str, float]]
+    calibration: Calibration
+
+
+def _trained(
+    settings: RunSettings,
+    prepared: Prepared,
+    split: Split,
+    checkpoint: Path,
+    *,
+    fabric: "Fabric",
+    watches: tuple[Watch, ...],
+    checkpoint_seconds: float | None,
+    alone: bool,
+) -> _Outcome:
+    """Trains the network, has it answer for the parts that were held out, and measures the answers."""
+    manifest, recipe = prepared.manifest, settings.recipe
+    select = settings.selection(manifest.name)
     with same_bits():
-        feed, encoder = prepared.feed(split, settings.recipe, fabric.device)
-        shape = settings.network
-        if encoder is not None:
-            shape = NetworkSettings(**{**asdict(shape), "num_features": encoder.num_features})
-        weights = class_weights(settings.recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
+        feed, encoder = prepared.feed(split, recipe, fabric.device)
+        shape = settings.network if encoder is None else replace(settings.network, num_features=encoder.num_features)
+        weights = class_weights(recipe.class_weight, manifest.labels[split.train], manifest.num_classes)
         network = make_network(settings, shape, manifest.num_classes, class_weight=weights).to(fabric.device)
         loop = Loop(
             network,
             feed,
             manifest.labels,
             split,
-            settings.recipe,
+            recipe,
             fabric=fabric,
             seed=settings.seed,
-            select=settings.selection(manifest.name),
+            select=select,
             watches=watches,
             alone=alone,
         )
         trained = loop.run(
-            checkpoint=folder / CHECKPOINT,
+            checkpoint=checkpoint,
             fingerprint=fingerprint(settings, prepared, split, fabric),
             every_seconds=checkpoint_seconds,
         )
+        size = recipe.evaluation_batch_size
         parts = {
-            name: predict(
-                network,
-                feed,
-                indices,
-                loop.device_labels,
-                fabric=fabric,
-                batch_size=settings.recipe.evaluation_batch_size,
-            )
+            name: predict(network, feed, indices, loop.device_labels, fabric=fabric, batch_size=size)
             for name, indices in (("valid", split.valid), ("test", split.test))
         }
-    names = measured_names(settings.selection(manifest.name))
-    metrics = {name: measure(part, names=names) for name, part in parts.items()}
-    calibration = calibration_of(parts["valid"])
-    description = ModelDescription(
+    return _Outcome(
+        trained=trained,
+        network=network,
+        shape=shape,
+        encoder=encoder,
+        class_weight=weights,
+        parts=parts,
+        metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
+        calibration=calibration_of(parts["valid"]),
+    )
+
+
+def _description(settings: RunSettings, prepared: Prepared, outcome: _Outcome) -> ModelDescription:
+    manifest = prepared.manifest
+    return ModelDescription(
         classes=manifest.classes,
         method=settings.method,
         variant=settings.variant,
         method_settings=settings.method_settings,
-        class_weight=weights,
-        network=shape,
+        class_weight=outcome.class_weight,
+        network=outcome.shape,
         resize=None if prepared.store is None else settings.recipe.resize,
-        table=encoder,
-        metrics=metrics,
-        calibration=calibration,
+        table=outcome.encoder,
+        metrics=outcome.metrics,
+        calibration=outcome.calibration,
         data=manifest.name,
         label=manifest.label_column,
         group=manifest.group_column,
         path=manifest.path_column,
         versions=versions(),
     )
-    result = {
+
+
+def _result(
+    settings: RunSettings, prepared: Prepared, split: Split, outcome: _Outcome, *, fabric: "Fabric"
+) -> dict[str, Any]:
+    manifest, trained, calibration = prepared.manifest, outcome.trained, outcome.calibration
+    return {
         "method": settings.method,
         "variant": settings.variant,
         "method_settings": settings.method_settings,
-        "class_weight": weights,
+        "class_weight": outcome.class_weight,
         "dataset": manifest.name,
         "num_classes": manifest.num_classes,
         "data": prepared.counts,
@@ -169,25 +205,14 @@ def train_run(
         "device": device_name(fabric.device),
         "precision": str(fabric._precision.precision),
         "versions": versions(),
-        "metrics": metrics,
+        "metrics": outcome.metrics,
         "calibration": {
             "temperature": calibration.temperature,
             **({"note": calibration.note} if calibration.note else {}),
-            "test": calibrated_figures(calibration, parts["test"]),
+            "test": calibrated_figures(calibration, outcome.parts["test"]),
         },
-        **({"notes": list(network.notes)} if network.notes else {}),
-        **(notes or {}),
+        **({"notes": list(outcome.network.notes)} if outcome.network.notes else {}),
     }
-    if fabric.is_global_zero:
-        write_history(trained.history, folder)
-        write_predictions(parts, prepared, folder / "predictions.parquet")
-        save_held_out_items(folder, [prepared.digests[item] for part in parts.values() for item in part.indices])
-        save_trained_items(folder, [prepared.digests[item] for item in split.train])
-        save_model(folder, description, network.state_dict())
-        text = json_text(result)
-        write_in_one_step(folder / RESULT, lambda part: part.write_text(text, encoding="utf-8"))
-        (folder / CHECKPOINT).unlink(missing_ok=True)
-    return result
 
 
 def make_network(
@@ -203,35 +228,6 @@ def make_network(
             **settings.method_settings,
         )
     return build_network(made, shape, weights=settings.weights, seed=settings.seed)
-
-
-def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:
-    """All that decides a run's outcome, but for the versions of the libraries: settings, and hashes of content."""
-    weights = None if settings.weights is None else settings.weights.read_bytes()
-    return {
-        **_by_name({name: value for name, value in asdict(settings).items() if name != "weights"}),
-        "precision": str(fabric._precision.precision),
-        "processes": str(fabric.world_size),
-        "device": fabric.device.type,
-        "weights": "None" if weights is None else _hash([weights]),
-        "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
-        "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
-    }
-
-
-def _by_name(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Settings within settings as `recipe.lr`."""
-    found: dict[str, str] = {}
-    for name, value in settings.items():
-        found |= _by_name(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: repr(value)}
-    return found
-
-
-def _hash(content: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for part in content:
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return HASH + digest.hexdigest()
 
 
 def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from onepeak.errors import InputError
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.checkpoint import write_text_in_one_step
 
 TRAINED_ITEMS = "trained_items.txt"
 HELD_OUT_ITEMS = "held_out_items.txt"
@@ -25,13 +25,13 @@ def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
         digests: The hash of every item of the training part (`onepeak.data.splits.digests.item_digests`).
     """
     text = "".join(f"{digest}\n" for digest in sorted({short(digest) for digest in digests}))
-    write_in_one_step(folder / TRAINED_ITEMS, lambda part: part.write_text(text, encoding="utf-8"))
+    write_text_in_one_step(folder / TRAINED_ITEMS, text)
 
 
 def save_held_out_items(folder: Path, digests: Iterable[str]) -> None:
     """Writes one short hash a line, in the order of the rows of the predictions."""
     text = "".join(f"{short(digest)}\n" for digest in digests)
-    write_in_one_step(folder / HELD_OUT_ITEMS, lambda part: part.write_text(text, encoding="utf-8"))
+    write_text_in_one_step(folder / HELD_OUT_ITEMS, text)
 
 
 def load_trained_items(folder: Path) -> frozenset[str]:

@@ -1,0 +1,68 @@
+"""What is trained and how, and the fingerprint by which a checkpoint knows its run."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onepeak.data.splits import Split
+from onepeak.methods.method import Variant
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.checkpoint import HASH
+from onepeak.training.prepare import Prepared
+from onepeak.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from lightning.fabric import Fabric
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """What is trained and how; with the data and the split it decides every bit of the outcome."""
+
+    method: str
+    variant: Variant = "corrected"
+    method_settings: dict[str, Any] = field(default_factory=dict)
+    network: NetworkSettings
+    weights: Path | None = None
+    """A local file with the backbone's first weights."""
+    recipe: Recipe
+    seed: int = 0
+
+    def selection(self, data: str) -> str:
+        """The metric that chooses the epoch; "as_published" is what the published code does for each method."""
+        if self.recipe.select != "as_published":
+            return self.recipe.select
+        if self.method not in ("pn", "elb"):
+            return "loss"
+        return "accuracy" if data in ("iciar", "hci") else "mae"
+
+
+def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:
+    """All that decides a run's outcome, but for the versions of the libraries: settings, and hashes of content."""
+    weights = None if settings.weights is None else settings.weights.read_bytes()
+    return {
+        **_by_name({name: value for name, value in asdict(settings).items() if name != "weights"}),
+        "precision": str(fabric._precision.precision),
+        "processes": str(fabric.world_size),
+        "device": fabric.device.type,
+        "weights": "None" if weights is None else _hash([weights]),
+        "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
+        "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
+    }
+
+
+def _by_name(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    """Settings within settings as `recipe.lr`."""
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        found |= _by_name(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: repr(value)}
+    return found
+
+
+def _hash(content: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in content:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return HASH + digest.hexdigest()
