@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas
 import pytest
 import typer
 from PIL import Image
@@ -86,7 +87,10 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     result = run(picture_run().folder, folder, folder / "gone.png", "--json", "--batch-size", 2, ON_CPU)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.exit_code == 0
-    assert result.stderr == "onepeak: 2 of 6 could not be answered; their rows say why.\n"
+    first, second, third = result.stderr.splitlines()
+    assert first == "onepeak: 2 of 6 could not be answered; their rows say why."
+    assert second.startswith(f"  {folder / '1.png'}: cut off or damaged")
+    assert third == f"  {folder / 'gone.png'}: there is no such file"
     assert [row["error"] is None for row in rows] == [True, False, True, True, True, False]
     assert rows[1]["error"].startswith("cut off or damaged")
     assert rows[5] == {**dict.fromkeys(rows[0]), "path": str(folder / "gone.png"), "error": "there is no such file"}
@@ -136,7 +140,10 @@ def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
     said = load(table_run().folder).predict({"size": [0.5, None, 2.0], "tone": ["1", "dark", None]})
     assert [row["line"] for row in rows] == [2, 3, 4]
     assert [row["log_probs"] for row in rows] == said.log_probs.tolist()
-    assert result.stderr == "Note: 1 name of the column 'tone' without a code, taken as missing: pale\n"
+    assert result.stderr == (
+        "Note: 1 name of the column 'tone' without a code, taken as missing: pale\n"
+        "Note: missing values in 2 of 3 rows, filled in as in training\n"
+    )
     assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""
 
 
@@ -147,7 +154,94 @@ def test_a_row_without_a_posterior_says_so_and_the_others_are_answered(run, tmp_
     assert result.exit_code == 0
     assert [(row["line"], row["label"] is None) for row in rows] == [(2, False), (3, True), (4, False)]
     assert rows[1]["error"].startswith("the model has no posterior for it")
-    assert result.stderr == "onepeak: 1 of 3 could not be answered; their rows say why.\n"
+    assert result.stderr.startswith(
+        "onepeak: 1 of 3 could not be answered; their rows say why.\n  line 3: the model has"
+    )
+
+
+BAD_ROWS = "id,tone,size,note\na1,1,0.5,x\na2,dark,big,y\n03,,,\na4,2,2,7\n"
+
+
+def test_bad_and_empty_rows_of_a_table_say_so_and_the_others_are_answered(run, tmp_path):
+    (tmp_path / "rows.csv").write_text(BAD_ROWS)
+    printed = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU)
+    rows = list(csv.DictReader(io.StringIO(printed.stdout)))
+    said = load(table_run().folder).predict({"size": [0.5, 2.0], "tone": ["1", "2"]})
+    assert printed.exit_code == 0
+    assert [row["line"] for row in rows] == ["2", "3", "4", "5"]
+    assert [row["label"] for row in rows] == [str(said.labels[0].item()), "", "", str(said.labels[1].item())]
+    wrong, empty = "`size` must be a number, got 'big'", "it has no value in any column of the model"
+    assert [row["error"].partition(",")[0] for row in rows] == ["", wrong.partition(",")[0], empty, ""]
+    assert printed.stderr.startswith(
+        "Note: 1 row without any value: line 4\n"
+        "onepeak: 2 of 4 could not be answered; their rows say why.\n"
+        f"  line 3: {wrong}\n"
+        f"  line 4: {empty}"
+    )
+    written = run(table_run().folder, tmp_path / "rows.csv", "--out", tmp_path / "answers.json", ON_CPU)
+    found = [json.loads(line) for line in (tmp_path / "answers.json").read_text().splitlines()]
+    assert written.stderr == f"{printed.stderr}answers: {tmp_path / 'answers.json'}\n"
+    assert found[1] == {**dict.fromkeys(found[0]), "line": 3, "error": wrong}
+
+
+def test_of_many_bad_rows_the_first_are_told_and_all_bad_is_exit_status_one(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n" + "".join(f"1,size {number}\n" for number in range(1200)))
+    result = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "onepeak: 1,200 of 1,200 could not be answered; their rows say why.\n"
+        "  line 2: `size` must be a number, got 'size 0'\n"
+        "  line 3: `size` must be a number, got 'size 1'\n"
+        "  line 4: `size` must be a number, got 'size 2'\n"
+        "  ... and 1,197 more\n"
+    )
+
+
+def test_a_parquet_file_is_as_forgiving(run, tmp_path):
+    frame = pandas.DataFrame({"tone": ["1", "dark"], "size": ["0.5", "big"], "id": [7, 8]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    result = run(table_run().folder, tmp_path / "rows.parquet", "--json", "--keep", "id", ON_CPU)
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert (first["row"], first["id"], first["error"]) == (1, 7, None)
+    assert (second["row"], second["id"], second["error"]) == (2, 8, "`size` must be a number, got 'big'")
+
+
+@pytest.mark.parametrize("flags", [("--keep", "id,note"), ("--keep", "id", "--keep", "note")])
+def test_columns_of_a_table_are_kept_beside_answers_and_errors(run, tmp_path, flags):
+    (tmp_path / "rows.csv").write_text(BAD_ROWS)
+    result = run(table_run().folder, tmp_path / "rows.csv", "--csv", *flags, ON_CPU)
+    header, *rows = csv.reader(io.StringIO(result.stdout))
+    assert header[:4] == ["line", "id", "note", "label"]
+    assert [row[:3] for row in rows] == [["2", "a1", "x"], ["3", "a2", "y"], ["4", "03", ""], ["5", "a4", "7"]]
+    plain = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU).stdout
+    assert [[row[0], *row[3:]] for row in (header, *rows)] == list(csv.reader(io.StringIO(plain)))
+
+
+def test_columns_of_a_list_of_pictures_are_kept(run, folder, monkeypatch):
+    (folder / "list.csv").write_text("path,id,grade\nmore/3.png,01,g3\ngone.png,02,\n0.png,03,g1\n")
+    arguments = (picture_run().folder, folder / "list.csv", "--keep", "grade", "--keep", "id", ON_CPU)
+    rows = [json.loads(line) for line in run(*arguments, "--json").stdout.splitlines()]
+    assert [(row["grade"], row["id"]) for row in rows] == [("g3", "01"), (None, "02"), ("g1", "03")]
+    assert rows[1]["error"] == "there is no such file"
+    monkeypatch.setattr(command, "_format", lambda **_: "table")
+    monkeypatch.setenv("COLUMNS", "300")
+    lines = run(*arguments).stdout.splitlines()
+    (shown,) = [line for line in lines if "more/3.png" in line]
+    assert [cell.strip() for cell in shown.split("│")[2:4]] == ["g3", "01"]
+
+
+@pytest.mark.bad_input
+def test_a_column_that_cannot_be_kept_ends_with_one_sentence(run, folder, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size,patient,label\n1,0.5,p,low\n")
+    with pytest.raises(InputError, match=r"Unknown `--keep` column 'pateint'\. Did you mean 'patient'\?"):
+        run(table_run().folder, tmp_path / "rows.csv", "--keep", "pateint", ON_CPU)
+    with pytest.raises(InputError, match="not called as those of the answers, got 'label': rename it in the file"):
+        run(table_run().folder, tmp_path / "rows.csv", "--keep", "patient,label", ON_CPU)
+    (folder / "list.csv").write_text("path,p_g3\n0.png,1\n")
+    with pytest.raises(InputError, match="not called as those of the answers, got 'p_g3'"):
+        run(picture_run().folder, folder / "list.csv", "--keep", "p_g3", ON_CPU)
+    with pytest.raises(InputError, match=r"`--keep` copies columns of a list or table, got .*: give a CSV that lists"):
+        run(picture_run().folder, folder, "--keep", "id", ON_CPU)
 
 
 def test_what_is_redirected_is_utf_8_whatever_the_system_writes(tmp_path):

@@ -24,6 +24,27 @@ def test_labels_stay_as_they_are_written(write):
     assert frame["label"].tolist() == ["01", "None"]
 
 
+def test_all_columns_stay_as_they_are_written_where_asked(write):
+    frame = read_table(write("a.csv", "x,y\n01, NA\n,true\n"), as_text=None).frame
+    assert frame.to_dict("list") == {"x": ["01", ""], "y": [" NA", "true"]}
+
+
+def test_rows_of_another_length_are_told_of_where_bad_ones_are_skipped(write):
+    table = read_table(write("a.csv", "\n,\nx,y\n1,2\n3\n\n4,5,6\n,\n  \n7,8\n"), skip_bad=True)
+    np.testing.assert_array_equal(table.frame.to_numpy(), [[1, 2], [np.nan] * 2, [np.nan] * 2, [np.nan] * 2, [7, 8]])
+    assert list(table.frame.index) == [4, 5, 7, 8, 10]
+    assert table.bad == {
+        5: "must have 2 fields, as the header has, got 1",
+        7: "must have 2 fields, as the header has, got 3",
+    }
+
+
+@pytest.mark.bad_input
+def test_a_csv_without_a_row_of_the_right_length_is_refused_all_the_same(write):
+    with pytest.raises(InputError, match=r"Every row of a.csv must have 2 fields, .* these have not: row 2, 3"):
+        read_table(write("a.csv", "x,y\n1\n2\n"), skip_bad=True)
+
+
 def test_windows_line_ends_and_spaces_in_the_header_do_not_matter(write):
     frame = read_table(write("a.csv", "\ufeff x , y \r\n1,2\r\n")).frame
     assert frame.to_dict("list") == {"x": [1.0], "y": [2.0]}

@@ -4,6 +4,8 @@ import pytest
 
 from onepeak.errors import InputError
 from onepeak.serving import picture_paths
+from onepeak.serving.kept import Kept
+from onepeak.serving.paths import pictures_and_columns
 
 
 def test_folders_give_their_pictures_in_order_and_files_stay_as_named(tmp_path):
@@ -37,6 +39,31 @@ def test_the_column_of_a_list_is_the_first_that_is_there(tmp_path):
     (tmp_path / "scans.csv").write_text("path,scan\na.png,b.png\n")
     for columns, name in ((("scan", "path"), "b.png"), (("image", "path"), "a.png")):
         assert picture_paths([tmp_path / "scans.csv"], columns=columns) == [tmp_path / name]
+
+
+def test_what_stands_in_other_columns_of_a_list_stops_nothing(tmp_path):
+    rows = [f"{number}.png,{number}" for number in range(40)]
+    (tmp_path / "scans.csv").write_text("\n".join(["path,age", *rows, "40.png,4O"]))
+    assert len(picture_paths([tmp_path / "scans.csv"])) == 41
+
+
+def test_columns_of_lists_are_kept_as_they_are_written(tmp_path):
+    (tmp_path / "a.csv").write_text("path,id,grade\na.png,01,low\nb.png,,high\n")
+    (tmp_path / "b.csv").write_text("grade;path;id\nlow;c.png;7\n")
+    paths, kept = pictures_and_columns([tmp_path / "a.csv", tmp_path / "b.csv"], keep=["id,grade"])
+    assert paths == [tmp_path / "a.png", tmp_path / "b.png", tmp_path / "c.png"]
+    assert kept == Kept(names=("id", "grade"), rows=(("01", "low"), (None, "high"), ("7", "low")))
+
+
+@pytest.mark.bad_input
+def test_columns_cannot_be_kept_of_what_is_no_list_or_lacks_them(tmp_path):
+    (tmp_path / "a.csv").write_text("path,id\na.png,1\n")
+    (tmp_path / "b.csv").write_text("path\nb.png\n")
+    for other in (tmp_path, tmp_path / "a.png"):
+        with pytest.raises(InputError, match=f"`--keep` copies columns of a list or table, got {other}: give a CSV"):
+            pictures_and_columns([tmp_path / "a.csv", other], keep=["id"])
+    with pytest.raises(InputError, match=r"Unknown `--keep` column 'id'\. Known: path"):
+        pictures_and_columns([tmp_path / "a.csv", tmp_path / "b.csv"], keep=["id"])
 
 
 @pytest.mark.bad_input

@@ -8,7 +8,7 @@ from PIL import Image
 from onepeak.errors import InputError
 from onepeak.serving import load, stream
 from onepeak.serving.streaming import stream_rows
-from onepeak.serving.table_rows import rows_of
+from onepeak.serving.table_rows import rows_of, rows_of_file
 from trained_models import picture_run, table_run
 
 
@@ -87,6 +87,20 @@ def test_rows_of_a_table_come_as_predict_says_them_in_batches_of_any_size():
     said = table_model.predict(path, batch_size=7)
     table = rows_of(path, table_model.description.table)
     assert list(stream_rows(table_model, table, batch_size=7)) == list(said)
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 4096])
+def test_bad_and_empty_rows_of_a_table_are_rows_with_their_error(tmp_path, batch_size):
+    table_model = load(table_run().folder)
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\n1,big\n,\ndark,\n")
+    table = rows_of_file(tmp_path / "rows.csv", table_model.description.table)
+    rows = list(stream_rows(table_model, table, batch_size=batch_size))
+    said = table_model.predict({"tone": ["1", "dark"], "size": [0.5, None]}, batch_size=batch_size)
+    assert [row.source for row in rows] == [2, 3, 4, 5]
+    assert [rows[0].label, rows[3].label] == said.labels.tolist()
+    assert rows[1].error == "`size` must be a number, got 'big'"
+    assert rows[2].error.startswith("it has no value in any column of the model")
+    assert all(row.label is row.log_probs is row.lower is row.soi is None for row in rows[1:3])
 
 
 def test_rows_come_while_later_pictures_are_unread(model, pictures):

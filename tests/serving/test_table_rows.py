@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onepeak.data.features import encode_features
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.serving.table_rows import recoded, rows_of
+from onepeak.serving.table_rows import recoded, rows_of, rows_of_file
 from onepeak.training.table import TableEncoder
 
 TRAINED = FeatureRows(
@@ -55,7 +55,72 @@ def test_what_stands_for_missing_in_a_file_is_missing_in_a_category_too(tmp_path
     (tmp_path / "rows.csv").write_text("size;tone\nNA;n/a\n1.5; dark \n")
     found = rows_of(tmp_path / "rows.csv", ENCODER)
     np.testing.assert_array_equal(found.rows.values, np.array([[np.nan, np.nan], [1.5, 2]]))
-    assert found.notes == ()
+    assert found.notes == ("1 row without any value: line 2",)
+
+
+def test_a_bad_row_of_a_file_is_told_of_and_the_others_are_read(tmp_path):
+    (tmp_path / "rows.csv").write_text("id,size,tone\na,1,dark\nb,big,1\nc,2\nd,inf,2\ne,3,1\n")
+    found = rows_of_file(tmp_path / "rows.csv", ENCODER, keep=["id"])
+    assert found.errors == {
+        1: "`size` must be a number, got 'big'",
+        2: "must have 3 fields, as the header has, got 2",
+        3: "`size` must be finite and fit into float32, got inf",
+    }
+    np.testing.assert_array_equal(found.rows.values[[0, 4]], np.array([[1, 2], [3, 0]]))
+    assert (found.sources, found.empty, found.notes) == ((2, 3, 4, 5, 6), frozenset(), ())
+    assert found.kept.rows == (("a",), ("b",), (None,), ("d",), ("e",))
+
+
+def test_so_is_one_of_a_parquet_file_whose_numbers_are_text(tmp_path):
+    frame = pandas.DataFrame({"tone": ["dark", "1", "2"], "size": ["1.5", "big", None], "id": [7, 8, 9]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    found = rows_of_file(tmp_path / "rows.parquet", ENCODER, keep=["id"])
+    assert found.errors == {1: "`size` must be a number, got 'big'"}
+    np.testing.assert_array_equal(found.rows.values[[0, 2]], np.array([[1.5, 2], [np.nan, 1]]))
+    assert (found.source_name, found.kept.rows) == ("row", ((7,), (8,), (9,)))
+
+
+def test_several_wrong_cells_of_a_row_are_all_named(tmp_path):
+    encoder = TableEncoder.learn(FeatureRows(columns=("size", "age"), values=np.array([[1.0, 0], [2, 1]])))
+    (tmp_path / "rows.csv").write_text("age;size\n6,5;big\n")
+    (error,) = rows_of_file(tmp_path / "rows.csv", encoder).errors.values()
+    assert error == "`size` must be a number, got 'big'; `age` must be a number, got '6,5': write it with a point"
+
+
+def test_missing_values_are_counted_and_nearly_empty_rows_are_named(tmp_path):
+    encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
+    lines = ["1,2,3", "1,,3", "1,,", ",,", "x,,", ",NA,3", "?,,NA"]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,c", *lines]) + "\n")
+    found = rows_of_file(tmp_path / "rows.csv", encoder)
+    assert found.empty == {3, 6}
+    assert set(found.errors) == {4}
+    assert found.notes == (
+        "missing values in 3 of 7 rows, filled in as in training",
+        "2 rows with less than half of the values: line 4, 7",
+        "2 rows without any value: line 5, 8",
+    )
+
+
+@pytest.mark.bad_input
+def test_where_all_rows_are_wanted_the_first_bad_one_is_named(tmp_path):
+    (tmp_path / "rows.csv").write_text("size,tone\n1,dark\nbig,1\n")
+    with pytest.raises(
+        InputError, match=r"line 3 of the inputs cannot be answered: `size` must be a number, got 'big'\.$"
+    ):
+        rows_of(tmp_path / "rows.csv", ENCODER)
+    (tmp_path / "rows.csv").write_text("size,tone\n1,dark\nbig,1\n2\nold,1\n")
+    with pytest.raises(InputError, match=r"got 'big' \(2 more rows cannot either\)\.$"):
+        rows_of(str(tmp_path / "rows.csv"), ENCODER)
+
+
+@pytest.mark.bad_input
+def test_a_file_that_is_wrong_as_a_whole_is_one_error(tmp_path):
+    (tmp_path / "rows.csv").write_text("size,hue\n1,dark\nbig,1\n")
+    with pytest.raises(InputError, match="The table must have the columns size, tone, it lacks tone"):
+        rows_of_file(tmp_path / "rows.csv", ENCODER)
+    pandas.DataFrame({"size": pandas.to_datetime(["2020-01-01"]), "tone": "1"}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="the column 'size' holds datetime64"):
+        rows_of_file(tmp_path / "a.parquet", ENCODER)
 
 
 @pytest.mark.bad_input

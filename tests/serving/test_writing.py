@@ -3,8 +3,12 @@ import io
 import json
 import math
 
+import pytest
+
+from onepeak.errors import InputError
 from onepeak.serving import Row
-from onepeak.serving.writing import write_csv, write_json_lines
+from onepeak.serving.kept import Kept
+from onepeak.serving.writing import check_kept, write_csv, write_json_lines
 
 ROWS = [
     Row(
@@ -79,3 +83,31 @@ def test_a_name_of_bytes_that_are_no_text_does_not_break_json():
     write_json_lines([Row(source="\udcff.png", error="empty")], file, source_name="path")
     file.seek(0)
     assert json.loads(file.read())["path"] == "\udcff.png"
+
+
+KEPT = Kept(names=("id", "true, label"), rows=(("007", None), (8, 'say "x"')))
+
+
+def test_kept_columns_stand_behind_what_a_sample_is_called_by():
+    file = io.StringIO()
+    write_csv(ROWS, file, source_name="path", classes=("low", "high"), kept=KEPT)
+    header, first, second = csv.reader(io.StringIO(file.getvalue()))
+    assert header[:4] == ["path", "id", "true, label", "label"]
+    assert (first[:4], second[:4]) == (['say "a", b.png', "007", "", "1"], ["c.png", "8", 'say "x"', ""])
+    file = io.StringIO()
+    write_json_lines(ROWS, file, source_name="path", kept=KEPT)
+    first, second = map(json.loads, file.getvalue().splitlines())
+    assert list(first)[:4] == header[:4]
+    assert (first["id"], first["true, label"], second["id"], second["true, label"]) == ("007", None, 8, 'say "x"')
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["line", "label", "error", "probs", "p_low", "log_prob_high"])
+def test_a_kept_column_called_as_one_of_the_answers_is_refused(name):
+    with pytest.raises(InputError, match=f"got '{name}': rename it in the file, such as 'given_{name}'"):
+        check_kept(Kept(names=("id", name), rows=()), source_name="line", classes=("low", "high"))
+
+
+def test_other_names_can_be_kept():
+    check_kept(Kept(names=("path", "p_middle"), rows=()), source_name="line", classes=("low", "high"))
+    check_kept(None, source_name="line", classes=("low", "high"))

@@ -6,15 +6,18 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from onepeak.cli import options
+from onepeak.cli.tables import print_notes
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
+    from onepeak.serving.kept import Kept
     from onepeak.serving.model import Model
     from onepeak.serving.prediction import Row, SourceName
     from onepeak.serving.reading import Reading
@@ -24,6 +27,21 @@ Format: TypeAlias = Literal["table", "csv", "json"]
 
 _MOST_ROWS = 200
 """A table on a terminal shows no more; it is made whole before it is printed."""
+_MOST_FAILED = 3
+"""Samples without an answer whose reason is told at the end too."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Asked:
+    """What was given, and the answers as they come."""
+
+    rows: "Iterator[Row]"
+    total: int
+    source_name: "SourceName"
+    """What the rows are called by."""
+    notes: tuple[str, ...]
+    kept: "Kept | None"
+    """Columns of the input beside the answers."""
 
 
 def predict(
@@ -35,6 +53,9 @@ def predict(
         ),
     ],
     path: options.Pictures = None,
+    keep: Annotated[
+        list[str], typer.Option("--keep", help="Columns of the table or list to copy: id or id,patient. Repeatable.")
+    ] = [],  # noqa: B006
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write to this file: JSON if .json or .jsonl, else CSV.")] = None,
@@ -54,8 +75,8 @@ def predict(
     The interval, lower to upper, holds the true class of 9 in 10 (see --alpha). A row is paradoxical where the second
     most probable class is no neighbour of the first.
 
-    A picture that cannot be read, or a row that the model has no posterior for, is a row with its error; the exit
-    status is 1 only if all fail. Rows of a CSV are called by their line: the header is line 1.
+    A picture or row that cannot be read, a row without any value, or one that the model has no posterior for is a row
+    with its error; the exit status is 1 only if all fail. Rows of a CSV are called by their line: the header is line 1.
 
     Example: onepeak predict model scans/ --csv > answers.csv
     """
@@ -70,30 +91,37 @@ def predict(
     loaded = load(model, device=device)
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
-    rows, total, source_name, notes = _answers(loaded, inputs, path, batch_size, reading)
-    for note in () if quiet else notes:
-        typer.echo(f"Note: {note}", err=True)
+    asked = _answers(loaded, inputs, path, keep, batch_size, reading)
+    print_notes(() if quiet else asked.notes)
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed = 0
+    first_failed: list[Row] = []
 
     def counted() -> "Iterator[Row]":
         nonlocal failed
-        with progress_of(bar, title="Predicting", total=total) as report:
-            for done, row in enumerate(rows, 1):
-                failed += row.error is not None
+        with progress_of(bar, title="Predicting", total=asked.total) as report:
+            for done, row in enumerate(asked.rows, 1):
+                if row.error is not None:
+                    failed += 1
+                    first_failed.extend([row] if failed <= _MOST_FAILED else [])
                 report(done)
                 yield row
 
     try:
         with _opened(out) as file:
-            _write(counted(), file, form, source_name, loaded.classes)
+            _write(counted(), file, form, asked, loaded.classes)
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
     if failed:
-        typer.echo(f"onepeak: {failed:,} of {total:,} could not be answered; their rows say why.", err=True)
-    if failed == total:
+        typer.echo(f"onepeak: {failed:,} of {asked.total:,} could not be answered; their rows say why.", err=True)
+        for row in first_failed:
+            name = row.source if asked.source_name == "path" else f"{asked.source_name} {row.source}"
+            typer.echo(f"  {name}: {row.error}", err=True)
+        if failed > len(first_failed):
+            typer.echo(f"  ... and {failed - len(first_failed):,} more", err=True)
+    if failed == asked.total:
         raise typer.Exit(1)
     if out is not None and not quiet:
         typer.echo(f"answers: {out}", err=True)
@@ -106,31 +134,39 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
 
 
 def _answers(
-    model: "Model", inputs: list[Path], path: str | None, batch_size: int | None, reading: "Reading"
-) -> "tuple[Iterator[Row], int, SourceName, tuple[str, ...]]":
-    """The rows, how many there will be, what they are called by, and notes."""
+    model: "Model", inputs: list[Path], path: str | None, keep: list[str], batch_size: int | None, reading: "Reading"
+) -> _Asked:
     from onepeak.data.depth import depth_notes
     from onepeak.data.frame import PATH
-    from onepeak.serving import picture_paths
     from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
+    from onepeak.serving.paths import pictures_and_columns
     from onepeak.serving.streaming import stream, stream_rows
-    from onepeak.serving.table_rows import rows_of
+    from onepeak.serving.table_rows import rows_of_file
+    from onepeak.serving.writing import check_kept
 
     reading.check(model.description.calibration)
+    how = reading.notes(model.description.calibration)
     if model.description.table is None:
         known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
-        paths = picture_paths(inputs, columns=known if path is None else (path,))
+        paths, kept = pictures_and_columns(inputs, columns=known if path is None else (path,), keep=keep)
+        check_kept(kept, source_name="path", classes=model.classes)
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, paths, batch_size=size, reading=reading)
-        return rows, len(paths), "path", (*depth_notes(paths), *reading.notes(model.description.calibration))
+        notes = (*depth_notes(paths), *how)
+        return _Asked(rows=rows, total=len(paths), source_name="path", notes=notes, kept=kept)
     if path is not None:
         raise InputError("`--path` has no use for a model of a table: leave it out.")
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    table = rows_of(inputs[0], model.description.table)
-    rows = stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, reading=reading)
-    notes = (*table.notes, *reading.notes(model.description.calibration))
-    return rows, len(table.rows), table.source_name, notes
+    table = rows_of_file(inputs[0], model.description.table, keep=keep)
+    check_kept(table.kept, source_name=table.source_name, classes=model.classes)
+    return _Asked(
+        rows=stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, reading=reading),
+        total=len(table.rows),
+        source_name=table.source_name,
+        notes=(*table.notes, *how),
+        kept=table.kept,
+    )
 
 
 @contextmanager
@@ -151,37 +187,38 @@ def _opened(out: Path | None) -> "Iterator[TextSink]":
         yield file
 
 
-def _write(
-    rows: "Iterable[Row]", file: "TextSink", form: Format, source_name: "SourceName", classes: tuple[str, ...]
-) -> None:
+def _write(rows: "Iterable[Row]", file: "TextSink", form: Format, asked: _Asked, classes: tuple[str, ...]) -> None:
     from onepeak.serving.writing import write_csv, write_json_lines
 
     match form:
         case "json":
-            write_json_lines(rows, file, source_name=source_name)
+            write_json_lines(rows, file, source_name=asked.source_name, kept=asked.kept)
         case "csv":
-            write_csv(rows, file, source_name=source_name, classes=classes)
+            write_csv(rows, file, source_name=asked.source_name, classes=classes, kept=asked.kept)
         case "table":
-            _show(rows, source_name)
+            _show(rows, asked.source_name, asked.kept)
 
 
-def _show(rows: "Iterable[Row]", source_name: str) -> None:
+def _show(rows: "Iterable[Row]", source_name: str, kept: "Kept | None") -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from onepeak.serving.kept import beside
+
     table = Table()
-    for name in (source_name, "class", "p", "interval", "side order", "one peak"):
+    for name in (source_name, *(kept.names if kept else ()), "class", "p", "interval", "side order", "one peak"):
         table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     more = 0
-    for row in rows:
+    for row, cells in beside(rows, kept):
+        known = [Text("" if cell is None else str(cell)) for cell in (row.source, *cells)]
         if table.row_count == _MOST_ROWS:
             more += 1
         elif row.log_probs is None or row.label is None or row.soi is None:
-            table.add_row(Text(str(row.source)), Text(f"error: {row.error}", style="red"))
+            table.add_row(*known, Text(f"error: {row.error}", style="red"))
         else:
             table.add_row(
-                Text(str(row.source)),
+                *known,
                 Text(str(row.name)),
                 f"{math.exp(row.log_probs[row.label]):.3f}",
                 Text("" if row.lower is None else f"{row.lower_name} .. {row.upper_name}"),

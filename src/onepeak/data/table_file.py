@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from onepeak._extras import require
@@ -26,14 +26,19 @@ class Table:
     frame: Frame
     order: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    bad: dict[int, str] = field(default_factory=dict)
+    """What is wrong with rows that have too few or too many fields, where such are not refused."""
 
 
-def read_table(path: Path, *, as_text: Collection[str] = ()) -> Table:
+def read_table(path: Path, *, as_text: Collection[str] | None = (), skip_bad: bool = False) -> Table:
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
 
     Args:
         path: The file; its suffix says what it is.
         as_text: Columns of a CSV to leave as they are written, such as labels: `01` and `NA` may be names of classes.
+            None: all of them.
+        skip_bad: Whether a row of a CSV with too few or too many fields is left empty, and told of, rather than
+            refused, as long as others are right; a row of nothing but separators is a row then.
 
     Returns:
         The table. Rows are named by their line (the header of a CSV is row 1).
@@ -54,17 +59,25 @@ def read_table(path: Path, *, as_text: Collection[str] = ()) -> Table:
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
         raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV.")
-    return _read_csv(path, as_text)
+    return _read_csv(path, as_text, skip_bad)
 
 
-def csv_rows(path: Path) -> tuple[list[int], list[list[str]]]:
-    """The rows of a CSV that hold anything, as text, and before them the number of the line each ends on."""
+def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]]]:
+    """The rows of a CSV that hold anything, as text, and before them the number of the line each ends on.
+
+    Args:
+        path: The file.
+        empty: Whether rows below the first that hold separators and nothing else are given too.
+    """
     text = read_text(path)
     first = text.lstrip().partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows: list[tuple[int, list[str]]] = []
     try:
-        rows = [(reader.line_num, row) for row in reader if any(field.strip() for field in row)]
+        for row in reader:
+            if any(field.strip() for field in row) or (empty and rows and len(row) > 1):
+                rows.append((reader.line_num, row))
     except csv.Error as error:
         raise InputError(f"{path.name}, row {reader.line_num}: {error}.") from None
     if not rows:
@@ -72,26 +85,30 @@ def csv_rows(path: Path) -> tuple[list[int], list[list[str]]]:
     return [number for number, _ in rows], [row for _, row in rows]
 
 
-def _read_csv(path: Path, as_text: Collection[str]) -> Table:
+def _read_csv(path: Path, as_text: Collection[str] | None, skip_bad: bool) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
-    numbers, lines = csv_rows(path)
+    numbers, lines = csv_rows(path, empty=skip_bad)
+    bad: dict[int, str] = {}
     indexed = class_index_table(lines)
     if indexed is not None:
         header, lines, order = indexed.columns, indexed.rows, indexed.classes
     else:
         header, lines, order = [name.strip() for name in lines[0]], lines[1:], None
         _check_header(path, header)
-        wrong = [numbers[i + 1] for i, line in enumerate(lines) if len(line) != len(header)]
-        if wrong:
+        wrong = {number: len(line) for number, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
+        if wrong and not (skip_bad and len(wrong) < len(lines)):
             raise InputError(
                 f"Every row of {path.name} must have {len(header)} fields, as its header has, these have not: row "
                 f"{listed(wrong)}."
             )
+        bad = {number: f"must have {len(header)} fields, as the header has, got {own}" for number, own in wrong.items()}
+        lines = [line if len(line) == len(header) else [""] * len(header) for line in lines]
     if not lines:
         raise InputError(f"{path} has a header and no rows.")
     frame = pandas.DataFrame(lines, columns=header, index=numbers[1:], dtype=object)
     notes = () if order is None else ("first row read as: rows, features, names of the classes in their order",)
-    return Table(frame=typed(frame, as_text=as_text), order=order, notes=notes)
+    typed_frame = frame if as_text is None else typed(frame, as_text=as_text)
+    return Table(frame=typed_frame, order=order, notes=notes, bad=bad)
 
 
 def _check_header(path: Path, header: Sequence[str]) -> None:

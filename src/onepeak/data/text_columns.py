@@ -12,7 +12,7 @@ from onepeak.errors import InputError
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
 """What programs write for a value that is missing, without regard to case."""
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _MANY = 20
 
 
@@ -43,7 +43,7 @@ def _typed(column: Column) -> Column:
     numbers: Column = pandas.to_numeric(column, errors="coerce").astype(float)
     if not numbers.isna().any():
         return numbers  # most columns: no need to look at each value
-    texts = [_value(text) for text in column.tolist()]
+    texts = [present_text(text) for text in column.tolist()]
     present = [text for text in texts if text is not None]
     lowered = [None if text is None else text.casefold() for text in texts]
     values: Column
@@ -60,7 +60,7 @@ def _typed(column: Column) -> Column:
     }
     if not wrong:
         return numbers
-    if all(_DECIMAL_COMMA.fullmatch(text) for text in wrong.values()):
+    if all(DECIMAL_COMMA.fullmatch(text) for text in wrong.values()):
         raise InputError(
             f"The column {column.name!r} has numbers with a decimal comma, such as {next(iter(wrong.values()))}: "
             "write them with a point."
@@ -71,6 +71,7 @@ def _typed(column: Column) -> Column:
     return values
 
 
-def _value(text: str) -> str | None:
+def present_text(text: str) -> str | None:
+    """The text without spaces around it; None where it stands for a missing value."""
     stripped = text.strip()
     return None if stripped.casefold() in MISSING else stripped

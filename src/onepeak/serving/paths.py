@@ -5,11 +5,13 @@ from pathlib import Path
 
 from onepeak._nearest import did_you_mean
 from onepeak.data.frame import PATH
+from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.picture_list import on_disk
 from onepeak.data.scan import scan
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError
+from onepeak.serving.kept import Cell, Kept, kept_columns
 
 
 def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,)) -> list[Path]:
@@ -30,28 +32,52 @@ def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PAT
         ...     [path.name for path in picture_paths([folder, "c.png"])]
         ['a.jpg', 'b.png', 'c.png']
     """
+    return pictures_and_columns(inputs, columns=columns)[0]
+
+
+def pictures_and_columns(
+    inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,), keep: Sequence[str] = ()
+) -> tuple[list[Path], Kept | None]:
+    """The pictures as `picture_paths` gives them, and columns of their lists to copy beside the answers.
+
+    Args:
+        inputs: As there; nothing but lists, if columns are to be kept.
+        columns: As there.
+        keep: See `onepeak.serving.kept.kept_columns`; every list must have them.
+    """
     given = [Path(each).expanduser() for each in inputs]
     if not given:
         raise InputError("`inputs` must name at least one picture or folder, got none.")
     paths: list[Path] = []
     others = 0
+    names: Sequence[str] = keep
+    cells: list[tuple[Cell, ...]] = []
     for path in given:
+        is_list = not path.is_dir() and path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)
+        if keep and not is_list:
+            raise InputError(
+                f"`--keep` copies columns of a list or table, got {path}: give a CSV that lists the pictures."
+            )
         if path.is_dir():
             found = scan(path)
             others += len(found.others)
             paths += [path / name for name in found.pictures]
-        elif path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES):
-            paths += _of_list(path, columns)
+        elif is_list:
+            frame = read_table(path, as_text=None).frame
+            paths += _of_list(path, frame, columns)
+            if keep:
+                kept = kept_columns(frame, names)
+                names = kept.names
+                cells += kept.rows
         else:
             paths.append(path)
     if not paths:
         there = f" ({counted(others, 'other file')} there)" if others else ""
         raise InputError(f"There are no pictures below {listed(given)}{there}.")
-    return paths
+    return paths, Kept(names=tuple(names), rows=tuple(cells)) if keep else None
 
 
-def _of_list(table: Path, columns: Sequence[str]) -> list[Path]:
-    frame = read_table(table, as_text=columns).frame
+def _of_list(table: Path, frame: Frame, columns: Sequence[str]) -> list[Path]:
     column = next((name for name in columns if name in frame.columns), None)
     if column is None:
         raise InputError(

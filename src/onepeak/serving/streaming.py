@@ -9,7 +9,7 @@ from onepeak._check import check_integer
 from onepeak.errors import InputError
 from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
 from onepeak.serving.pictures import Picture
-from onepeak.serving.prediction import Row
+from onepeak.serving.prediction import NO_VALUE, Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import TableRows
@@ -51,11 +51,14 @@ def stream_rows(
     batch_size: int = ROWS_A_BATCH,
     reading: Reading = Reading(),  # noqa: B008 - it never changes
 ) -> Iterator[Row]:
-    """Answers one by one for the rows of a table; a row that the model has no posterior for says so.
+    """Answers one by one for the rows of a table; the `error` of a row says why it has none.
+
+    None have rows with a cell that cannot be read, rows without any value in the columns of the model, whose answer
+    would be the same whatever the sample, and rows that the model has no posterior for.
 
     Args:
         model: A model of a table.
-        table: With the columns and codes of the model; see `onepeak.serving.table_rows.rows_of`.
+        table: With the columns and codes of the model; see `onepeak.serving.table_rows.rows_of_file`.
         batch_size: The most rows computed at once.
         reading: What to make of the posteriors.
 
@@ -63,9 +66,12 @@ def stream_rows(
         A row a row.
     """
     check_integer("batch_size", batch_size, minimum=1)
+    errors = {**table.errors, **dict.fromkeys(table.empty, NO_VALUE)}
     for places in np.split(np.arange(len(table.rows)), range(batch_size, len(table.rows), batch_size)):
         labels, log_probs = model.row_answers(table.rows.take(places))
-        yield from model.rows(labels, log_probs, tuple(table.sources[place] for place in places), reading)
+        said = model.rows(labels, log_probs, tuple(table.sources[place] for place in places), reading)
+        for place, row in zip(places.tolist(), said, strict=True):
+            yield Row(source=row.source, error=errors[place]) if place in errors else row
 
 
 def _rows(model: Model, pictures: Iterable[Picture], batch_size: int, reading: Reading) -> Iterator[Row]:

@@ -1,7 +1,8 @@
 """Anything that holds rows of a table becomes the columns and codes a model was trained on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ from onepeak._extras import require
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.features import encode_like
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import listed
+from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
+from onepeak.data.number_cells import number_cells
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
-from onepeak.data.text_columns import MISSING
+from onepeak.data.text_columns import present_text
 from onepeak.errors import InputError
+from onepeak.serving.kept import Kept, kept_columns
 from onepeak.serving.prediction import SourceName
 from onepeak.training.table import TableEncoder
 
@@ -30,25 +33,78 @@ class TableRows:
     """What each row is called by; see `source_name`."""
     source_name: SourceName
     notes: tuple[str, ...]
-    """On names that the model has not seen."""
+    """On names that the model has not seen, and on missing values of a file."""
+    errors: dict[int, str] = field(default_factory=dict)
+    """What is wrong with rows that cannot be read, by position; their values are nothing to go by."""
+    kept: Kept | None = None
+    """Columns to copy beside the answers."""
+
+    @cached_property
+    def empty(self) -> frozenset[int]:
+        """The positions of rows that can be read and have no value in any column."""
+        return frozenset(np.flatnonzero(np.isnan(self.rows.values).all(axis=1)).tolist()).difference(self.errors)
 
 
 def rows_of(inputs: object, encoder: TableEncoder) -> TableRows:
-    """The rows with the columns and codes of the encoder.
+    """The rows with the columns and codes of the encoder: all of them, or an error that names the first bad one.
 
     Args:
         inputs: A pandas DataFrame, a dictionary of columns or of one row, a list of such rows, a CSV or parquet file,
             or a 2-D array with the model's columns in their order. Columns that the model does not know are not read.
         encoder: What the model was trained with.
     """
+    if isinstance(inputs, str | Path):
+        table = rows_of_file(Path(inputs), encoder)
+        if table.errors:
+            first = min(table.errors)
+            more = f" ({counted(len(table.errors) - 1, 'more row')} cannot either)" if len(table.errors) > 1 else ""
+            raise InputError(
+                f"{table.source_name} {table.sources[first]} of the inputs cannot be answered: "
+                f"{table.errors[first]}{more}."
+            )
+        return table
     frame = _frame(inputs, encoder)
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
-    in_text = isinstance(inputs, str | Path) and Path(inputs).suffix.lower() in CSV_SUFFIXES
-    return TableRows(
-        rows=rows, sources=tuple(frame.index.tolist()), source_name="line" if in_text else "row", notes=notes
+    return TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes)
+
+
+def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ()) -> TableRows:
+    """The rows of a CSV or parquet file; what is wrong with one is in `errors`, and the others are read all the same.
+
+    Args:
+        path: A file that has the columns of the model.
+        encoder: What the model was trained with.
+        keep: Columns to copy beside the answers; see `onepeak.serving.kept.kept_columns`.
+    """
+    if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
+        found = "a folder" if path.is_dir() else "another file"
+        raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
+    if not path.is_file():
+        raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
+    table = read_table(path, as_text=None, skip_bad=True)
+    kept = kept_columns(table.frame, keep) if keep else None
+    frame = table.frame.copy()
+    reasons = {place: [table.bad[row]] for place, row in enumerate(frame.index) if row in table.bad}
+    for name in (each for each in encoder.columns if each in frame.columns):
+        if name in encoder.categories:
+            # Names stay as they are written: in this file a category may happen to hold nothing but numbers.
+            frame[name] = frame[name].map(_name)
+        else:
+            frame[name], wrong = number_cells(frame[name])
+            for place, reason in wrong.items():
+                reasons.setdefault(place, []).append(reason)
+    rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
+    read = TableRows(
+        rows=rows,
+        sources=tuple(frame.index.tolist()),
+        source_name="line" if path.suffix.lower() in CSV_SUFFIXES else "row",
+        notes=notes,
+        errors={place: "; ".join(each) for place, each in reasons.items()},
+        kept=kept,
     )
+    return replace(read, notes=(*notes, *_missing(read)))
 
 
 def recoded(rows: FeatureRows, encoder: TableEncoder) -> tuple[FeatureRows, tuple[str, ...]]:
@@ -66,6 +122,23 @@ def recoded(rows: FeatureRows, encoder: TableEncoder) -> tuple[FeatureRows, tupl
     return encode_like(frame, columns=encoder.columns, categories=encoder.categories)
 
 
+def _missing(table: TableRows) -> list[str]:
+    """Sentences on values that are filled in, on rows that lack most of them, and on rows that have none."""
+    shares = np.isnan(table.rows.values).mean(axis=1)
+    shares[[*table.errors, *table.empty]] = 0
+    notes = []
+    if some := int((shares > 0).sum()):
+        notes.append(f"missing values in {some:,} of {counted(len(shares), 'row')}, filled in as in training")
+    for places, what in (
+        (np.flatnonzero(shares > 0.5).tolist(), "with less than half of the values"),
+        (sorted(table.empty), "without any value"),
+    ):
+        if places:
+            names = listed(table.sources[place] for place in places)
+            notes.append(f"{counted(len(places), 'row')} {what}: {table.source_name} {names}")
+    return notes
+
+
 def _names(rows: FeatureRows, column: str) -> list[str | None]:
     """The values of a column as text; numbers where this part of the data happens to hold nothing else."""
     values = rows.values[:, rows.columns.index(column)].tolist()
@@ -79,8 +152,6 @@ def _frame(inputs: object, encoder: TableEncoder) -> Frame:
         case pandas.DataFrame():
             frame: Frame = inputs
             return frame
-        case str() | Path():
-            return _read(Path(inputs), encoder)
         case Mapping():
             one_row = all(np.isscalar(value) or value is None for value in inputs.values())
             return _made([dict(inputs)] if one_row else dict(inputs))
@@ -124,22 +195,5 @@ def _named(array: npt.NDArray[np.generic], encoder: TableEncoder) -> Frame:
     return frame
 
 
-def _read(path: Path, encoder: TableEncoder) -> Frame:
-    if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
-        found = "a folder" if path.is_dir() else "another file"
-        raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
-    if not path.is_file():
-        raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
-    frame = read_table(path, as_text=tuple(encoder.categories)).frame
-    # Names stay as they are written: in this file a category may happen to hold nothing but numbers.
-    for name in encoder.categories:
-        if name in frame.columns:
-            frame[name] = frame[name].map(_name)
-    return frame
-
-
 def _name(value: object) -> object:
-    if not isinstance(value, str):  # parquet has types of its own
-        return value
-    stripped = value.strip()
-    return None if stripped.casefold() in MISSING else stripped
+    return present_text(value) if isinstance(value, str) else value  # parquet has types of its own

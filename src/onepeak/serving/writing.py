@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
+from onepeak.errors import InputError
+from onepeak.serving.kept import Kept, beside
 from onepeak.serving.prediction import Row, SourceName
 
 _BEFORE = ("label", "name", "lower", "upper", "lower_name", "upper_name")
@@ -24,7 +26,31 @@ class TextSink(Protocol):
         """Passes on what it holds back."""
 
 
-def write_csv(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, classes: tuple[str, ...]) -> None:
+def check_kept(kept: Kept | None, *, source_name: SourceName, classes: tuple[str, ...]) -> None:
+    """Refuses columns to keep that are called as columns of the answers.
+
+    Args:
+        kept: What is to stand beside the answers.
+        source_name: What a sample is called by.
+        classes: The classes in their order.
+    """
+    own = {source_name, *_BEFORE, "probs", "log_probs", *_AFTER, *_posterior(classes)}
+    for name in kept.names if kept else ():
+        if name in own:
+            raise InputError(
+                f"`--keep` must name columns that are not called as those of the answers, got {name!r}: rename it in "
+                f"the file, such as {f'given_{name}'!r}."
+            )
+
+
+def write_csv(
+    rows: Iterable[Row],
+    file: TextSink,
+    *,
+    source_name: SourceName,
+    classes: tuple[str, ...],
+    kept: Kept | None = None,
+) -> None:
     """Writes a header and a line a row; what a row does not have is empty.
 
     Args:
@@ -32,6 +58,7 @@ def write_csv(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, c
         file: Where to; flushed after every row, so that who reads along has each at once.
         source_name: What a sample is called by.
         classes: The classes in their order, for the columns of probabilities and of their logarithms.
+        kept: Columns to write behind what a sample is called by, checked by `check_kept`.
 
     Example:
         >>> import sys
@@ -40,22 +67,22 @@ def write_csv(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, c
         a.png,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
-    posterior = [f"{number}_{name}" for number in ("p", "log_prob") for name in classes]
-    writer.writerow([source_name, *_BEFORE, *_AFTER, *posterior])
-    for row in rows:
+    writer.writerow([source_name, *(kept.names if kept else ()), *_BEFORE, *_AFTER, *_posterior(classes)])
+    for row, cells in beside(rows, kept):
         answer = (getattr(row, column) for column in (*_BEFORE, *_AFTER))
         none = (None,) * len(classes)
-        writer.writerow([row.source, *answer, *(row.probs or none), *(row.log_probs or none)])
+        writer.writerow([row.source, *cells, *answer, *(row.probs or none), *(row.log_probs or none)])
         file.flush()
 
 
-def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: SourceName) -> None:
+def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, kept: Kept | None = None) -> None:
     """Writes an object a line. JSON has no infinity: the logarithm of a probability of zero is null.
 
     Args:
         rows: Taken as they come.
         file: Where to; flushed after every row.
         source_name: What a sample is called by.
+        kept: As for `write_csv`.
 
     Example:
         >>> import sys
@@ -63,12 +90,13 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
         >>> write_json_lines([row], sys.stdout, source_name="line")
         {"line": 2, "label": 0, "name": "low", ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
     """
-    for row in rows:
+    for row, cells in beside(rows, kept):
         log_probs = None
         if row.log_probs is not None:
             log_probs = [value if math.isfinite(value) else None for value in row.log_probs]
         record = {
             source_name: row.source,
+            **dict(zip(kept.names if kept else (), cells, strict=True)),
             **{column: getattr(row, column) for column in _BEFORE},
             "probs": row.probs,
             "log_probs": log_probs,
@@ -76,3 +104,7 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
         }
         file.write(json.dumps(record, allow_nan=False) + "\n")
         file.flush()
+
+
+def _posterior(classes: tuple[str, ...]) -> list[str]:
+    return [f"{number}_{name}" for number in ("p", "log_prob") for name in classes]

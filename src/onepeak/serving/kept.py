@@ -1,0 +1,64 @@
+"""Columns of a table or list that go beside the answers as they are: an id, the patient, the true label."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from onepeak._extras import require
+from onepeak._registry import unknown_name
+from onepeak.data.frame_types import Frame
+
+Cell: TypeAlias = str | int | float | bool | None
+"""What both CSV and JSON can hold."""
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Some columns, row by row."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    """As many as there are samples, in their order."""
+
+
+def kept_columns(frame: Frame, keep: Sequence[str]) -> Kept:
+    """The columns named, as they are.
+
+    Args:
+        frame: A table; text of a file as it is written there.
+        keep: Names of columns, one or several with commas between them each; a column whose own name has a comma is
+            that column.
+
+    Example:
+        >>> import pandas
+        >>> table = pandas.DataFrame({"id": ["007", ""], "age": [61.0, 58.0], "ward": ["A", "B"]})
+        >>> kept_columns(table, ["id,age"])
+        Kept(names=('id', 'age'), rows=(('007', 61.0), (None, 58.0)))
+        >>> kept_columns(table, ["wrad"])
+        Traceback (most recent call last):
+        onepeak.errors.UnknownNameError: Unknown `--keep` column 'wrad'. Did you mean 'ward'? Known: id, age, ward.
+    """
+    columns = {str(name): name for name in frame.columns}
+    wanted = [name for each in keep for name in ([each] if each in columns else each.split(","))]
+    names = tuple(dict.fromkeys(name if name in columns else name.strip() for name in wanted))
+    for name in names:
+        if name not in columns:
+            raise unknown_name("`--keep` column", name, columns)
+    cells = [[_cell(value) for value in frame[columns[name]].tolist()] for name in names]
+    return Kept(names=names, rows=tuple(zip(*cells, strict=True)) if cells else ((),) * len(frame))
+
+
+def beside(rows: Iterable[RowT], kept: Kept | None) -> Iterator[tuple[RowT, tuple[Cell, ...]]]:
+    """Each row with the cells that stand beside it."""
+    return ((row, ()) for row in rows) if kept is None else zip(rows, kept.rows, strict=True)
+
+
+def _cell(value: object) -> Cell:
+    pandas = require("pandas", extra="data", purpose="A table")
+    if pandas.api.types.is_scalar(value) and (pandas.isna(value) or value == ""):
+        return None
+    if isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):  # JSON has no infinity
+        return value
+    return str(value)
