@@ -6,13 +6,13 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Method
+from onepeak.methods.softmax import SoftmaxMethod
 
 
 @final
-class Binomial(Method):
+class Binomial(SoftmaxMethod):
     r"""The posterior is a binomial distribution over the classes, made sharper or flatter by a learnt temperature.
 
     .. math:: h_k = \log \binom{c-1}k + k \, o, \qquad p = \mathrm{softmax}(h / \tau), \qquad \ell = -\log p_y
@@ -52,10 +52,6 @@ class Binomial(Method):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The scores, normalised."""
-        return self.class_scores(outputs).log_softmax(dim=-1)
 
 
 def binomial_scores(logit: Tensor, num_classes: int) -> Tensor:

@@ -4,14 +4,14 @@ from typing import final
 
 import torch
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Method
+from onepeak.methods.softmax import SoftmaxMethod
 from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, wide
 
 
 @final
-class Copoc(Method):
+class Copoc(SoftmaxMethod):
     r"""Places that rise from class to class; the nearer a class's place is to zero, the more probable it is.
 
     .. math:: r_0 = o_0 - \frac{c - 1}2, \qquad r_k = r_{k-1} + |1 + o_k| + \epsilon, \qquad
@@ -47,7 +47,3 @@ class Copoc(Method):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The scores, normalised."""
-        return self.class_scores(outputs).log_softmax(dim=-1)

@@ -2,14 +2,14 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerSample, Scores
 from onepeak.methods.levels import answers
-from onepeak.methods.method import Method
 from onepeak.methods.slopes import accumulate
+from onepeak.methods.softmax import SoftmaxMethod
 
 
 @final
-class CodeWords(Method):
+class CodeWords(SoftmaxMethod):
     r"""Class y has the code word of y ones and c - 1 - y zeros; the network's sigmoids should be near it.
 
     .. math:: \ell = d_y^2, \qquad d_k^2 = \sum_{j=0}^{c-2} (\sigma(o_j) - [j < k])^2, \qquad
@@ -39,10 +39,6 @@ class CodeWords(Method):
         """The squared distance from the label's code word."""
         code = answers(labels, self.num_outputs).to(outputs.dtype)
         return (outputs.sigmoid() - code).square().sum(dim=-1)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Softmax of minus the squared distances."""
-        return self.class_scores(outputs).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """Minus the squared distance from every code word, up to a constant: each digit moves it by 2 sigmoid - 1."""

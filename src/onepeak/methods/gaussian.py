@@ -5,17 +5,17 @@ from typing import final
 from torch.nn import functional as F
 
 from onepeak._check import check_number
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.gaussian_scores import gaussian_scores, place_on_scale
-from onepeak.methods.method import Method
+from onepeak.methods.softmax import SoftmaxMethod
 
 NARROWEST = 0.05
 """The smallest standard deviation, in classes: the posterior is one class there in any case."""
 
 
 @final
-class Gaussian(Method):
+class Gaussian(SoftmaxMethod):
     r"""The network gives a mean and a standard deviation; the posterior is that Gaussian at the classes.
 
     .. math:: p_k \propto e^{-(k - m)^2 / 2 \sigma^2}, \qquad m = (o_0 + 1) \frac{c - 1}2, \qquad
@@ -67,7 +67,3 @@ class Gaussian(Method):
         """Cross-entropy of the scores, and the penalty on the variance."""
         penalty = self.variance_weight * self.deviation(outputs).square()
         return cross_entropy(self.class_scores(outputs), labels) + penalty
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The scores, normalised over the classes there are."""
-        return self.class_scores(outputs).log_softmax(dim=-1)

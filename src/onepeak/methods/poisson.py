@@ -8,16 +8,17 @@ from torch.nn import functional as F
 
 from onepeak._check import check_choice, check_number
 from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Method, Variant
+from onepeak.methods.method import Variant
+from onepeak.methods.softmax import SoftmaxMethod
 
 _FAR = 40
 """So far from zero softplus is e^x below and x above, to the last digit of float64."""
 
 
 @final
-class Poisson(Method):
+class Poisson(SoftmaxMethod):
     r"""The class scores are the log-probabilities of a Poisson distribution; the network only says its rate.
 
     .. math:: h_k = k \log f - f - \log k!, \qquad f = \mathrm{softplus}(w^\top o + b), \qquad
@@ -78,10 +79,6 @@ class Poisson(Method):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The scores, normalised over the classes there are."""
-        return self.class_scores(outputs).log_softmax(dim=-1)
 
 
 def poisson_log_probs(log_rate: Tensor, num_classes: int) -> Tensor:

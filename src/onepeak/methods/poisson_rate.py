@@ -6,14 +6,14 @@ import torch
 from torch import nn
 
 from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Method
 from onepeak.methods.poisson import log_softplus, poisson_log_probs
+from onepeak.methods.softmax import SoftmaxMethod
 
 
 @final
-class PoissonRate(Method):
+class PoissonRate(SoftmaxMethod):
     r"""The posterior is a Poisson distribution over the classes, made sharper or flatter by a learnt temperature.
 
     .. math:: h_k = k \log f - \log k!, \qquad f = \mathrm{softplus}(o), \qquad p = \mathrm{softmax}(h / \tau), \qquad
@@ -54,7 +54,3 @@ class PoissonRate(Method):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The scores, normalised over the classes there are."""
-        return self.class_scores(outputs).log_softmax(dim=-1)

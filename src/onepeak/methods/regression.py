@@ -3,13 +3,13 @@
 from typing import final
 
 from onepeak._check import check_number
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.methods.gaussian_scores import gaussian_scores, place_on_scale
-from onepeak.methods.method import Method
+from onepeak.methods.softmax import SoftmaxMethod
 
 
 @final
-class Regression(Method):
+class Regression(SoftmaxMethod):
     r"""The network gives one number, from -1 for the first class to 1 for the last, and is trained by squared error.
 
     .. math:: \ell = \Big( o - \Big( \frac{2 y}{c - 1} - 1 \Big) \Big)^2, \qquad
@@ -45,10 +45,6 @@ class Regression(Method):
         """The squared error, on a scale from -1 to 1."""
         targets = 2 * labels.to(outputs.dtype) / (self.num_classes - 1) - 1
         return (outputs.squeeze(-1) - targets).square()
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """A Gaussian around the place."""
-        return self.class_scores(outputs).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The Gaussian's log-densities at the classes."""

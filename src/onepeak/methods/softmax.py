@@ -1,13 +1,14 @@
-"""What all methods share whose outputs are one score a class and whose posterior is their softmax."""
+"""What all methods share whose posterior is the softmax of one score a class."""
 
 from onepeak._shapes import LogProbs, Outputs, Scores
 from onepeak.methods.method import Method
 
 
 class SoftmaxMethod(Method):
-    """One output a class, softmax of them as the posterior: a subclass says its loss, and a decision if not the mode.
+    """The outputs are class scores, their softmax the posterior: a subclass says its loss, and how it decides.
 
-    The outputs are class scores, so any order constraint can be put on such a method.
+    One whose scores are made from the outputs says `num_outputs` and `class_scores` too. An order constraint can be put
+    on any such method.
     """
 
     @property
@@ -16,8 +17,8 @@ class SoftmaxMethod(Method):
         return self.num_classes
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Log-softmax."""
-        return outputs.log_softmax(dim=-1)
+        """Log-softmax of the scores."""
+        return self.class_scores(outputs).log_softmax(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The outputs themselves."""

@@ -5,14 +5,14 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._shapes import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Method
+from onepeak.methods.softmax import SoftmaxMethod
 from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, wide
 
 
 @final
-class UnimodalNet(Method):
+class UnimodalNet(SoftmaxMethod):
     r"""Positive steps, added up from the first class and from the last; the lower of the two sums is the score.
 
     .. math:: s_k = \min \Big( \sum_{j \le k} u_j, \sum_{j \ge k} u_j \Big), \qquad
@@ -46,10 +46,6 @@ class UnimodalNet(Method):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
-
-    def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The scores, normalised."""
-        return self.class_scores(outputs).log_softmax(dim=-1)
 
 
 def positive(x: Tensor) -> Tensor:
