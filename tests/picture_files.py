@@ -1,4 +1,4 @@
-"""Picture files of random pixels, for the tests of the image store and its batches."""
+"""Picture files of random pixels and of other depths, for the tests of the image store, its batches and serving."""
 
 import numpy as np
 from PIL import Image
@@ -15,3 +15,8 @@ def write_pictures(root, sizes):
     for name, values in zip(names, pixels, strict=True):
         Image.fromarray(values).save(root / name)
     return ImageFiles(root=root, paths=names), pixels
+
+
+def in_twelve_bits(grey):
+    """8-bit shades as a scanner writes them, 12 bits in a file of 16: 255 is 4095."""
+    return np.round(grey * (4095 / 255)).astype(np.uint16)

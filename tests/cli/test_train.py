@@ -18,6 +18,7 @@ from PIL import Image
 
 import onepeak
 from onepeak.experiment.run_folder import claim
+from picture_files import in_twelve_bits
 from run_folders import RUN_FILES
 
 CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
@@ -160,6 +161,20 @@ def test_a_table_has_one_thread_unless_more_are_asked_for(table, tmp_path, run, 
     for name, flags in (("one", ()), ("three", ("--threads", 3))):
         assert run(*flags_of(table, tmp_path / name, "--epochs", 1, *flags))[0] == 0
     assert asked == [1, 3]
+
+
+def test_twelve_bits_train_the_model_that_eight_would(pictures, tmp_path, run):
+    weights = []
+    for bits, more in ((8, ()), (12, ("--bits", 12))):
+        folder = tmp_path / f"of{bits}"
+        shutil.copytree(pictures, folder)
+        for path in folder.glob("*.png"):
+            grey = np.asarray(Image.open(path).convert("L"))
+            Image.fromarray(grey if bits == 8 else in_twelve_bits(grey)).save(path)
+        assert run(*flags_of_pictures(folder, folder, "--allow-leak", *more))[0] == 0
+        weights.append((folder / "run" / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+    assert json.loads((tmp_path / "of12" / "run" / "onepeak.json").read_text())["bits"] == 12
 
 
 @pytest.mark.bad_input

@@ -138,6 +138,20 @@ def test_sixteen_bits_are_scaled_by_their_whole_range(kind):
     assert decoded(encoded(values, kind))[0, :, 0].tolist() == [0, 0, 1, 1, 128, 255]
 
 
+@pytest.mark.parametrize("kind", ["PNG", "TIFF"])
+def test_twelve_bits_are_scaled_by_theirs_where_that_is_said(kind):
+    values = encoded(np.array([[0, 8, 9, 2048, 4095]], np.uint16), kind)
+    assert decoded(values, bits=12)[0, :, 0].tolist() == [0, 0, 1, 128, 255]
+    assert (decoded(encoded(SMOOTH, kind), bits=12) == SMOOTH).all()
+
+
+def test_a_value_of_more_bits_than_was_said_is_refused():
+    with pytest.raises(
+        UnreadablePictureError, match=r"^a value of 4,096 is more than `bits` 12 allows, which is 4,095$"
+    ):
+        decoded(encoded(np.array([[0, 4096]], np.uint16), "PNG"), bits=12)
+
+
 def test_sixteen_bits_widened_by_pillow_are_scaled_as_well():
     header = b"P5 2 1 65535\n"
     assert decoded(header + struct.pack(">HH", 65535, 257))[0, :, 1].tolist() == [255, 1]
@@ -146,6 +160,7 @@ def test_sixteen_bits_widened_by_pillow_are_scaled_as_well():
 def test_sixteen_bit_tiffs_that_count_down_from_white_are_turned_round():
     values = np.array([[0, 65535]], np.uint16)
     assert decoded(encoded(values, "TIFF", tiffinfo={262: 0}))[0, :, 0].tolist() == [255, 0]
+    assert decoded(encoded(values // 16, "TIFF", tiffinfo={262: 0}), bits=12)[0, :, 0].tolist() == [255, 0]
 
 
 @pytest.mark.parametrize(("mode", "colour"), [("RGBA", (200, 0, 0, 128)), ("LA", (200, 128))])

@@ -18,24 +18,34 @@ def files(tmp_path):
 
 
 def test_twelve_bits_in_files_of_sixteen_are_told_once_with_what_to_do(files):
-    (note,) = depth_notes(files([4095, 100, 3871]))
+    (note,) = depth_notes(files([4095, 100, 3871]), None)
     assert note.startswith("no value above 4,095 of 65,535 in 3 16-bit pictures looked at")
-    assert "multiply the values by 16" in note
+    assert note.endswith("if they hold 12 bits, train with `bits` 12 (--bits 12)")
+
+
+def test_nothing_is_said_where_somebody_has_said_it_or_there_is_no_picture(files):
+    assert depth_notes(files([1000, 2000]), 12) == ()
+    assert depth_notes([], None) == ()
+
+
+def test_pictures_that_are_no_files_are_looked_at_too(files):
+    paths = files([1000, 2000])
+    assert depth_notes([path.read_bytes() for path in paths], None) == depth_notes(paths, None) != ()
 
 
 def test_no_more_than_some_are_read_whatever_their_number(files):
-    (note,) = depth_notes(files([1000] * 40))
+    (note,) = depth_notes(files([1000] * 40), None)
     assert "in 16 16-bit pictures looked at" in note
 
 
 @pytest.mark.parametrize(("values", "dtype"), [([4096, 100], np.uint16), ([0, 0], np.uint16), ([10, 20], np.uint8)])
 def test_nothing_is_said_of_others(files, values, dtype):
-    assert depth_notes(files(values, dtype)) == ()
+    assert depth_notes(files(values, dtype), None) == ()
 
 
 def test_what_cannot_be_read_is_passed_over(files):
     items = files([1000, 2000, 3000])
     items[0].unlink()
     items[1].write_bytes(b"no picture")
-    (note,) = depth_notes(items)
+    (note,) = depth_notes(items, None)
     assert "3,000 of 65,535 in 1 16-bit picture looked at" in note

@@ -73,6 +73,7 @@ def test_a_wrong_text_is_refused_before_any_data_is_read(text, message):
         ({"recipe": {"epoch": 3}}, r"Unknown setting 'recipe\.epoch'\. Did you mean 'recipe\.epochs'\?"),
         ({"recipe": {"lr": -1}}, r"recipe\.lr: `lr` must be a finite number > 0, got -1"),
         ({"recipe": {"resize": {"scale": 0.5}}}, r"`recipe\.resize` must be the same for all methods"),
+        ({"recipe": {"bits": 12}}, r"`recipe\.bits` must be the same for all methods"),
     ],
 )
 def test_a_wrong_entry_is_refused(given, message):

@@ -33,6 +33,14 @@ def test_pictures_are_opened_and_those_that_have_gone_are_none(files):
     assert files.picture(1) is None
 
 
+def test_pictures_are_shown_with_the_bits_that_the_runs_read(tmp_path):
+    for name in ("0", "1"):
+        (tmp_path / name).mkdir()
+        Image.fromarray(np.full((4, 4), 4095, np.uint16)).save(tmp_path / name / "a.png")
+    for recipe, shade in (({}, 16), ({"recipe": {"bits": 12}}, 255)):
+        assert open_source({"data": str(tmp_path), **recipe}, "mine").picture(0).getpixel((0, 0)) == (shade,) * 3
+
+
 def test_generated_pictures_and_their_true_posteriors_are_found_by_their_number():
     source = Source(manifest=biopsies(6))
     place = source.place(4, None, int(source.manifest.labels[4]))

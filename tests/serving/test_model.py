@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -17,6 +18,7 @@ from onepeak.serving.reading import Reading
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import predict
+from picture_files import in_twelve_bits
 from trained_models import picture_run, table_run
 
 
@@ -54,6 +56,22 @@ def test_pictures_get_to_the_bit_what_training_said_of_them(model, pixels):
     said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert said.labels.tolist() == stored["predicted"].tolist()
     assert (said.log_probs.numpy() == np.stack(stored["log_probs"])).all()
+
+
+def test_twelve_bits_are_told_unless_the_model_knows_and_then_read_as_eight_were(model, pixels, tmp_path):
+    grey = pixels[0].mean(axis=-1).astype(np.uint8)
+    Image.fromarray(in_twelve_bits(grey)).save(tmp_path / "scan.png")
+    assert model.predict(tmp_path / "scan.png").notes[0].startswith("no value above ")
+    model.description = replace(model.description, bits=12)
+    expected = model.predict(np.stack([grey] * 3, axis=-1))
+    with Image.open(tmp_path / "scan.png") as opened:
+        for given in (tmp_path / "scan.png", opened):
+            said = model.predict(given)
+            assert (said.log_probs == expected.log_probs).all()
+            assert said.notes == ()
+    Image.fromarray(np.full((8, 8), 5000, np.uint16)).save(tmp_path / "scan.png")
+    with pytest.raises(InputError, match=r"scan\.png cannot be read: a value of 5,000 is more than `bits` 12 allows"):
+        model.predict(tmp_path / "scan.png")
 
 
 def test_every_picture_gets_what_the_evaluation_of_training_says(model, pixels):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,13 @@ def test_a_file_of_pictures_says_how_to_make_them_and_what_the_answers_mean():
     assert about["decision"] == {"name": "mode", "of": "the method's own outputs"}
     assert (about["projected"], about["data"]) == (False, "biopsies")
     assert about["version"] == model.description.versions["onepeak"]
+
+
+def test_a_file_of_pictures_says_how_sixteen_bits_become_eight():
+    model = load(picture_run().folder)
+    assert "of 16, the whole range is scaled" in read(model)["preprocessing"]["decode"]
+    model.description = replace(model.description, bits=12)
+    assert "of 16, 0 to 4095 is scaled" in read(model)["preprocessing"]["decode"]
 
 
 def test_a_file_of_rows_names_columns_and_categories():

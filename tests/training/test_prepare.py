@@ -1,11 +1,13 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 from PIL import Image
 
 from onepeak.data.manifest import ImageFiles
 from onepeak.data.resize import Resize
+from onepeak.errors import InputError
 from onepeak.training.feed import PictureFeed, RowFeed
 from onepeak.training.prepare import prepare
 from picture_files import write_pictures
@@ -65,3 +67,13 @@ def test_pictures_that_are_nearly_black_are_told_of(tmp_path):
     manifest = replace(planted_pictures(4), items=ImageFiles(root=tmp_path, paths=names))
     (note,) = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", quiet=True).notes
     assert "no value above 4,000 of 65,535" in note
+    prepared = prepare(manifest, replace(RECIPE, bits=12), cache_dir=tmp_path / "cache", quiet=True)
+    assert prepared.notes == ()
+    assert (prepared.store[0] == 249).all()  # 4000 / 4095 of 255
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("planted", [planted_pictures, planted_table])
+def test_bits_are_refused_where_there_are_no_files(planted):
+    with pytest.raises(InputError, match=r"`bits` \(--bits\) has no use for data that are no picture files"):
+        prepare(planted(4), replace(RECIPE, bits=12), quiet=True)

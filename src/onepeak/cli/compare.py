@@ -37,6 +37,7 @@ def compare(
     lr: options.LearningRate = None,
     select: options.Select = None,
     class_weight: options.ClassWeight = None,
+    bits: options.Bits = None,
     network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
     pooling: options.Pooling = None,
@@ -101,7 +102,7 @@ def compare(
         ),
         recipe=recipe,
         recipe_changes=options.recipe_changes(
-            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight
+            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight, bits=bits
         ),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
         device=device,

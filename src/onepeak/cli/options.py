@@ -43,6 +43,9 @@ ClassWeight = Annotated[
     str | None,
     typer.Option("--class-weight", help="balanced: rare classes count as much as others; or a number a class: 1,1,3."),
 ]
+Bits = Annotated[
+    int | None, typer.Option("--bits", help="Bits that 16-bit pictures hold, such as 12; all 16 if left out.")
+]
 Network = Annotated[
     list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
 ]
@@ -108,18 +111,25 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
 
 
 def recipe_changes(
-    *, epochs: int | None, batch_size: int | None, lr: float | None, select: str | None, class_weight: str | None
+    *,
+    epochs: int | None,
+    batch_size: int | None,
+    lr: float | None,
+    select: str | None,
+    class_weight: str | None,
+    bits: int | None,
 ) -> dict[str, object]:
     """What the flags say in place of the recipe; of weights, a name or a number a class.
 
     Example:
-        >>> recipe_changes(epochs=5, batch_size=None, lr=None, select=None, class_weight="1,1,2.5")
+        >>> recipe_changes(epochs=5, batch_size=None, lr=None, select=None, class_weight="1,1,2.5", bits=None)
         {'epochs': 5, 'class_weight': (1, 1, 2.5)}
     """
     from onepeak.experiment.entries import setting_value
 
     weights = None if class_weight is None else setting_value(class_weight)
-    return given({"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select, "class_weight": weights})
+    plain = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select, "bits": bits}
+    return given({**plain, "class_weight": weights})
 
 
 def number_or_auto(name: str, value: str) -> int | Literal["auto"]:

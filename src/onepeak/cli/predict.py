@@ -152,7 +152,7 @@ def _answers(
         check_kept(kept, source_name="path", classes=model.classes)
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, paths, batch_size=size, reading=reading)
-        notes = (*depth_notes(paths), *how)
+        notes = (*depth_notes(paths, model.description.bits), *how)
         return _Asked(rows=rows, total=len(paths), source_name="path", notes=notes, kept=kept)
     if path is not None:
         raise InputError("`--path` has no use for a model of a table: leave it out.")

@@ -26,6 +26,7 @@ def train(
     lr: options.LearningRate = None,
     select: options.Select = None,
     class_weight: options.ClassWeight = None,
+    bits: options.Bits = None,
     variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
     settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
     network: options.Network = [],  # noqa: B006
@@ -67,7 +68,7 @@ def train(
         fold=fold,
         recipe=recipe,
         changes=options.recipe_changes(
-            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight
+            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight, bits=bits
         ),
         variant=variant,
         settings=options.settings_of(settings),

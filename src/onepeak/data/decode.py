@@ -47,12 +47,12 @@ class TooManyPixelsError(UnreadablePictureError):
     """A picture so large that it is taken for a decompression bomb."""
 
 
-def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
+def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None = None) -> Image.Image:
     """Decodes a picture file to 8-bit RGB, upright.
 
     - The first page or frame of several is taken.
     - EXIF orientation is applied; a damaged EXIF block is ignored.
-    - 16-bit values are scaled by the whole range (65535 becomes 255), not by the picture's own.
+    - 16-bit values are scaled by the whole range (65535 becomes 255) or that of `bits`, not by the picture's own.
     - Transparent pixels lie on white, as on a page or a slide.
     - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
     - 32-bit and floating-point pictures have no agreed range of values and are refused.
@@ -60,6 +60,8 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
     Args:
         data: The bytes of the file.
         max_pixels: A picture with more pixels than this is refused before it is decoded.
+        bits: How many bits 16-bit pictures hold, such as 12 (4095 becomes 255); a higher value is refused. All 16 where
+            not given.
 
     Raises:
         UnreadablePictureError: The bytes give no whole picture; the message says why.
@@ -78,7 +80,7 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS) -> Image.Image:
             if image.width * image.height > max_pixels:
                 raise _too_many(image.width * image.height, max_pixels)
             image.load()
-            return upright_rgb(image)
+            return upright_rgb(image, bits=bits)
         except UnreadablePictureError:
             raise
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -114,12 +116,12 @@ def highest_of_16_bits(data: bytes) -> int | None:
             return None
 
 
-def upright_rgb(image: Image.Image) -> Image.Image:
+def upright_rgb(image: Image.Image, *, bits: int | None = None) -> Image.Image:
     """An opened picture by the rules of `decode_picture`; what `Image.open` gives is upright 8-bit RGB only by luck.
 
     Pillow decodes when the pixels are first asked for, so a damaged file may raise here what Pillow makes of it.
     """
-    return _as_rgb(_upright(image), image)
+    return _as_rgb(_upright(image), image, bits)
 
 
 @functools.cache
@@ -178,11 +180,11 @@ def _upright(image: Image.Image) -> Image.Image:
         return image
 
 
-def _as_rgb(image: Image.Image, opened: Image.Image) -> Image.Image:
+def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.Image:
     """Converts any mode that Pillow opens; `opened` still knows the format of the file."""
     match image.mode:
         case _ if _has_16_bits(image, opened):
-            image = _eight_bits(image, inverted=_min_is_white(opened))
+            image = _eight_bits(image, bits or 16, inverted=_min_is_white(opened))
         case "I" | "F":
             raise UnreadablePictureError("32 bits a pixel have no agreed range of values; save it with 8 or 16 bits")
         case "LAB":
@@ -198,10 +200,13 @@ def _has_16_bits(image: Image.Image, opened: Image.Image) -> bool:
     return image.mode in ("I;16", "I;16L", "I;16B", "I;16N") or (image.mode == "I" and opened.format in ("PNG", "PPM"))
 
 
-def _eight_bits(image: Image.Image, *, inverted: bool = False) -> Image.Image:
+def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image:
     import numpy as np  # half of a worker's start, for the few pictures that need it
 
-    scaled = ((np.asarray(image).astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
+    values, white = np.asarray(image).astype(np.uint32), 2**bits - 1
+    if (found := int(values.max())) > white:
+        raise UnreadablePictureError(f"a value of {found:,} is more than `bits` {bits} allows, which is {white:,}")
+    scaled = ((values * 255 + white // 2) // white).astype(np.uint8)
     return Image.fromarray(255 - scaled if inverted else scaled)
 
 

@@ -12,24 +12,27 @@ _LOOKED_AT = 16
 _HIGHEST_OF_12_BITS = 4095
 
 
-def depth_notes(paths: Sequence[Path]) -> tuple[str, ...]:
+def depth_notes(pictures: Sequence[Path | bytes], bits: int | None) -> tuple[str, ...]:
     """A note where the 16-bit pictures among some, spread over the data, hold no value of more than 12 bits.
 
     Args:
-        paths: Pictures on disk.
+        pictures: Files, or what is in them.
+        bits: How many they are taken to hold; where somebody has said so there is nothing to tell.
     """
-    places = np.unique(np.linspace(0, len(paths) - 1, _LOOKED_AT).round().astype(int)).tolist()
-    found = [highest for place in places if (highest := _highest(paths[place])) is not None]
+    if bits is not None or not pictures:
+        return ()
+    places = np.unique(np.linspace(0, len(pictures) - 1, _LOOKED_AT).round().astype(int)).tolist()
+    found = [highest for place in places if (highest := _highest(pictures[place])) is not None]
     if not found or not 0 < max(found) <= _HIGHEST_OF_12_BITS:
         return ()
     return (
         f"no value above {max(found):,} of 65,535 in {counted(len(found), '16-bit picture')} looked at, so that few of "
-        "256 shades are left: if they hold 12 bits, multiply the values by 16 and save them again",
+        "256 shades are left: if they hold 12 bits, train with `bits` 12 (--bits 12)",
     )
 
 
-def _highest(path: Path) -> int | None:
+def _highest(picture: Path | bytes) -> int | None:
     try:
-        return highest_of_16_bits(path.read_bytes())
+        return highest_of_16_bits(picture if isinstance(picture, bytes) else picture.read_bytes())
     except OSError:  # told of when all are decoded
         return None

@@ -45,7 +45,7 @@ class MethodEntry:
                 raise InputError(f"`{name}` must be a table, got {getattr(self, name)!r}.")
         method(str(self.name), num_classes=2, variant=self.variant, **self.settings)
         for name in self.recipe:
-            if name in ("resize", "augment"):
+            if name in ("resize", "augment", "bits"):
                 raise InputError(f"`recipe.{name}` must be the same for all methods: give it to the experiment.")
         problems: list[str] = []
         replaced(Recipe(optimizer="sgd"), self.recipe, "recipe.", problems)

@@ -28,6 +28,8 @@ class Source:
 
     manifest: Manifest | None
     reason: str = ""
+    bits: int | None = None
+    """How many bits 16-bit pictures hold."""
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -59,7 +61,7 @@ class Source:
                 return Image.fromarray(items.pixels[place])
             case ImageFiles():
                 try:
-                    return decode_picture((items.root / items.paths[place]).read_bytes())
+                    return decode_picture((items.root / items.paths[place]).read_bytes(), bits=self.bits)
                 except (OSError, OnepeakError):
                     return None
             case _:
@@ -92,7 +94,7 @@ def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
         manifest = open_data(settings.get("data", dataset), **given)
     except (OnepeakError, OSError) as error:
         return Source(manifest=None, reason=f"The data could not be opened again: {error}")
-    return Source(manifest=manifest)
+    return Source(manifest=manifest, bits=settings.get("recipe", {}).get("bits"))
 
 
 def read_config(folder: Path) -> dict[str, Any] | None:

@@ -124,7 +124,7 @@ def evaluate(
         labels=labels,
         trained_on=_trained_on(model, items),
         failed=failed,
-        notes=(*data.notes, *notes, *_depth_notes(data), *prediction.notes),
+        notes=(*data.notes, *notes, *_depth_notes(data, model), *prediction.notes),
     )
 
 
@@ -181,6 +181,7 @@ def _predict_pictures(
     return prediction, good, failed
 
 
-def _depth_notes(data: Manifest) -> tuple[str, ...]:
+def _depth_notes(data: Manifest, model: Model) -> tuple[str, ...]:
     items = data.items
-    return depth_notes([items.root / path for path in items.paths]) if isinstance(items, ImageFiles) else ()
+    paths = [items.root / path for path in items.paths] if isinstance(items, ImageFiles) else []
+    return depth_notes(paths, model.description.bits)

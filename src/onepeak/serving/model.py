@@ -16,6 +16,7 @@ from onepeak._check import check_integer
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.batches import normalise
 from onepeak.data.decode import UnreadablePictureError
+from onepeak.data.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.networks.network import Network
@@ -182,7 +183,7 @@ class Model:
         """One picture as the network was trained on it, decoded and resized; see `answers`."""
         if self.description.resize is None:
             raise InputError("This model reads rows of a table, got a picture.")
-        return pixels_of(picture, self.description.resize)
+        return pixels_of(picture, self.description.resize, bits=self.description.bits)
 
     def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
         """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once.
@@ -308,7 +309,9 @@ class Model:
         files = all(isinstance(picture, str | Path) for picture in pictures)
         name: SourceName = "path" if files else "item"
         sources = tuple(str(picture) for picture in pictures) if files else tuple(range(len(pictures)))
-        return self.prediction(labels, log_probs, sources, reading, source_name=name)
+        paths = [Path(picture) for picture in pictures if isinstance(picture, str | Path)]
+        notes = depth_notes(paths, self.description.bits)
+        return self.prediction(labels, log_probs, sources, reading, source_name=name, notes=notes)
 
     def _batches(self, pictures: list[Picture], batch_size: int) -> Iterator[Batch]:
         waiting = SizeBatches(batch_size)

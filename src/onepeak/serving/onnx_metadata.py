@@ -33,7 +33,9 @@ def metadata(
     calibration = about.calibration
     entries = {
         "classes": about.classes,
-        "preprocessing": _of_pictures(about.resize, size) if about.resize is not None else _of_rows(_encoder(model)),
+        "preprocessing": _of_pictures(about.resize, about.bits, size)
+        if about.resize is not None
+        else _of_rows(_encoder(model)),
         "outputs": {name: _OUTPUTS[name] for name in outputs},
         "method": {"name": about.method, "variant": about.variant, "settings": about.method_settings},
         "network": about.network.backbone,
@@ -57,12 +59,13 @@ def _encoder(model: Model) -> TableEncoder:
     return model.description.table
 
 
-def _of_pictures(resize: Resize, size: tuple[int, int] | None) -> dict[str, object]:
+def _of_pictures(resize: Resize, bits: int | None, size: tuple[int, int] | None) -> dict[str, object]:
     only = {} if size is None else {"size": {"height": size[0], "width": size[1]}}
+    scaled = "the whole range" if bits is None else f"0 to {2**bits - 1}"
     return {
         "input": "pictures: uint8, batch x height x width x 3, the colours red, green, blue",
-        "decode": "first frame or page, turned upright by its EXIF orientation, 8 bits a colour (of 16, the whole "
-        "range is scaled), transparent pixels laid on white, no colour management",
+        "decode": f"first frame or page, turned upright by its EXIF orientation, 8 bits a colour (of 16, {scaled} is "
+        "scaled), transparent pixels laid on white, no colour management",
         "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
         "resize_in_words": _in_words(resize),
         **only,

@@ -41,13 +41,14 @@ def separate(inputs: object) -> list[Picture]:
     raise InputError(f"`inputs` must be {_WANTED}, or a sequence of them, got {type(inputs).__name__}.")
 
 
-def pixels_of(picture: Picture, resize: Resize) -> Pixels:
+def pixels_of(picture: Picture, resize: Resize, *, bits: int | None = None) -> Pixels:
     """The picture as training saw it.
 
     Args:
         picture: A path, a PIL image, or an array of one picture. Where both the first and the last axis of an array
             are 3 long, the last one is the colours.
         resize: The recipe of the model.
+        bits: How many bits 16-bit pictures hold for the model.
 
     Raises:
         UnreadablePictureError: A file or a PIL image gives no whole picture; the message is the reason.
@@ -55,9 +56,9 @@ def pixels_of(picture: Picture, resize: Resize) -> Pixels:
     """
     match picture:
         case str() | Path():
-            image = decode_picture(_read(Path(picture)))
+            image = decode_picture(_read(Path(picture)), bits=bits)
         case Image.Image():
-            image = _whole(picture)
+            image = _whole(picture, bits)
         case np.ndarray():
             image = Image.fromarray(_colours_last(picture))
         case Tensor():
@@ -80,9 +81,9 @@ def _read(path: Path) -> bytes:
     raise UnreadablePictureError("this is a folder or a device, not a file")
 
 
-def _whole(image: Image.Image) -> Image.Image:
+def _whole(image: Image.Image, bits: int | None) -> Image.Image:
     try:
-        return upright_rgb(image)
+        return upright_rgb(image, bits=bits)
     except (OSError, SyntaxError) as error:  # Pillow decodes when the pixels are first asked for
         raise UnreadablePictureError(f"cut off or damaged: {error}") from error
 

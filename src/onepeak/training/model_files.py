@@ -40,6 +40,8 @@ class ModelDescription:
     network: NetworkSettings
     resize: Resize | None
     """For pictures: what happens to one before the network sees it."""
+    bits: int | None = None
+    """For pictures: how many bits 16-bit ones hold; None for all 16."""
     table: TableEncoder | None
     """For tables: how a row becomes numbers."""
     metrics: dict[str, dict[str, float]] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store import ImageStore, UnreadablePicturesWarning, build_store
+from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.feed import Feed, PictureFeed, RowFeed
 from onepeak.training.presets import LARGEST_SMALL
@@ -87,14 +88,22 @@ def prepare(
 
     What was left out is in the `notes`.
     """
+    if recipe.bits is not None and not isinstance(manifest.items, ImageFiles):
+        raise InputError("`bits` (--bits) has no use for data that are no picture files: leave it out.")
     if isinstance(manifest.items, FeatureRows):
         return Prepared(manifest=manifest, store=None, digests=tuple(item_digests(manifest.items)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreadablePicturesWarning)  # the notes say it
         store = build_store(
-            manifest.items, recipe.resize, cache_dir=cache_dir, skip_bad=skip_bad, progress=False if quiet else None
+            manifest.items,
+            recipe.resize,
+            bits=recipe.bits,
+            cache_dir=cache_dir,
+            skip_bad=skip_bad,
+            progress=False if quiet else None,
         )
     kept = manifest if len(store) == len(manifest) else manifest.take(store.kept)
     files = kept.items
-    doubts = depth_notes([files.root / path for path in files.paths]) if isinstance(files, ImageFiles) else ()
+    paths = [files.root / path for path in files.paths] if isinstance(files, ImageFiles) else []
+    doubts = depth_notes(paths, recipe.bits)
     return Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)

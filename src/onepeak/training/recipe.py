@@ -55,6 +55,8 @@ class Recipe:
     "last": the best of many epochs on a small validation part is often a lucky one."""
     resize: Resize = field(default_factory=Resize)
     """What happens to every picture once, before training."""
+    bits: int | None = None
+    """How many bits 16-bit picture files hold, such as 12, which would else be nearly black; None for all 16."""
     augment: Augment = field(default_factory=Augment)
     """What happens to a picture each time it is trained on."""
     evaluation_batch_size: int = 64
@@ -84,6 +86,8 @@ class Recipe:
             check_integer("patience", self.patience, minimum=1)
         if self.select == "last" and self.patience is not None:
             raise InputError("`patience` must be left out where `select` is 'last': it waits for a better epoch.")
+        if self.bits is not None and check_integer("bits", self.bits, minimum=8) > 16:
+            raise InputError(f"`bits` must be an integer from 8 to 16, got {self.bits}.")
         self._check_class_weight()
         for name in ("nesterov", "balanced", "sync_batch_norm"):
             if not isinstance(getattr(self, name), bool):

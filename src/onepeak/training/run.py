@@ -169,6 +169,7 @@ def _description(settings: RunSettings, prepared: Prepared, outcome: _Outcome) -
         class_weight=outcome.class_weight,
         network=outcome.shape,
         resize=None if prepared.store is None else settings.recipe.resize,
+        bits=settings.recipe.bits,
         table=outcome.encoder,
         metrics=outcome.metrics,
         calibration=outcome.calibration,

@@ -10,7 +10,7 @@ def test_a_model_of_pictures_tells_its_classes_and_how_pictures_are_handled(ask,
     assert card["classes"] == list(model.classes)
     assert (card["method"], card["input"], card["backbone"], card["data"]) == ("elb", "pictures", "small", "biopsies")
     assert (card["columns"], card["max_rows"], card["evidence"]) == (None, None, True)
-    assert card["pictures"]["short_side"] == 48
+    assert (card["pictures"]["short_side"], card["pictures"]["bits"]) == (48, None)
     assert card["pictures"]["max_pixels"] == Limits().max_pixels
     assert card["pictures"]["max_network_pixels"] == Limits().max_network_pixels
     assert {"PNG", "JPEG"} <= set(card["pictures"]["formats"])
@@ -32,3 +32,8 @@ def test_a_model_of_rows_tells_its_columns(ask_table):
 def test_a_model_of_an_earlier_version_has_no_calibration(model):
     old = Model(replace(model.description, calibration=None), model.network, model.device)
     assert model_card(old, Limits()).calibration is None
+
+
+def test_a_model_of_twelve_bits_says_so(model):
+    other = Model(replace(model.description, bits=12), model.network, model.device)
+    assert model_card(other, Limits()).pictures.bits == 12

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ import torch
 from http_server import asking, encoded
 from onepeak.serving.http import Limits, create_app
 from onepeak.serving.http.predictor import Predictor
-from onepeak.serving.model import ROWS_A_BATCH
+from onepeak.serving.model import ROWS_A_BATCH, Model
 from onepeak.serving.reading import Reading
+from picture_files import in_twelve_bits
 
 PNG = {"Content-Type": "image/png"}
 
@@ -59,6 +61,18 @@ def test_one_picture_may_be_the_body_and_its_bytes_say_what_it_is(ask, model, ar
         content = answered(ask.post("/v1/predict", content=encoded(arrays[3], form), headers=headers))
         check_same(content["predictions"], model.predict(arrays[3]))
         assert content["predictions"][0]["file"] is None
+
+
+def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, model, arrays):
+    grey = arrays[0].mean(axis=-1).astype(np.uint8)
+    files = as_files([encoded(in_twelve_bits(grey)), encoded(arrays[0])])
+    (note,) = answered(ask.post("/v1/predict", files=files))["notes"]
+    assert note.startswith("no value above ")
+    knowing = Model(replace(model.description, bits=12), model.network, model.device)
+    with asking(create_app(knowing)) as client:
+        content = answered(client.post("/v1/predict", files=files))
+    check_same(content["predictions"], model.predict([np.stack([grey] * 3, axis=-1), arrays[0]]))
+    assert content["notes"] == []
 
 
 def test_pictures_of_different_sizes_come_back_in_their_order(ask, model, arrays):

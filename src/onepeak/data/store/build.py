@@ -37,6 +37,7 @@ def build_store(
     items: ImageFiles | ImageArrays,
     resize: Resize | None = None,
     *,
+    bits: int | None = None,
     cache_dir: Path | None = None,
     workers: int | None = None,
     skip_bad: bool = False,
@@ -53,6 +54,7 @@ def build_store(
     Args:
         items: Pictures on disk or in memory.
         resize: The recipe; without one every picture keeps its size.
+        bits: How many bits 16-bit picture files hold, as in `onepeak.data.decode.decode_picture`.
         cache_dir: Folder for stores; without one, `default_cache_dir()`.
         workers: How many processes decode; without a number, one for each core that this process may use.
         skip_bad: Whether to leave out pictures that cannot be read, with a warning that lists them.
@@ -82,8 +84,8 @@ def build_store(
     match items:
         case ImageFiles():
             states = file_states(items)
-            key = files_key(items, states, resize, max_pixels)
-            recipe = Recipe(resize.short_side, resize.only_enlarge, float(resize.scale), max_pixels)
+            key = files_key(items, states, resize, max_pixels, bits)
+            recipe = Recipe(resize.short_side, resize.only_enlarge, float(resize.scale), max_pixels, bits)
             write = lambda folder: write_files(folder, items, states, recipe, workers, progress)  # noqa: E731
         case ImageArrays():
             key = arrays_key(items, resize)

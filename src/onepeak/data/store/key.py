@@ -38,10 +38,12 @@ def _file_state(path: str) -> FileState:
     return FileState(status.st_size, status.st_mtime_ns) if os.access(path, os.R_OK) else _LOCKED
 
 
-def files_key(items: ImageFiles, states: list[FileState], resize: Resize, max_pixels: int) -> str:
+def files_key(
+    items: ImageFiles, states: list[FileState], resize: Resize, max_pixels: int, bits: int | None = None
+) -> str:
     """The key of a store of files: their root, names, sizes and times, in order, and the recipe."""
     content = hashlib.blake2b(digest_size=16)
-    content.update(_recipe(resize, max_pixels))
+    content.update(_recipe(resize, max_pixels, *(() if bits is None else (bits,))))
     content.update(os.fsencode(items.root.resolve()))
     for path, state in zip(items.paths, states, strict=True):
         content.update(b"\0" + os.fsencode(path) + f"\0{state.num_bytes},{state.changed_ns}".encode())
@@ -58,7 +60,7 @@ def arrays_key(items: ImageArrays, resize: Resize) -> str:
     return content.hexdigest()
 
 
-def _recipe(resize: Resize, max_pixels: int) -> bytes:
+def _recipe(resize: Resize, *others: int) -> bytes:
     return json.dumps(
-        [FORMAT, resize.short_side, resize.only_enlarge, float(resize.scale), max_pixels], allow_nan=False
+        [FORMAT, resize.short_side, resize.only_enlarge, float(resize.scale), *others], allow_nan=False
     ).encode()

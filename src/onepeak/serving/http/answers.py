@@ -73,6 +73,7 @@ class PictureCard(BaseModel):
     short_side: int | None = Field(description="Pixels that the shorter side is resized to; null leaves it.")
     only_enlarge: bool = Field(description="Whether larger pictures are left at their size.")
     scale: float = Field(description="A factor on both sides, after that.")
+    bits: int | None = Field(description="Bits that 16-bit pictures hold; null for all 16.")
     max_pixels: int = Field(description="More pixels than this are refused.")
     max_network_pixels: int = Field(description="More pixels than this after resizing are refused.")
     max_items: int = Field(description="Pictures in one request.")

@@ -69,7 +69,7 @@ class Decoding:
         self._threads.shutdown()
 
     def _decoded(self, data: bytes) -> Pixels:
-        picture = decode_picture(data, max_pixels=self.max_pixels)
+        picture = decode_picture(data, max_pixels=self.max_pixels, bits=self.model.description.bits)
         resize = self.model.description.resize
         if resize is not None:
             height, width = resize.size_of(picture.height, picture.width)

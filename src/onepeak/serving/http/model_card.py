@@ -57,6 +57,7 @@ def _pictures(description: ModelDescription, limits: Limits) -> PictureCard | No
         short_side=resize.short_side,
         only_enlarge=resize.only_enlarge,
         scale=resize.scale,
+        bits=description.bits,
         max_pixels=limits.max_pixels,
         max_network_pixels=limits.max_network_pixels,
         max_items=limits.max_items,

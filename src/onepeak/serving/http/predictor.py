@@ -15,6 +15,7 @@ from torch import Tensor
 
 from onepeak._extras import require
 from onepeak.data.decode import TooManyPixelsError
+from onepeak.data.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.head import MapHead
@@ -124,7 +125,9 @@ class Predictor:
         failed = [each for each in answers if isinstance(each, Unanswered)]
         if len(failed) == len(answers):
             raise _none(failed)
-        return self._outcome(answers, reading, evidence=maps)
+        good = [upload.data for upload, said in zip(uploads, answers, strict=True) if isinstance(said, Row)]
+        notes = await self.decoding.run(partial(depth_notes, good, self.model.description.bits))
+        return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
         """What the model says of rows of a table: of all, or of none.

@@ -93,7 +93,7 @@ def inspect_model(model: "Model", folder: Path, data: "Manifest", *, actions: Pa
         notes=notes,
         warnings=warnings,
         actions=() if actions is None else read_actions(actions, model.classes),
-        source=Source(manifest=data),
+        source=Source(manifest=data, bits=model.description.bits),
         given={(run.row, run.part): said},
     )
 
