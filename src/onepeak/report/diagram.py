@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from onepeak._extras import require
 from onepeak.experiment.ranks import RankComparison
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.report.figures.canvas import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,9 +72,4 @@ def write_diagram(comparison: RankComparison, path: Path, *, title: str = "") ->
         path: Where to, without a suffix.
         title: What was ranked.
     """
-    figure = critical_difference_diagram(comparison, title=title)
-    undated = {"CreationDate": None}
-    png, pdf = path.with_name(f"{path.name}.png"), path.with_name(f"{path.name}.pdf")
-    write_in_one_step(png, lambda part: figure.savefig(part, format="png", dpi=200, bbox_inches="tight"))
-    write_in_one_step(pdf, lambda part: figure.savefig(part, format="pdf", bbox_inches="tight", metadata=undated))
-    return png, pdf
+    return save(critical_difference_diagram(comparison, title=title), path, tight=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from onepeak.data.listing import counted
-from onepeak.report.evidence import Evidence
+from onepeak.report.evidence import CURVES, Evidence
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
 from onepeak.report.figures.confusion import has_numbers, interactive_confusion, printed_confusions, shares_by_class
 from onepeak.report.figures.curves import interactive_curves, printed_curves, smoothing_window
@@ -28,60 +28,34 @@ _MOST_FEATURES = 8
 
 def sections(evidence: Evidence) -> Iterator[Section]:
     """The sections that there is evidence for."""
-    looks, classes, tallies = evidence.looks, evidence.classes, evidence.tallies
-    scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
-    if sum(len(each.mae) for each in scores.values()) > 1:  # one run alone is no trade-off
-        yield Section(
-            name="tradeoff",
-            title="Error against order",
-            text="The mean of each method over its runs, with one standard deviation; faint dots are single runs. Up "
-            "and to the left is better; no method has both a lower error and a better order than one on the front.",
-            charts=(Chart(figure=interactive_tradeoff(scores, looks, chance=evidence.chance)),),
-            printed=printed_tradeoff(scores, looks, chance=evidence.chance),
-        )
-    mae, soi = evidence.curves["mae"], evidence.curves["soi_predicted"]
-    if mae and soi:
+    if sum(len(each.mae) for each in evidence.scores.values()) > 1:  # one run alone is no trade-off
+        yield _tradeoff(evidence)
+    if all(evidence.curves[metric] for metric in CURVES):
         yield _curves(evidence)
-    if not tallies:
+    if not evidence.tallies:
         return
     yield _overlay(evidence)
     if evidence.cases:
         yield _paradoxes(evidence)
-    violations = {row: tally.violations for row, tally in tallies.items()}
-    means = ", ".join(f"{row} {mean_count(each):.2f}" for row, each in violations.items())
-    yield Section(
-        name="violations",
-        title="Pairs out of order",
-        text=f"How many of the {len(classes) - 1} adjacent pairs do not fall away from the predicted label, as a share "
-        f"of all test predictions. On average: {means}.",
-        charts=(Chart(figure=interactive_violations(violations, looks)),),
-        printed=printed_violations(violations, looks),
-    )
+    yield _violations(evidence)
     if evidence.sureness:
         yield _reliability(evidence)
-    confusions = {row: tally.confusion for row, tally in tallies.items()}
-    yield Section(
-        name="class-errors",
-        title="Error of each class",
-        text="Where on the scale the errors lie. The ends of a scale and rare classes are often the hardest.",
-        charts=(Chart(figure=interactive_class_errors(confusions, classes, looks)),),
-        printed=printed_class_errors(confusions, classes, looks),
-    )
-    highest = max(float(np.nanmax(shares_by_class(each))) for each in confusions.values())
-    yield Section(
-        name="confusion",
-        title="Confusion",
-        text="What each true class is taken for, over all test parts together; each line sums to 100 %."
-        + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
-        charts=tuple(
-            Chart(name=row, figure=interactive_confusion(each, classes, highest=highest))
-            for row, each in confusions.items()
-        ),
-        printed=printed_confusions(confusions, classes),
-        layout="grid",
-    )
+    yield _class_errors(evidence)
+    yield _confusion(evidence)
     if evidence.distances:
         yield _truth(evidence)
+
+
+def _tradeoff(evidence: Evidence) -> Section:
+    scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
+    return Section(
+        name="tradeoff",
+        title="Error against order",
+        text="The mean of each method over its runs, with one standard deviation; faint dots are single runs. Up "
+        "and to the left is better; no method has both a lower error and a better order than one on the front.",
+        charts=(Chart(figure=interactive_tradeoff(scores, evidence.looks, chance=evidence.chance)),),
+        printed=printed_tradeoff(scores, evidence.looks, chance=evidence.chance),
+    )
 
 
 def _curves(evidence: Evidence) -> Section:
@@ -167,6 +141,19 @@ def _card(case: Case, evidence: Evidence, picture: str | None) -> Card:
     )
 
 
+def _violations(evidence: Evidence) -> Section:
+    violations = {row: tally.violations for row, tally in evidence.tallies.items()}
+    means = ", ".join(f"{row} {mean_count(each):.2f}" for row, each in violations.items())
+    return Section(
+        name="violations",
+        title="Pairs out of order",
+        text=f"How many of the {len(evidence.classes) - 1} adjacent pairs do not fall away from the predicted label, "
+        f"as a share of all test predictions. On average: {means}.",
+        charts=(Chart(figure=interactive_violations(violations, evidence.looks)),),
+        printed=printed_violations(violations, evidence.looks),
+    )
+
+
 def _reliability(evidence: Evidence) -> Section:
     looks, sureness = evidence.looks, evidence.sureness
     trained = {row: each.trained.reliability for row, each in sureness.items() if each.trained.reliability}
@@ -204,6 +191,34 @@ def _reliability(evidence: Evidence) -> Section:
             caption="Means over runs, on their test parts: expected calibration error (15 bins), ranked probability "
             "score and negative log-likelihood. A run whose validation part sets no temperature keeps 1.",
         ),
+    )
+
+
+def _class_errors(evidence: Evidence) -> Section:
+    confusions = {row: tally.confusion for row, tally in evidence.tallies.items()}
+    return Section(
+        name="class-errors",
+        title="Error of each class",
+        text="Where on the scale the errors lie. The ends of a scale and rare classes are often the hardest.",
+        charts=(Chart(figure=interactive_class_errors(confusions, evidence.classes, evidence.looks)),),
+        printed=printed_class_errors(confusions, evidence.classes, evidence.looks),
+    )
+
+
+def _confusion(evidence: Evidence) -> Section:
+    classes, confusions = evidence.classes, {row: tally.confusion for row, tally in evidence.tallies.items()}
+    highest = max(float(np.nanmax(shares_by_class(each))) for each in confusions.values())
+    return Section(
+        name="confusion",
+        title="Confusion",
+        text="What each true class is taken for, over all test parts together; each line sums to 100 %."
+        + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
+        charts=tuple(
+            Chart(name=row, figure=interactive_confusion(each, classes, highest=highest))
+            for row, each in confusions.items()
+        ),
+        printed=printed_confusions(confusions, classes),
+        layout="grid",
     )
 
 

@@ -70,10 +70,7 @@ def write_report(
     for module in ("matplotlib", "plotly", "jinja2"):  # before figures are drawn for a page that cannot be
         require(module, extra="report", purpose="The report's page")
     done = iter(range(1, len(results) + 1))
-    found = [
-        _Block(evidence=evidence, folder=folder, id=name)
-        for evidence, folder, name in _evidence(results, whole, lambda: on_run(next(done), len(results)))
-    ]
+    found = list(_gathered(results, whole, lambda: on_run(next(done), len(results))))
     figures: list[Path] = []
     texts = [_block_text(block, place, alone=len(found) == 1, figures=figures) for block in found]
     diagrams = [path.name for path in paths.diagrams if path.suffix == ".png"]
@@ -89,13 +86,15 @@ def write_report(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Block:
+    """One data set of one folder."""
+
     evidence: Evidence
     folder: Path
     id: str
+    """For addresses and files."""
 
 
-def _evidence(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Iterator[tuple[Evidence, Path, str]]:
-    """The evidence of each data set of each folder, its folder, and a name for addresses and files."""
+def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Iterator[_Block]:
     parts = list(blocks(results))
     for number, (title, runs) in enumerate(parts):
         folder = Path(runs["experiment"].iloc[0])
@@ -109,7 +108,7 @@ def _evidence(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Itera
             on_run=on_run,
         )
         name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or f"data-{number}"
-        yield evidence, folder, name
+        yield _Block(evidence=evidence, folder=folder, id=name)
 
 
 def _block_text(block: _Block, place: Path, *, alone: bool, figures: list[Path]) -> BlockText:

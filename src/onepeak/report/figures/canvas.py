@@ -129,8 +129,14 @@ def name_ticks(axes: PrintedAxes, classes: Sequence[str], *, most: int = FEW_CLA
     axes.set_xticks(ticks, names, rotation=90 if _LETTER * (max(map(len, names)) + 1) > room else 0)
 
 
-def save(figure: Printed, stem: Path) -> tuple[Path, Path]:
-    """Writes `<stem>.png` and `<stem>.pdf`; the same figure gives the same bytes."""
+def save(figure: Printed, stem: Path, *, tight: bool = False) -> tuple[Path, Path]:
+    """Writes `<stem>.png` and `<stem>.pdf`; the same figure gives the same bytes.
+
+    Args:
+        figure: What to write.
+        stem: Where to, without a suffix.
+        tight: Whether to cut off what is empty around it.
+    """
     from onepeak.training.checkpoint import write_in_one_step  # torch comes with it, which drawing does not need
 
     stem.parent.mkdir(parents=True, exist_ok=True)
@@ -140,6 +146,7 @@ def save(figure: Printed, stem: Path) -> tuple[Path, Path]:
     if layout is not None:
         layout.execute(figure)
         figure.set_layout_engine(None)
-    write_in_one_step(paths[0], lambda part: figure.savefig(part, format="png", dpi=200))
-    write_in_one_step(paths[1], lambda part: figure.savefig(part, format="pdf", metadata={"CreationDate": None}))
+    box, undated = "tight" if tight else None, {"CreationDate": None}
+    write_in_one_step(paths[0], lambda part: figure.savefig(part, format="png", dpi=200, bbox_inches=box))
+    write_in_one_step(paths[1], lambda part: figure.savefig(part, format="pdf", bbox_inches=box, metadata=undated))
     return paths

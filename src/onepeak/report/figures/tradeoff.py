@@ -58,12 +58,11 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
     """For the page: the mean of each row with its deviation, its runs as dots, and the front."""
     graph = plotly()
     figure = interactive(x="mean absolute error (lower is better)", y="side order index (higher is better)", height=460)
-    front = pareto_front({row: each.mean for row, each in scores.items()})
-    means = np.array([scores[row].mean for row in front]).reshape(-1, 2)
+    front = _front(scores)
     figure.add_trace(
         graph.Scatter(
-            x=means[:, 0],
-            y=means[:, 1],
+            x=front[:, 0],
+            y=front[:, 1],
             mode="lines",
             line={"color": faint("#7a7f87", 0.7), "dash": "dot", "shape": "vh"},
             name="Pareto front",
@@ -115,11 +114,10 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
 def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Printed:
     """For print."""
     figure, (axes,) = printed(height=3.4)
-    front = pareto_front({row: each.mean for row, each in scores.items()})
-    if front:
-        means = np.array([scores[row].mean for row in front])
+    front = _front(scores)
+    if len(front):
         axes.step(
-            means[:, 0], 100 * means[:, 1], where="pre", color="0.6", linestyle=":", label="Pareto front", zorder=1
+            front[:, 0], 100 * front[:, 1], where="pre", color="0.6", linestyle=":", label="Pareto front", zorder=1
         )
     for row, each in scores.items():
         look, (mae, soi), (mae_std, soi_std) = looks[row], each.mean, each.std
@@ -144,3 +142,9 @@ def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: floa
     axes.set_xlabel("MAE", fontsize=8)
     axes.set_ylabel("SOI (%)", fontsize=8)
     return figure
+
+
+def _front(scores: Mapping[str, Scores]) -> npt.NDArray[np.float64]:
+    """Error and order of the rows on the front (rows x 2)."""
+    means = {row: each.mean for row, each in scores.items()}
+    return np.array([means[row] for row in pareto_front(means)]).reshape(-1, 2)
