@@ -95,7 +95,7 @@ def test_the_schedule_of_the_base_moves_on():
 @pytest.mark.gpu
 def test_on_a_gpu_nothing_is_rounded_and_the_method_may_be_left_on_the_cpu(monkeypatch):
     monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", True)
-    outputs, labels = torch.randn(64, 70), torch.randint(70, (64,))
+    outputs, labels = torch.randn(64, 69), torch.randint(70, (64,))
     smooth = onepeak.method("smooth-slopes", num_classes=70)
     torch.testing.assert_close(smooth.smooth(outputs.cuda()).cpu(), smooth.smooth(outputs))
     torch.testing.assert_close(smooth.loss(outputs.cuda(), labels.cuda()).cpu(), smooth.loss(outputs, labels))

@@ -70,6 +70,7 @@ def test_for_a_device_without_float64_states_stay_on_the_cpu_and_batches_come_to
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 def test_a_gpu_gives_the_values_of_the_cpu_and_is_never_waited_for():
     on_cpu, on_gpu = collection(3, names=NAMES), collection(3, names=NAMES).to("cuda")
     log_probs, labels = LOG_PROBS.to("cuda"), LABELS.to("cuda")
