@@ -23,7 +23,7 @@ def table(tmp_path_factory):
 
 
 @pytest.fixture
-def onepeak_command(monkeypatch, capsys):
+def run(monkeypatch, capsys):
     """Runs `onepeak` in this process; gives the exit status and what was printed."""
 
     def call(*arguments):

@@ -16,11 +16,6 @@ from PIL import Image
 from onepeak.cli import main
 
 
-@pytest.fixture
-def run(onepeak_command):
-    return onepeak_command
-
-
 def flags_of(table, out, *more):
     shared = ["compare", table, "--label", "grade", "--methods", "ce,elb", "--folds", 1, "--epochs", 2]
     return [str(flag) for flag in (*shared, "--device", "cpu", "--out", out, *more)]

@@ -5,11 +5,6 @@ import json
 import pytest
 
 
-@pytest.fixture
-def run(onepeak_command):
-    return onepeak_command
-
-
 def flags_of(table, out, *more):
     shared = ["compare", table, "--label", "grade", "--methods", "ce,elb", "--folds", 1, "--epochs", 2]
     return (*shared, "--device", "cpu", "--out", out, "--dry-run", *more)

@@ -1,19 +1,15 @@
 import json
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
+from cli.one_command import invoked
 from onepeak.cli.datasets import datasets
 from onepeak.data.datasets import DATASETS
 from onepeak.errors import InputError, UnknownNameError
 
-app = typer.Typer()
-app.command()(datasets)
-
 
 def run(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False).output
+    return invoked(datasets, *arguments).output
 
 
 @pytest.fixture

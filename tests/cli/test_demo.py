@@ -25,7 +25,7 @@ def test_the_plan_in_the_package_is_the_one_among_the_experiments():
 
 
 @pytest.fixture
-def run(onepeak_command, monkeypatch, tmp_path):
+def run(run, monkeypatch, tmp_path):
     """Runs `onepeak demo` on a table with two methods; gives the exit status and what was printed."""
     grades = np.arange(60) % 3
     table = tmp_path / "grades.csv"
@@ -43,7 +43,7 @@ def run(onepeak_command, monkeypatch, tmp_path):
 
     def call(*arguments):
         shared = ["--out", tmp_path / "demo", "--workers", 1, "--device", "cpu"]
-        return onepeak_command("demo", *shared, *arguments)
+        return run("demo", *shared, *arguments)
 
     return call
 

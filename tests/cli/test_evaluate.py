@@ -2,10 +2,9 @@ import json
 
 import numpy as np
 import pytest
-import typer
 from PIL import Image
-from typer.testing import CliRunner
 
+from cli.one_command import invoked
 from onepeak.cli.evaluate import evaluate
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS, NAMES
@@ -14,14 +13,10 @@ from trained_models import picture_run, table_run, write_table
 
 @pytest.fixture
 def run():
-    """Runs the command as `onepeak evaluate` does; an error of onepeak comes out as it is."""
-    app = typer.Typer()
-    app.command()(evaluate)
+    """Runs `onepeak evaluate`; gives what was printed."""
 
     def call(*arguments):
-        result = CliRunner().invoke(app, [*(str(argument) for argument in arguments), "--device", "cpu"])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
+        result = invoked(evaluate, *arguments, "--device", "cpu")
         assert result.exit_code == 0, result.output
         return result.stdout if "--json" in arguments else result.output
 

@@ -1,10 +1,10 @@
 import json
+from functools import partial
 
 import onnxruntime
 import pytest
-import typer
-from typer.testing import CliRunner
 
+from cli.one_command import invoked
 from onepeak.cli.export import export
 from onepeak.errors import InputError
 from onepeak.training.model_files import save_model
@@ -16,17 +16,8 @@ pytestmark = pytest.mark.traced
 
 @pytest.fixture
 def run():
-    """Runs the command as `onepeak export` does; an error of onepeak comes out as it is."""
-    app = typer.Typer()
-    app.command()(export)
-
-    def call(*arguments):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return call
+    """Runs `onepeak export`."""
+    return partial(invoked, export)
 
 
 def test_a_model_becomes_a_file_and_the_command_says_what_is_in_it(run, tmp_path):

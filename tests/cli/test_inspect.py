@@ -14,9 +14,9 @@ from serving.inspector.tiny_comparison import write_tiny_comparison
 
 
 @pytest.fixture
-def run(onepeak_command):
+def run(run):
     """Runs `onepeak inspect`; gives the exit status and what was printed."""
-    return partial(onepeak_command, "inspect")
+    return partial(run, "inspect")
 
 
 @pytest.fixture

@@ -11,19 +11,6 @@ WRONG = ("datasets", "--root", "somewhere")
 """A command that is refused at once: whose root is this?"""
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs `onepeak` with some arguments; gives the exit status and what was printed."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["onepeak", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return (stopped.value.code or 0, *capsys.readouterr())
-
-    return call
-
-
 def test_a_command_that_succeeds_exits_with_0(run):
     status, output, errors = run("methods", "--json")
     assert (status, errors) == (0, "")

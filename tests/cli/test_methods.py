@@ -2,20 +2,16 @@ import json
 from typing import get_args
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 import onepeak
+from cli.one_command import invoked
 from onepeak.cli.methods import methods
 from onepeak.errors import InputError
 from onepeak.methods.record import Family
 
-app = typer.Typer()
-app.command()(methods)
-
 
 def run(*arguments):
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    return invoked(methods, *arguments)
 
 
 def test_a_program_reads_a_line_a_method_with_tabs_between():

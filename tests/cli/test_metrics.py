@@ -1,18 +1,14 @@
 import json
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
+from cli.one_command import invoked
 from onepeak.cli.metrics import metrics
 from onepeak.metrics.catalog import DEFAULT_NAMES, METRICS, NAMES
 
-app = typer.Typer()
-app.command()(metrics)
-
 
 def run(*arguments):
-    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    return invoked(metrics, *arguments)
 
 
 def test_a_program_reads_a_line_a_metric_with_tabs_between():

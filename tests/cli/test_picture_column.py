@@ -28,34 +28,32 @@ TINY = ("--epochs", 1, "--backbone", "small", "--device", "cpu", "--quiet")
 
 
 @pytest.mark.usefixtures("here", "no_pages")
-def test_train_evaluate_predict_and_compare_take_the_column(onepeak_command, scans, tmp_path):
+def test_train_evaluate_predict_and_compare_take_the_column(run, scans, tmp_path):
     model, cache = tmp_path / "model", ("--cache", tmp_path / "cache")
     flags = ("--path", "scan", "--method", "ce", "--out", model, "--logger", "none", *TINY, *cache)
-    assert onepeak_command("train", scans, *flags)[0] == 0
+    assert run("train", scans, *flags)[0] == 0
     assert load_description(model).path == "scan"
-    status, output, _ = onepeak_command("evaluate", model, scans, "--part", "test", "--json", "--device", "cpu")
+    status, output, _ = run("evaluate", model, scans, "--part", "test", "--json", "--device", "cpu")
     assert (status, json.loads(output)["trained_on"]) == (0, 0)
-    status, output, _ = onepeak_command("predict", model, scans, "--csv", "--device", "cpu")
+    status, output, _ = run("predict", model, scans, "--csv", "--device", "cpu")
     assert (status, len(output.splitlines())) == (0, 31)  # the model remembers the column
-    status, _, errors = onepeak_command("predict", model, scans, "--path", "scam", "--device", "cpu")
+    status, _, errors = run("predict", model, scans, "--path", "scam", "--device", "cpu")
     assert (status, "lists with a column `scam`" in errors) == (2, True)
     flags = ("--path", "scan", "--methods", "ce", "--splits", 1, "--folds", 1, "--out", tmp_path / "all", *TINY, *cache)
-    assert onepeak_command("compare", scans, *flags)[0] == 0
+    assert run("compare", scans, *flags)[0] == 0
     assert 'path = "scan"' in (tmp_path / "all" / "config.toml").read_text()
 
 
-def test_splits_takes_the_column_and_names_the_flag_without_it(onepeak_command, scans):
-    status, output, _ = onepeak_command("splits", scans, "--path", "scan", "--json")
+def test_splits_takes_the_column_and_names_the_flag_without_it(run, scans):
+    status, output, _ = run("splits", scans, "--path", "scan", "--json")
     assert (status, json.loads(output)["items"]) == (0, 30)
-    status, _, errors = onepeak_command("splits", scans)
+    status, _, errors = run("splits", scans)
     assert status == 2
     assert "The columns 'scan', 'mask' name pictures, such as '00.png': say which with `path` (--path COLUMN)" in errors
 
 
-def test_inspect_takes_the_column_with_data_only(onepeak_command, scans, tmp_path):
-    status, _, errors = onepeak_command("inspect", tmp_path, "--path", "scan")
+def test_inspect_takes_the_column_with_data_only(run, scans, tmp_path):
+    status, _, errors = run("inspect", tmp_path, "--path", "scan")
     assert (status, "`--path` has no use without --data" in errors) == (2, True)
-    status, _, errors = onepeak_command(
-        "inspect", picture_run().folder, "--data", scans, "--path", "mask", "--device", "cpu"
-    )
+    status, _, errors = run("inspect", picture_run().folder, "--data", scans, "--path", "mask", "--device", "cpu")
     assert (status, "30 of 30 pictures do not exist" in errors) == (2, True)  # those of the column that was named

@@ -5,14 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas
 import pytest
-import typer
 from PIL import Image
-from typer.testing import CliRunner
 
+from cli.one_command import invoked
 from onepeak.cli import predict as command
 from onepeak.errors import InputError
 from onepeak.serving import load
@@ -21,17 +21,8 @@ from trained_models import picture_run, table_run
 
 @pytest.fixture
 def run():
-    """Runs the command as `onepeak predict` does; an error of onepeak comes out as it is."""
-    app = typer.Typer()
-    app.command()(command.predict)
-
-    def call(*arguments):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return call
+    """Runs `onepeak predict`."""
+    return partial(invoked, command.predict)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from run_folders import write_run
 
 
 @pytest.fixture
-def run(onepeak_command):
+def run(run):
     """Runs `onepeak report`; gives the exit status and what was printed."""
-    return partial(onepeak_command, "report")
+    return partial(run, "report")
 
 
 @pytest.fixture

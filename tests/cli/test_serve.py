@@ -1,8 +1,9 @@
-import pytest
-import typer
-import uvicorn
-from typer.testing import CliRunner
+from functools import partial
 
+import pytest
+import uvicorn
+
+from cli.one_command import invoked
 from http_server import asking
 from onepeak.cli import serve as command
 from onepeak.errors import InputError
@@ -12,17 +13,8 @@ from trained_models import picture_run, table_run
 
 @pytest.fixture
 def run():
-    """Runs the command as `onepeak serve` does; an error of onepeak comes out as it is."""
-    app = typer.Typer()
-    app.command()(command.serve)
-
-    def call(*arguments, **environment):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return call
+    """Runs `onepeak serve`."""
+    return partial(invoked, command.serve)
 
 
 @pytest.fixture

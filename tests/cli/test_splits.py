@@ -4,23 +4,18 @@ import os
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
+from cli.one_command import invoked
 from onepeak.cli.splits import splits
 from onepeak.errors import InputError
 
 
 @pytest.fixture
 def run():
-    """Runs the command as `onepeak splits` does; an error of onepeak comes out as it is."""
-    app = typer.Typer()
-    app.command()(splits)
+    """Runs `onepeak splits`; gives what was printed."""
 
     def call(*arguments):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
+        result = invoked(splits, *arguments)
         assert result.exit_code == 0, result.output
         return result.output
 

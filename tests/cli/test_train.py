@@ -71,11 +71,6 @@ def flags_of_pictures(folder, tmp_path, *more, data="single.csv"):
 
 
 @pytest.fixture
-def run(onepeak_command):
-    return onepeak_command
-
-
-@pytest.fixture
 def refused(run, table, tmp_path):
     """What `onepeak train` says when it refuses the table and some flags: one line, exit 2, nothing trained."""
 
