@@ -1,9 +1,12 @@
-"""Trees of files for the readers, and the real data where it is at hand."""
+"""Trees of files for the readers, decoded pictures, and the real data where it is at hand."""
 
 import os
 from pathlib import Path
 
 import pytest
+
+from onepeak.data.store import build_store
+from picture_files import write_pictures
 
 
 @pytest.fixture
@@ -31,6 +34,13 @@ def write(tmp_path):
         return path
 
     return save
+
+
+@pytest.fixture
+def mixed_store(tmp_path):
+    """Five pictures of four sizes."""
+    items, _ = write_pictures(tmp_path / "mixed", [(9, 12), (14, 10), (20, 20), (12, 9), (9, 12)])
+    return build_store(items, cache_dir=tmp_path / "cache", workers=1)
 
 
 @pytest.fixture

@@ -13,13 +13,6 @@ from picture_files import write_pictures
 ALL_CHANGES = Augment(crop=7, vertical_flip=True, colour_jitter=(0.5, 0.5, 0.5, 0.05))
 
 
-@pytest.fixture
-def mixed_store(tmp_path):
-    """Five pictures of four sizes."""
-    items, _ = write_pictures(tmp_path / "mixed", [(9, 12), (14, 10), (20, 20), (12, 9), (9, 12)])
-    return build_store(items, cache_dir=tmp_path / "cache", workers=1)
-
-
 def test_a_picture_is_augmented_alike_alone_and_in_a_batch_of_others(mixed_store):
     together = train_batch(mixed_store, [4, 0, 3, 1, 2], ALL_CHANGES, seed=3, epoch=5)
     for row, position in enumerate([4, 0, 3, 1, 2]):

@@ -4,15 +4,6 @@ import torch
 
 from onepeak.data.augment import Augment, draw_changes
 from onepeak.data.crops import crop_table, cut, gather
-from onepeak.data.store import build_store
-from picture_files import write_pictures
-
-
-@pytest.fixture
-def mixed_store(tmp_path):
-    """Five pictures of four sizes."""
-    items, _ = write_pictures(tmp_path / "mixed", [(9, 12), (14, 10), (20, 20), (12, 9), (9, 12)])
-    return build_store(items, cache_dir=tmp_path / "cache", workers=1)
 
 
 def expected_crop(store, position, changes, row):

@@ -4,11 +4,11 @@ import json
 import signal
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 import torch
 
-from experiment.tiny import files_of, process_is_alive, tiny
+from experiment.same_runs import assert_same_runs
+from experiment.tiny import process_is_alive, tiny
 from onepeak.errors import InputError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.local import LocalExecutor, can_pack, devices_of, least_busy
@@ -17,19 +17,6 @@ from onepeak.report.tables import write_tables
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN
 
 RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
-
-
-def assert_same_results(found, expected):
-    """Two folders hold the same runs, bit for bit but for times, and make the same table."""
-    names = {name for name in files_of(expected) if name.startswith("runs/")}
-    assert {name for name in files_of(found) if name.startswith("runs/")} == names
-    for run in RUNS:
-        one, other = found / "runs" / run, expected / "runs" / run
-        assert (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
-        histories = [pd.read_csv(folder / "history.csv").drop(columns="seconds") for folder in (one, other)]
-        pd.testing.assert_frame_equal(*histories, check_exact=True)
-        results = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
-        assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
 
 
 def table_of(folder):
@@ -42,14 +29,14 @@ def test_killed_at_random_moments_it_ends_in_the_same_table_and_bits(compared):
     assert len(kills) >= 10
     assert sum(kill["unfinished"] > 0 for kill in kills) >= 5  # else no run was caught at work
     for folder in {kill["folder"] for kill in kills}:
-        assert_same_results(place / folder, place / "whole")
+        assert_same_runs(place / folder, place / "whole")
     assert table_of(place / kills[-1]["folder"]) == table_of(place / "whole")
 
 
 @pytest.mark.parametrize("way", ["one-worker", "packed"])
 def test_one_worker_two_and_lanes_of_two_give_the_same_bits(compared, way):
     place, _ = compared
-    assert_same_results(place / way, place / "whole")
+    assert_same_runs(place / way, place / "whole")
 
 
 def test_no_more_runs_are_at_work_than_were_asked_for_though_lanes_are_free(compared):
@@ -64,7 +51,7 @@ def test_two_comparisons_of_one_folder_share_the_work_and_do_no_run_twice(compar
     assert sorted(first + second) == sorted(RUNS)
     assert first
     assert second
-    assert_same_results(place / "shared", place / "whole")
+    assert_same_runs(place / "shared", place / "whole")
 
 
 def test_a_run_that_fails_is_written_down_and_the_others_are_done(compared):

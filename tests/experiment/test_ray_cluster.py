@@ -2,11 +2,10 @@
 
 import json
 
-import pandas as pd
 import pytest
 
 from experiment.made_once import made_once
-from experiment.tiny import files_of
+from experiment.same_runs import assert_same_runs
 from onepeak.errors import InputError
 from onepeak.experiment.ray_cluster import RayExecutor
 
@@ -19,22 +18,6 @@ RUNS = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fo
 def compared(tmp_path_factory, worker_id):
     """The folder of all comparisons on a cluster, and what was seen while they were made."""
     return made_once("compare_on_ray.py", tmp_path_factory, worker_id)
-
-
-def assert_same_runs(found, expected):
-    """Two folders hold the same runs, bit for bit but for times."""
-    names = {name for name in files_of(expected) if name.startswith("runs/")}
-    assert {name for name in files_of(found) if name.startswith("runs/")} == names
-    runs = [path.parent.relative_to(expected) for path in expected.rglob("result.json")]
-    assert runs
-    for run in runs:
-        one, other = found / run, expected / run
-        for name in ("model.safetensors", "predictions.parquet", "onepeak.json"):
-            assert (one / name).read_bytes() == (other / name).read_bytes()
-        histories = [pd.read_csv(folder / "history.csv").drop(columns="seconds") for folder in (one, other)]
-        pd.testing.assert_frame_equal(*histories, check_exact=True)
-        results = [json.loads((folder / "result.json").read_text()) for folder in (one, other)]
-        assert results[0] | {"seconds": 0} == results[1] | {"seconds": 0}
 
 
 def test_a_cluster_gives_the_same_bits_as_this_machine(compared):

@@ -17,7 +17,7 @@ from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.training.calibration import Calibration
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak.training.checkpoint import write_in_one_step, write_text_in_one_step
 from onepeak.training.json_text import json_text, numbers
 from onepeak.training.table import TableEncoder
 
@@ -66,8 +66,7 @@ def save_model(folder: Path, description: ModelDescription, weights: dict[str, T
     contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in weights.items()}
     folder.mkdir(parents=True, exist_ok=True)
     write_in_one_step(folder / WEIGHTS, lambda part: safetensors.save_file(contiguous, part))
-    text = json_text(asdict(description))
-    write_in_one_step(folder / DESCRIPTION, lambda part: part.write_text(text, encoding="utf-8"))
+    write_text_in_one_step(folder / DESCRIPTION, json_text(asdict(description)))
 
 
 def load_description(folder: Path) -> ModelDescription:

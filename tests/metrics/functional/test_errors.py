@@ -6,6 +6,7 @@ from dlordinal import metrics as dlordinal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics.label_pairs import pairs_of_labels, tensors
 from onepeak.metrics.functional import (
     accuracy,
     accuracy_within,
@@ -15,12 +16,7 @@ from onepeak.metrics.functional import (
     root_mean_squared_error,
 )
 
-PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30)
-
-
-def tensors(pairs):
-    predicted, labels = zip(*pairs, strict=True)
-    return torch.tensor(predicted), torch.tensor(labels)
+PAIRS = pairs_of_labels(min_size=1)
 
 
 def test_values_worked_by_hand():

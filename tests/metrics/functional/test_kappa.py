@@ -4,17 +4,12 @@ import pytest
 import sklearn.metrics
 import torch
 from hypothesis import given
-from hypothesis import strategies as st
 
+from metrics.label_pairs import pairs_of_labels, tensors
 from onepeak.metrics.functional import quadratic_weighted_kappa, weighted_kappa
 
-PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=40)
+PAIRS = pairs_of_labels(min_size=2)
 PREDICTED, LABELS = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2])
-
-
-def tensors(pairs):
-    predicted, labels = zip(*pairs, strict=True)
-    return torch.tensor(predicted), torch.tensor(labels)
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,12 @@ import pytest
 import scipy.stats
 import torch
 from hypothesis import given
-from hypothesis import strategies as st
 
+from metrics.label_pairs import pairs_of_labels, tensors
 from onepeak.metrics.functional import kendall_tau, spearman_correlation
 
 ALL = [kendall_tau, spearman_correlation]
-PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=40)
-
-
-def tensors(pairs):
-    predicted, labels = zip(*pairs, strict=True)
-    return torch.tensor(predicted), torch.tensor(labels)
+PAIRS = pairs_of_labels(min_size=2)
 
 
 def quietly(function, *args, **kwargs):

@@ -8,6 +8,7 @@ from dlordinal import metrics as dlordinal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics.label_pairs import pairs_of_labels, tensors
 from onepeak.metrics.functional import (
     balanced_accuracy,
     extreme_sensitivity,
@@ -23,15 +24,10 @@ ALL = [
     extreme_sensitivity,
     index_of_balanced_accuracy,
 ]
-PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=40)
+PAIRS = pairs_of_labels(min_size=1)
 # sensitivities 3/4, none, 1/2, 1
 PREDICTED = torch.tensor([0, 0, 0, 1, 2, 3, 3])
 LABELS = torch.tensor([0, 0, 0, 0, 2, 2, 3])
-
-
-def tensors(pairs):
-    predicted, labels = zip(*pairs, strict=True)
-    return torch.tensor(predicted), torch.tensor(labels)
 
 
 def test_values_worked_by_hand_with_a_class_that_does_not_occur():
