@@ -83,11 +83,17 @@ def ranks(means: pd.DataFrame, metric: str) -> RankComparison:
     return compare_ranks(values.to_numpy(), tuple(values.columns), higher_is_better=METRICS[metric])
 
 
+def family_of(method: str) -> str:
+    """That of the catalog; what is put together of two ("smooth-elb", "rps+elb-weight-0.3") is a constraint here."""
+    families = {record.name: record.family for record in onepeak.methods()}
+    return families.get(method, "constraint")
+
+
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """One line a method, lowest error first."""
     means = runs.groupby(["dataset", "method"])[list(METRICS)].mean()
-    families = {record.name: record.family for record in onepeak.methods()}
-    table = pd.DataFrame({"family": families}).loc[runs["method"].unique()]
+    methods = list(runs["method"].unique())
+    table = pd.DataFrame({"family": [family_of(method) for method in methods]}, index=methods)
     for metric in ("mae", "rps", "rps_tempered"):
         values = means[metric].unstack("method")
         table[f"{metric} / ce"] = np.exp(np.log(values.div(values["ce"], axis=0)).mean())

@@ -8,6 +8,7 @@ that `runs` was copied to takes these runs as done.
 
 import argparse
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -26,6 +27,11 @@ def keep_run(run: Path, target: Path, *, every: int, predictions: list[int]) -> 
         shutil.copy(run / "predictions.parquet", target)
 
 
+def without_folders(commands: str) -> str:
+    """Absolute paths, which are those of one machine, become the names of what lies there."""
+    return re.sub(r"(?<=[ =])/(?:[^/\s\"]+/)+(?=[^/\s\"])", "", commands)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -40,7 +46,7 @@ def main() -> None:
     lines = (options.folder / "config.toml").read_text(encoding="utf-8").splitlines(keepends=True)
     tables = next(number for number, line in enumerate(lines) if line.startswith("["))
     places = [line for line in lines[:tables] if line.startswith(("root = ", "weights = "))]  # on that machine
-    kept = [line for line in lines if line not in places]
+    kept = [without_folders(line) if line.startswith("commands = ") else line for line in lines if line not in places]
     (options.target / "config.toml").write_text("".join(kept), encoding="utf-8")
     print(f"{len(runs)} runs in {options.target}")
 

@@ -47,30 +47,41 @@ def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
 
 
 def goal(runs: pd.DataFrame) -> str:
-    """For the method with the lowest validation error but ELB and REN: which of its aims are met on the test parts."""
-    chosen = next(label for label in _by_validation(runs) if label not in ("elb", "ren"))
+    """Which aims two methods meet on the test parts: those with the lowest validation error, of all and of the orderly.
+
+    ELB and REN, which they are to be compared with, are not chosen. In order is who meets both aims of order on the
+    validation parts.
+    """
+    means = runs.groupby("label")[["valid_soi_predicted", "valid_unimodal"]].mean()
+    ours = [label for label in _by_validation(runs) if label not in ("elb", "ren")]
+    in_order = (means["valid_soi_predicted"] >= LEAST_SOI) & (means["valid_unimodal"] >= LEAST_UNIMODAL)
+    orderly = [label for label in ours if in_order[label]]
+    chosen = list(dict.fromkeys([*ours[:1], *orderly[:1]]))
+    columns = [_aims(runs, label) for label in chosen]
+    rows = [(aim, *(column[aim] for column in columns)) for aim in columns[0]]
+    return table(("aim", *(f"`{label}`" for label in chosen)), rows)
+
+
+def _aims(runs: pd.DataFrame, chosen: str) -> dict[str, str]:
     own = runs[runs["label"] == chosen]
     labels = [label for label in dict.fromkeys(runs["label"]) if label != "elb"]
     holm = dict(zip(labels, against(runs, "test_mae", labels, "elb"), strict=True))[chosen]
     barrier = against(runs, "test_mae", [chosen], "elb")[0]  # chosen without the test parts: one question, one test
     levels = against(runs, "test_mae", [chosen], "ren")[0]
     soi, unimodal = float(own["test_soi_predicted"].mean()), float(own["test_unimodal"].mean())
-    lowest = {column: _lowest(runs, column) for column in TESTED}
     verdict = _MET[barrier.mean < 0 and barrier.p < SIGNIFICANT]
     if verdict == "met" and holm.p >= SIGNIFICANT:
         verdict = "open"
-    below = f"{_told(barrier)}; {p_value(holm.p)} were it one of {len(labels)} questions (Holm)"
-    parts = [
-        ("the lowest MAE of all", lowest["test_mae"] == chosen, f"{lowest['test_mae']} has the lowest"),
-        ("MAE significantly below ELB's", verdict, below),
-        ("MAE not above REN's", levels.mean <= 0, _told(levels)),
-        ("SOI of 99.9 %", soi >= LEAST_SOI, f"{number(100 * soi, 2)} %"),
-        ("97 % of posteriors with one peak", unimodal >= LEAST_UNIMODAL, f"{number(100 * unimodal, 1)} %"),
-        ("the lowest RPS, tempered", lowest["tempered_rps"] == chosen, f"{lowest['tempered_rps']} has the lowest"),
-        ("the lowest NLL, tempered", lowest["tempered_nll"] == chosen, f"{lowest['tempered_nll']} has the lowest"),
-    ]
-    rows = [(aim, met if isinstance(met, str) else _MET[bool(met)], seen) for aim, met, seen in parts]
-    return f"Chosen by the validation error: `{chosen}`.\n\n{table(('aim', '', 'seen'), rows)}"
+    lowest = {column: _lowest(runs, column, chosen) for column in TESTED}
+    return {
+        "the lowest MAE of all": lowest["test_mae"],
+        "MAE significantly below ELB's": f"{verdict}: {_told(barrier)}; among {len(labels)} (Holm) {p_value(holm.p)}",
+        "MAE not above REN's": f"{_MET[levels.mean <= 0]}: {_told(levels)}",
+        "SOI of 99.9 %": f"{_MET[soi >= LEAST_SOI]}: {number(100 * soi, 2)} %",
+        "97 % of posteriors with one peak": f"{_MET[unimodal >= LEAST_UNIMODAL]}: {number(100 * unimodal, 1)} %",
+        "the lowest RPS, tempered": lowest["tempered_rps"],
+        "the lowest NLL, tempered": lowest["tempered_nll"],
+    }
 
 
 def beyond_picture(runs: pd.DataFrame) -> Figure:
@@ -96,8 +107,14 @@ def _by_validation(runs: pd.DataFrame) -> list[str]:
     return [str(label) for label in runs.groupby("label")["valid_mae"].mean().sort_values().index]
 
 
-def _lowest(runs: pd.DataFrame, column: str) -> str:
-    return str(runs.groupby("label")[column].mean().idxmin())
+def _lowest(runs: pd.DataFrame, column: str, chosen: str) -> str:
+    means = runs.groupby("label")[column].mean().sort_values()
+    seen = number(float(means[chosen]), 2)
+    return (
+        f"met: {seen}"
+        if means.index[0] == chosen
+        else f"**missed**: {seen}, {means.index[0]} {number(means.iloc[0], 2)}"
+    )
 
 
 def _cells(each: Tested) -> tuple[str, str]:

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
@@ -36,9 +37,9 @@ def test_methods_are_paired_with_the_one_that_is_asked_for(beyond):
 
 def test_each_part_of_the_goal_is_met_or_missed(beyond):
     beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
-    text = goal(beyond)
-    assert text.startswith("Chosen by the validation error: `slopes`.")
-    found = {aim: cells[0] for aim, cells in cells_of(text.split("\n\n")[1]).items()}
+    cells = cells_of(goal(beyond))
+    assert cells["aim"] == ["`slopes`"]  # not orderly on the validation parts, and there is no other
+    found = {aim: text.split(":")[0] for aim, (text,) in cells.items()}
     assert (
         found["the lowest MAE of all"]
         == found["MAE significantly below ELB's"]
@@ -49,13 +50,22 @@ def test_each_part_of_the_goal_is_met_or_missed(beyond):
     assert found["97 % of posteriors with one peak"] == "**missed**"
 
 
+def test_the_best_of_the_orderly_stands_beside_the_best_of_all(beyond):
+    third = beyond[beyond["label"] == "slopes"].assign(label="wide", test_mae=9.0, valid_mae=0.5, valid_unimodal=0.98)
+    beyond.loc[beyond["label"] == "slopes", ["valid_mae", "valid_unimodal"]] = 0.01, 0.96
+    both = pd.concat([beyond, third.assign(valid_soi_predicted=0.9995)])
+    cells = cells_of(goal(both))
+    assert cells["aim"] == ["`slopes`", "`wide`"]
+    assert cells["the lowest MAE of all"] == ["met: 5.50", "**missed**: 9.00, slopes 5.50"]
+
+
 def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):
     beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
     first = (beyond["label"] == "elb") & (beyond["split"] == 0)
     beyond.loc[first, "test_mae"] = 9.0
-    cells = cells_of(goal(beyond).split("\n\n")[1])
-    assert cells["the lowest MAE of all"][0] == "met"
-    assert cells["MAE significantly below ELB's"][0] == "**missed**"
+    cells = cells_of(goal(beyond))
+    assert cells["the lowest MAE of all"] == ["met: 5.50"]
+    assert cells["MAE significantly below ELB's"][0].startswith("**missed**")
 
 
 def test_every_method_is_drawn_at_its_means(beyond):
