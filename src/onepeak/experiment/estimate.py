@@ -82,16 +82,7 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
     for run, result in zip(runs, results, strict=True):
         if result is not None:
             paces.setdefault(run.entry.label, []).append(result["seconds"] / result["epochs"])
-    priced: dict[str, float] = {}
-    if not paces:
-        pace = probe(experiment, manifest, splits[0], recipe, fabric=fabric)
-        losses = {
-            entry.label: loss_seconds(entry, manifest.num_classes, recipe.batch_size, fabric.device)
-            for entry in experiment.methods
-        }
-        first = losses[experiment.methods[0].label]
-        # A loss is a small part of a step; that one differs by more than the whole step is noise.
-        priced = {label: max(pace / 2, pace + seconds - first) for label, seconds in losses.items()}
+    priced = {} if paces else prices(experiment, manifest, splits[0], recipe, fabric=fabric)
     planned = []
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
@@ -105,6 +96,28 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
             seconds = result["seconds"]
         planned.append(PlannedRun(run=run, work=work, state=state, seconds=seconds, in_company=bool(paces)))
     return tuple(planned)
+
+
+def prices(
+    experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric"
+) -> dict[str, float]:
+    """Seconds that a sample takes to be trained on by each method: those of `probe`, and what its loss takes more.
+
+    Args:
+        experiment: The plan.
+        manifest: Its data.
+        split: Where the samples of the probe come from.
+        recipe: How all methods are trained.
+        fabric: Where to compute.
+    """
+    pace = probe(experiment, manifest, split, recipe, fabric=fabric)
+    losses = {
+        entry.label: loss_seconds(entry, manifest.num_classes, recipe.batch_size, fabric.device)
+        for entry in experiment.methods
+    }
+    first = losses[experiment.methods[0].label]
+    # A loss is a small part of a step; that one differs by more than the whole step is noise.
+    return {label: max(pace / 2, pace + seconds - first) for label, seconds in losses.items()}
 
 
 def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric") -> float:

@@ -44,7 +44,7 @@ def test_an_axis_without_a_name_has_no_room_for_one():
 
 @pytest.mark.parametrize(("number", "rows", "columns"), [(1, 1, 1), (2, 1, 2), (4, 2, 3), (9, 3, 3)])
 def test_like_figures_stand_in_rows_of_three_and_spare_places_are_empty(number, rows, columns):
-    figure, axes = small_multiples(number)
+    figure, axes = small_multiples(number, height=1.9)
     assert len(axes) == number
     assert axes[0].get_gridspec().get_geometry() == (rows, columns)
     assert sum(each.get_visible() for each in figure.axes) == number

@@ -80,9 +80,9 @@ def printed(rows: int = 1, columns: int = 1, *, height: float = 2.6) -> tuple[Pr
     return figure, axes
 
 
-def small_multiples(number: int, *, columns: int = 3, height: float = 1.9) -> tuple[Printed, list[PrintedAxes]]:
-    """Axes for so many like figures beside each other; those left over are not drawn."""
-    columns = min(columns, number)
+def small_multiples(number: int, *, height: float) -> tuple[Printed, list[PrintedAxes]]:
+    """Axes for so many like figures, three a row; those left over are not drawn."""
+    columns = min(3, number)
     figure, axes = printed(-(-number // columns), columns, height=height)
     for spare in axes[number:]:
         spare.set_visible(False)
