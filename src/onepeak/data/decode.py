@@ -12,8 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
-
+from onepeak.data.pillow import Image, ImageFile, ImageOps, UnidentifiedImageError
 from onepeak.errors import InputError
 
 MAX_PIXELS = 89_478_485

@@ -1,6 +1,6 @@
 """The arithmetic and the resampling of a resize. Imports Pillow alone, as decoding workers do."""
 
-from PIL import Image
+from onepeak.data.pillow import Image
 
 
 def scaled_size(

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
 from onepeak.data.datasets import DATASETS
 from onepeak.data.decode import decode_picture
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.data.open import open_data
+from onepeak.data.pillow import Image
 from onepeak.errors import OnepeakError
 from onepeak.experiment.folder import CONFIG
 

@@ -5,7 +5,8 @@ import io
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
+
+from onepeak.data.pillow import Image
 
 SIDE = 160
 """The most pixels of a side."""

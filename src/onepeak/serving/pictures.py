@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 from torch import Tensor
 
 from onepeak.data.decode import UnreadablePictureError, decode_picture, upright_rgb
+from onepeak.data.pillow import Image
 from onepeak.data.resize import Resize
 from onepeak.data.scaling import scale_picture
 from onepeak.errors import InputError

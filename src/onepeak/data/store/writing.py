@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
 from onepeak.data.manifest import ImageArrays, ImageFiles
+from onepeak.data.pillow import Image
 from onepeak.data.resize import Resize
 from onepeak.data.scaling import scale_picture
 from onepeak.data.store.failures import BadPicture, StoreError

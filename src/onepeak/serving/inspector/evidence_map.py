@@ -7,9 +7,9 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 import torch
-from PIL import Image
 
 from onepeak._extras import require
+from onepeak.data.pillow import Image
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.model import Model, load
 
