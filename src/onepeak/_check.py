@@ -1,7 +1,8 @@
 """Checks of what the user gives. One clear sentence each: the argument, what is allowed, what came, the fix.
 
 Types and shapes are always checked. Values are checked where reading them is free of a stall, that is on the CPU
-outside of `torch.compile` and `torch.func` transforms; on a GPU the read would stop the stream at every step.
+outside of `torch.compile`, `torch.func` transforms and forward mode; on a GPU the read would stop the stream at every
+step.
 """
 
 import math
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from onepeak._values import check_choice, check_integer, check_num_classes, check_number
 from onepeak.errors import InputError, NotFiniteError
@@ -33,8 +35,12 @@ _INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.
 
 
 def in_plain_eager() -> bool:
-    """Whether ordinary eager code runs: no compilation, export or `torch.func` transform is under way."""
-    return not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
+    """Whether ordinary eager code runs: no compilation, export, `torch.func` transform or forward mode is under way."""
+    return (
+        not torch.compiler.is_compiling()
+        and not torch._C._are_functorch_transforms_active()
+        and forward_ad._current_level < 0  # no level of dual numbers is entered
+    )
 
 
 def readable(tensor: Tensor) -> bool:

@@ -117,11 +117,12 @@ def test_the_base_module_is_part_of_the_loss():
 
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("reduction", ["none", "mean"])
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by PyTorch's own forward mode
 def test_first_and_second_derivatives_are_right(name, reduction):
     scores, labels = batch(3, 5)
     loss = LOSSES[name](5, reduction=reduction)
     scores.requires_grad_()
-    assert torch.autograd.gradcheck(lambda s: loss(s, labels), scores)
+    assert torch.autograd.gradcheck(lambda s: loss(s, labels), scores, check_forward_ad=True)
     assert torch.autograd.gradgradcheck(lambda s: loss(s, labels), scores)
 
 
@@ -282,10 +283,11 @@ def test_a_loss_made_in_inference_mode_works_there():
         (lambda: ELBLoss(1), r"`num_classes` must be an integer >= 2, got 1\."),
         (lambda: ELBLoss(3, reduction="avg"), r"Unknown `reduction` 'avg'\. Known: none, mean, sum\."),
         (lambda: ELBLoss(3, label_smoothing=2), r"`label_smoothing` must be a finite number >= 0 and <= 1, got 2\."),
-        (lambda: ELBLoss(3, weight=torch.ones(4)), r"`class weights` must have shape \(3,\), got \(4,\)\."),
+        (lambda: ELBLoss(3, weight=torch.ones(4)), r"`weight` must have shape \(3,\), got \(4,\)\."),
+        (lambda: PenaltyLoss(3, class_weight=torch.ones(4)), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
         (
             lambda: ELBLoss(3, weight=torch.tensor([1.0, -2, 1])),
-            r"`class weights` must be finite and >= 0, got -2 as its smallest value\.",
+            r"`weight` must be finite and >= 0, got -2 as its smallest value\.",
         ),
         (lambda: UnimodalLoss(base="ce", constraint=LogBarrier(3)), r"`base` must be a loss of \(scores, labels\)"),
         (lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"), r"`constraint` must be a LogBarrier or"),
@@ -300,6 +302,14 @@ def test_a_loss_made_in_inference_mode_works_there():
                 torch.zeros(2, 3), torch.zeros(2).long()
             ),
             r"for any reduction but 'mean' and for sample weights, got shape \(\): give it reduction='none'\.",
+        ),
+        (
+            lambda: UnimodalLoss(lambda s, y: 1.0, LogBarrier(3))(torch.zeros(2, 3), torch.zeros(2).long()),  # noqa: ARG005
+            r"`base` must give a tensor, got float\.",
+        ),
+        (
+            lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3))(torch.zeros(2, 3), [0, 1], torch.ones(2)),
+            r"`labels` must be a tensor of integers, got list\.",
         ),
         (
             lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), -torch.ones(2)),

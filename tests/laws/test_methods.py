@@ -397,12 +397,13 @@ def test_loss_posterior_and_gradients_are_finite_up_to_ten_thousand(kind, num_cl
 
 
 @every_method
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by PyTorch's own forward mode
 def test_the_gradient_is_that_of_finite_differences(kind):
     batch = seeded(4, 2, seed=3)  # no ties: PN jumps there
     method = kind.build(4).double()
     outputs = batch.outputs(method).clone().requires_grad_()
     weights = torch.tensor([0.5, 2.0], dtype=torch.float64)
-    assert torch.autograd.gradcheck(lambda x: method.loss(x, batch.labels), outputs)
+    assert torch.autograd.gradcheck(lambda x: method.loss(x, batch.labels), outputs, check_forward_ad=True)
     assert torch.autograd.gradcheck(lambda x: method.loss(x, batch.labels, sample_weight=weights), outputs)
     assert torch.autograd.gradcheck(method.log_probs, outputs)
 

@@ -146,6 +146,12 @@ def test_a_name_that_is_not_known_is_never_accepted(name, message):
 
 
 @pytest.mark.bad_input
+def test_what_is_no_name_is_refused():
+    with pytest.raises(InputError, match=r"`name` must be the name of a method, such as 'elb', got 5\."):
+        method(5, num_classes=5)
+
+
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [

@@ -239,7 +239,7 @@ def test_too_few_samples_for_alpha_are_refused_with_what_would_do():
     [
         (torch.zeros(2, 3), torch.tensor([0, 1]), "`log_probs` must be log-probabilities, whose exponentials sum to 1"),
         (torch.full((2, 3), torch.nan), torch.tensor([0, 1]), "`log_probs` must not be NaN, got NaN in 2 samples"),
-        (torch.zeros(2, 1), torch.tensor([0, 0]), r"`log_probs` must have 2 numbers on its last axis, got shape"),
+        (torch.zeros(2, 1), torch.tensor([0, 0]), r"`log_probs` must have at least 2 numbers on its last axis"),
         (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0, -1]), "`labels` must be integers from 0 to 2, got -1"),
         (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0]), r"`labels` must have shape \(2,\), one a sample"),
     ],

@@ -130,7 +130,7 @@ def test_costs_need_a_posterior():
 def test_what_is_no_posterior_is_not_decided_on(decide):
     with pytest.raises(InputError, match=r"`log_probs` must not be NaN, got NaN in 1 samples"):
         decide(torch.tensor([[0.0, torch.nan], [0.5, 0.5]]).log())
-    with pytest.raises(InputError, match=r"`log_probs` must have 2 numbers on its last axis, got shape \(3, 1\)"):
+    with pytest.raises(InputError, match=r"`log_probs` must have at least 2 numbers on its last axis, got shape"):
         decide(torch.zeros(3, 1))
 
 

@@ -75,7 +75,7 @@ def test_any_leading_shape_is_kept(shape):
 @pytest.mark.bad_input
 def test_bad_input_is_named():
     log_probs = torch.zeros(2, 4)
-    with pytest.raises(InputError, match=r"`log_probs` must have 2 numbers on its last axis, got shape \(3, 1\)"):
+    with pytest.raises(InputError, match=r"`log_probs` must have at least 2 numbers on its last axis, got shape"):
         runner_up_distance(torch.zeros(3, 1))
     with pytest.raises(InputError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
         is_paradoxical(torch.tensor([[0.0, torch.nan], [0.0, 1.0]]))

@@ -323,7 +323,7 @@ def test_compiled_it_gives_the_same_rows_and_gradient():
     [
         (torch.zeros(2, 3), None, r"`log_probs` must be log-probabilities.*off by 1\.1: apply `log_softmax"),
         (torch.tensor([[0.0, torch.nan]]), None, "`log_probs` must not be NaN, got NaN in 1 samples"),
-        (torch.zeros(2, 1), None, r"`log_probs` must have 2 numbers on its last axis, got shape \(2, 1\)"),
+        (torch.zeros(2, 1), None, r"`log_probs` must have at least 2 numbers on its last axis, got shape \(2, 1\)"),
         (torch.tensor([[0, 1]]), None, r"`log_probs` must be a floating-point tensor, got torch\.int64"),
         (torch.full((1, 2), 0.5).log(), torch.tensor([2]), "`mode` must be integers from 0 to 1, got 2"),
         (torch.full((1, 2), 0.5).log(), torch.tensor(1), r"`mode` must have shape \(1,\), one a sample, got \(\)"),

@@ -108,7 +108,7 @@ def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused():
         (torch.tensor([[0.0, torch.nan], [0.0, 1.0]]), "`log_probs` must not be NaN, got NaN in 1 samples"),
         ([0.0, 1.0], "`log_probs` must be a floating-point tensor, got list"),
         (torch.tensor([0, 1]), r"`log_probs` must be a floating-point tensor, got torch\.int64"),
-        (torch.zeros(3, 1), r"`log_probs` must have 2 numbers on its last axis, got shape \(3, 1\)"),
+        (torch.zeros(3, 1), r"`log_probs` must have at least 2 numbers on its last axis, got shape \(3, 1\)"),
     ],
 )
 def test_what_is_no_posterior_has_no_shape(wrong, message, definition):

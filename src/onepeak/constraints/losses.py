@@ -26,11 +26,13 @@ class _ConstrainedCrossEntropy(nn.Module):
         class_weight: PerClass | None,
         label_smoothing: float,
         reduction: Reduction,
+        *,
+        name_of_weight: str,
     ) -> None:
         super().__init__()
         check_reduction(reduction)
         if class_weight is not None:
-            check_weights(class_weight, (constraint.num_classes,), name="class weights")
+            check_weights(class_weight, (constraint.num_classes,), name=name_of_weight)
         self.constraint = constraint
         self.label_smoothing = check_number("label_smoothing", label_smoothing, minimum=0, maximum=1)
         self.reduction: Reduction = reduction
@@ -112,7 +114,8 @@ class ELBLoss(_ConstrainedCrossEntropy):
         label_smoothing: float = 0.0,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(LogBarrier(num_classes, t, growth, t_max), weight, label_smoothing, reduction)
+        barrier = LogBarrier(num_classes, t, growth, t_max)
+        super().__init__(barrier, weight, label_smoothing, reduction, name_of_weight="weight")
 
 
 @final
@@ -151,7 +154,8 @@ class PenaltyLoss(_ConstrainedCrossEntropy):
         label_smoothing: float = 0.0,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(QuadraticPenalty(num_classes, weight, slack), class_weight, label_smoothing, reduction)
+        penalty = QuadraticPenalty(num_classes, weight, slack)
+        super().__init__(penalty, class_weight, label_smoothing, reduction, name_of_weight="class_weight")
 
 
 @final
@@ -189,10 +193,12 @@ class UnimodalLoss(nn.Module):
 
     def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
         """The loss of raw scores of shape (..., num_classes)."""
+        cost = self.constraint(scores, labels)
         if sample_weight is not None:
             check_weights(sample_weight, labels.shape, name="sample_weight")
-        cost = self.constraint(scores, labels)
         base = self.base(scores, labels)
+        if not isinstance(base, Tensor):
+            raise InputError(f"`base` must give a tensor, got {type(base).__name__}.")
         if base.shape == cost.shape:
             losses = base + cost
             weighted = losses if sample_weight is None else losses * sample_weight

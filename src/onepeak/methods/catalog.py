@@ -82,6 +82,8 @@ def method(
         Traceback (most recent call last):
         onepeak.errors.UnknownNameError: Unknown method 'ebl'. Did you mean 'elb'? Known: ce, ren, ld, ...
     """
+    if not isinstance(name, str):
+        raise InputError(f"`name` must be the name of a method, such as 'elb', got {name!r}.")
     base_name, plus, constraint_name = name.partition("+")
     if base_name not in METHODS and name.startswith(SMOOTH):
         plain = name.removeprefix(SMOOTH)

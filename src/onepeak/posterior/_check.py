@@ -3,7 +3,6 @@
 import math
 
 import torch
-from torch import Tensor
 
 from onepeak._check import check_scores, readable
 from onepeak._shapes import LogProbs, Scores
@@ -12,8 +11,6 @@ from onepeak.errors import InputError
 
 def check_class_scores(scores: Scores, num_classes: int | None = None, *, name: str = "scores") -> None:
     """At least two numbers a sample (`num_classes` where given), none of them NaN; minus infinity is allowed."""
-    if num_classes is None:
-        num_classes = max(2, scores.shape[-1]) if isinstance(scores, Tensor) and scores.ndim else 2
     check_scores(scores, num_classes, name=name)
     if readable(scores) and scores.isnan().any():
         rows = int(scores.isnan().any(dim=-1).sum())

@@ -101,7 +101,7 @@ def test_half_precision_scores_give_a_share_that_is_not_rounded():
 def test_wrong_scores_and_labels_are_named(function):
     with pytest.raises(ValueError, match=r"`scores` must be a floating-point tensor, got torch\.int64"):
         function(torch.tensor([[1, 2]]), torch.tensor([0]))
-    with pytest.raises(ValueError, match=r"`scores` must have 2 numbers on its last axis, got shape \(3, 1\)"):
+    with pytest.raises(ValueError, match=r"`scores` must have at least 2 numbers on its last axis, got shape \(3, 1\)"):
         function(torch.zeros(3, 1), torch.tensor([0, 0, 0]))
     with pytest.raises(ValueError, match="`reference_labels` must be integers from 0 to 2, got 3"):
         function(torch.zeros(1, 3), torch.tensor([3]))
