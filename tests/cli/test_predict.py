@@ -162,7 +162,7 @@ def test_bad_and_empty_rows_of_a_table_say_so_and_the_others_are_answered(run, t
     assert [row["line"] for row in rows] == ["2", "3", "4", "5"]
     assert [row["label"] for row in rows] == [str(said.labels[0].item()), "", "", str(said.labels[1].item())]
     wrong, empty = "`size` must be a number, got 'big'", "it has no value in any column of the model"
-    assert [row["error"].partition(",")[0] for row in rows] == ["", wrong.partition(",")[0], empty, ""]
+    assert [row["error"].partition(" (")[0] for row in rows] == ["", wrong, empty, ""]
     assert printed.stderr.startswith(
         "Note: 1 row without any value: line 4\n"
         "onepeak: 2 of 4 could not be answered; their rows say why.\n"

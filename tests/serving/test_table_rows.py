@@ -38,7 +38,7 @@ def test_numbers_that_were_names_in_training_become_names_again():
 def test_a_parquet_file_is_read_as_it_is(tmp_path):
     frame = pandas.DataFrame({"tone": ["dark", None], "size": [1.0, None]})
     frame.to_parquet(tmp_path / "rows.parquet")
-    found = rows_of(tmp_path / "rows.parquet", ENCODER)
+    found = rows_of_file(tmp_path / "rows.parquet", ENCODER)
     np.testing.assert_array_equal(found.rows.values, np.array([[1, 2], [np.nan, np.nan]]))
     assert (found.source_name, found.sources) == ("row", (1, 2))
 
@@ -53,7 +53,7 @@ def test_rows_of_a_text_file_are_called_by_the_line_an_editor_shows(tmp_path):
 
 def test_what_stands_for_missing_in_a_file_is_missing_in_a_category_too(tmp_path):
     (tmp_path / "rows.csv").write_text("size;tone\nNA;n/a\n1.5; dark \n")
-    found = rows_of(tmp_path / "rows.csv", ENCODER)
+    found = rows_of_file(tmp_path / "rows.csv", ENCODER)
     np.testing.assert_array_equal(found.rows.values, np.array([[np.nan, np.nan], [1.5, 2]]))
     assert found.notes == ("1 row without any value: line 2",)
 
@@ -111,6 +111,18 @@ def test_where_all_rows_are_wanted_the_first_bad_one_is_named(tmp_path):
     (tmp_path / "rows.csv").write_text("size,tone\n1,dark\nbig,1\n2\nold,1\n")
     with pytest.raises(InputError, match=r"got 'big' \(2 more rows cannot either\)\.$"):
         rows_of(str(tmp_path / "rows.csv"), ENCODER)
+
+
+@pytest.mark.bad_input
+def test_where_all_rows_are_wanted_an_empty_one_is_a_bad_one(tmp_path):
+    columns = {"size": [1.0, None, None], "tone": ["dark", "2", "pale"]}  # the model has not seen pale
+    frame = pandas.DataFrame(columns, index=["a", "b", "c"])
+    with pytest.raises(InputError, match="row c of the inputs cannot be answered: it has no value in any column"):
+        rows_of(frame, ENCODER)
+    frame.to_csv(tmp_path / "rows.csv")
+    with pytest.raises(InputError, match="line 4 of the inputs cannot be answered: it has no value in any column"):
+        rows_of(tmp_path / "rows.csv", ENCODER)
+    assert len(rows_of(frame[:2], ENCODER).rows) == 2
 
 
 @pytest.mark.bad_input

@@ -156,8 +156,8 @@ class Model:
             One answer a sample, in their order. Pictures are read as they are needed, a few at a time.
 
         Raises:
-            InputError: Some input is no picture, has not the columns of the model, or has no posterior (numbers far
-                beyond those of the training); `onepeak.serving.stream` goes on past bad files.
+            InputError: Some input is no picture, has not the columns of the model or no value in any of them, or has no
+                posterior (numbers far beyond those of the training); `onepeak.serving.stream` goes on past bad files.
         """
         costs = costs_of(cost, self.classes)
         reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)

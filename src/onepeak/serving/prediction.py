@@ -21,7 +21,10 @@ header is line 1); its row in another table (the index of a DataFrame, from 1 in
 
 NO_POSTERIOR = "the model has no posterior for it, as with numbers far beyond those it was trained on"
 """Why a sample that could be read has no answer."""
-NO_VALUE = "it has no value in any column of the model, so that the answer would say nothing of it"
+NO_VALUE = (
+    "it has no value in any column of the model (a name that it has not seen is none), so that the answer would say "
+    "nothing of it"
+)
 """Why an empty row has no answer."""
 _SHOWN = 3
 """Samples that the text of a prediction tells of."""

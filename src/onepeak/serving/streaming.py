@@ -9,7 +9,7 @@ from onepeak._check import check_integer
 from onepeak.errors import InputError
 from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
 from onepeak.serving.pictures import Picture
-from onepeak.serving.prediction import NO_VALUE, Row
+from onepeak.serving.prediction import Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import TableRows
@@ -66,7 +66,7 @@ def stream_rows(
         A row a row.
     """
     check_integer("batch_size", batch_size, minimum=1)
-    errors = {**table.errors, **dict.fromkeys(table.empty, NO_VALUE)}
+    errors = table.unanswered
     for places in np.split(np.arange(len(table.rows)), range(batch_size, len(table.rows), batch_size)):
         labels, log_probs = model.row_answers(table.rows.take(places))
         said = model.rows(labels, log_probs, tuple(table.sources[place] for place in places), reading)

@@ -20,7 +20,7 @@ from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.data.text_columns import present_text
 from onepeak.errors import InputError
 from onepeak.serving.kept import Kept, kept_columns
-from onepeak.serving.prediction import SourceName
+from onepeak.serving.prediction import NO_VALUE, SourceName
 from onepeak.training.table import TableEncoder
 
 
@@ -44,6 +44,11 @@ class TableRows:
         """The positions of rows that can be read and have no value in any column."""
         return frozenset(np.flatnonzero(np.isnan(self.rows.values).all(axis=1)).tolist()).difference(self.errors)
 
+    @property
+    def unanswered(self) -> dict[int, str]:
+        """Why rows have no answer, by position: they cannot be read, or have no value in any column."""
+        return {**self.errors, **dict.fromkeys(self.empty, NO_VALUE)}
+
 
 def rows_of(inputs: object, encoder: TableEncoder) -> TableRows:
     """The rows with the columns and codes of the encoder: all of them, or an error that names the first bad one.
@@ -55,15 +60,19 @@ def rows_of(inputs: object, encoder: TableEncoder) -> TableRows:
     """
     if isinstance(inputs, str | Path):
         table = rows_of_file(Path(inputs), encoder)
-        if table.errors:
-            first = min(table.errors)
-            more = f" ({counted(len(table.errors) - 1, 'more row')} cannot either)" if len(table.errors) > 1 else ""
-            raise InputError(
-                f"{table.source_name} {table.sources[first]} of the inputs cannot be answered: "
-                f"{table.errors[first]}{more}."
-            )
-        return table
-    frame = _frame(inputs, encoder)
+    else:
+        table = rows_of_frame(_frame(inputs, encoder), encoder)
+    if reasons := table.unanswered:
+        first = min(reasons)
+        more = f" ({counted(len(reasons) - 1, 'more row')} cannot either)" if len(reasons) > 1 else ""
+        raise InputError(
+            f"{table.source_name} {table.sources[first]} of the inputs cannot be answered: {reasons[first]}{more}."
+        )
+    return table
+
+
+def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
+    """The rows of a pandas DataFrame that has the columns of the model; those that are empty are read all the same."""
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)

@@ -253,6 +253,14 @@ def test_rows_without_a_posterior_are_named(ask_table, table, monkeypatch):
     assert answer.json()["error"]["message"].startswith("`rows[1]`: the model has no posterior")
 
 
+@pytest.mark.bad_input
+def test_rows_without_any_value_are_named(ask_table):
+    rows = [{"size": None, "tone": "1"}, {"size": None, "tone": None}]
+    answer = ask_table.post("/v1/predict", json={"rows": rows})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"].startswith("`rows[1]`: it has no value in any column of the model")
+
+
 def test_the_row_of_one_client_fails_no_request_of_another(table):
     async def together():
         predictor = Predictor(table, Limits())

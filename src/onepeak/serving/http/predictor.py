@@ -28,7 +28,7 @@ from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
 from onepeak.serving.pictures import Pixels
 from onepeak.serving.prediction import NO_POSTERIOR, Row
 from onepeak.serving.reading import Reading
-from onepeak.serving.table_rows import TableRows, rows_of
+from onepeak.serving.table_rows import TableRows, rows_of_frame
 
 _USUAL_PIXELS = 512 * 512
 """Pictures larger than this fill more of a batch than one place."""
@@ -137,6 +137,9 @@ class Predictor:
             reading: What to make of the posteriors.
         """
         table = await self.decoding.run(partial(self._table, rows))
+        if reasons := table.unanswered:
+            first = min(reasons)
+            raise RequestError(422, f"`rows[{first}]`: {reasons[first]}.")
         parts = [table.rows.take(part) for part in np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))]
         asked = (self.batcher.submit(self._row_answers, (part, reading), size=len(part)) for part in parts)
         answers = [answer for part in await asyncio.gather(*asked) for answer in part]
@@ -206,7 +209,7 @@ class Predictor:
         pandas = require("pandas", extra="data", purpose="A table")
         assert self.model.description.table is not None
         # As objects: a name that is a number would else become another one beside a missing value.
-        return rows_of(pandas.DataFrame(rows, dtype=object), self.model.description.table)
+        return rows_of_frame(pandas.DataFrame(rows, dtype=object), self.model.description.table)
 
 
 def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:

@@ -43,7 +43,7 @@ def _rows(table: TableEncoder, limits: Limits) -> dict[str, Any]:
     row = {"type": "object", "properties": columns, "required": list(table.columns)}
     return {
         "type": "object",
-        "description": f"Up to {limits.max_rows} rows with a value for each column of the model.",
+        "description": f"Up to {limits.max_rows} rows with a value for each column of the model, not all null.",
         "properties": {"rows": {"type": "array", "items": row, "minItems": 1}},
         "required": ["rows"],
         "additionalProperties": False,
