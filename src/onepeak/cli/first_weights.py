@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from onepeak.errors import in_documentation
+from onepeak.networks.own_backbone import is_own
 
 _LEARNS_ALONE = ("small", "mlp")
-"""Backbones that are made to begin with nothing."""
+"""Backbones that are made to begin with nothing; what the user's own begin with is his to say."""
 
 
 def first_weights_notes(backbone: str, weights: Path | None) -> tuple[str, ...]:
@@ -21,7 +22,7 @@ def first_weights_notes(backbone: str, weights: Path | None) -> tuple[str, ...]:
         >>> first_weights_notes("resnet18", None)[0][:44]
         'resnet18 begins with random weights: give --'
     """
-    if weights is not None or backbone in _LEARNS_ALONE:
+    if weights is not None or backbone in _LEARNS_ALONE or is_own(backbone):
         return ()
     return (
         f"{backbone} begins with random weights: give --weights FILE, trained before, or expect much larger errors on "

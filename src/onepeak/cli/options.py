@@ -49,7 +49,7 @@ Bits = Annotated[
 Network = Annotated[
     list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
 ]
-Backbone = Annotated[str | None, typer.Option("--backbone", help="A timm name, small, or mlp.")]
+Backbone = Annotated[str | None, typer.Option("--backbone", help="A timm name, small, mlp, or your own: module:name.")]
 Pooling = Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")]
 Protocol = Annotated[str, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")]
 Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]

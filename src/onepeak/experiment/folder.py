@@ -15,6 +15,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import RECORD, plan_content
+from onepeak.networks.own_backbone import source_digest
 from onepeak.training.checkpoint import write_text_in_one_step
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.recipe_file import BASE
@@ -93,6 +94,7 @@ def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
             "items": len(manifest),
             "data": opened.digest,
             "weights": None if weights is None else hashlib.sha256(weights.read_bytes()).hexdigest(),
+            "backbone": source_digest(opened.network.backbone),
             "versions": versions(),
             "splits": {split.name: _split_digest(split) for split in opened.splits},
         },
@@ -128,6 +130,8 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
         yield "the splits differ (protocol, folds or seed)"
     if record_before.get("weights") != record_now["weights"]:
         yield "the weights differ"
+    if record_before.get("backbone") != record_now["backbone"]:
+        yield "the file that the backbone is written in differs"
     for key in ("seed", "precision", "recipe", "network"):
         yield from _different_values(key, before.get(key), now[key])
     methods = {entry["label"]: entry for entry in before.get("methods", [])}

@@ -11,6 +11,7 @@ from onepeak.methods import Method
 from onepeak.networks.head import MapHead, RowHead
 from onepeak.networks.mlp import Mlp
 from onepeak.networks.network import Network
+from onepeak.networks.own_backbone import OwnBackbone, features_of, is_own
 from onepeak.networks.pooling import AveragePooling, MaxPooling, WildcatPooling
 from onepeak.networks.seeds import reset_weights, seeded
 from onepeak.networks.settings import NetworkSettings, PoolingName
@@ -54,7 +55,7 @@ def build_network(
     with seeded(seed, "backbone"):
         backbone = _backbone(settings, pretrained)
     with seeded(seed, "head"):
-        head = _head(backbone.num_channels, method.num_outputs, settings)
+        head = _head(backbone.num_channels, method.num_outputs, settings, of_maps=_gives_maps(backbone))
     if seed is not None:
         with seeded(seed, "method"):
             reset_weights(method)
@@ -96,29 +97,19 @@ def network_around(
         >>> network(torch.zeros(2, 3, 16, 16)).shape
         torch.Size([2, 3])
     """
-    features = _look(backbone, example)
-    shape = tuple(features.shape)
-    if len(shape) not in (2, 4) or shape[0] != len(example):
-        raise InputError(
-            "`backbone` must give feature maps (batch, channels, height, width) or features (batch, features), "
-            f"got shape {shape} for an example of shape {tuple(example.shape)}."
-        )
+    features = features_of(backbone, example)
     settings = NetworkSettings(pooling=pooling, maps_per_class=maps_per_class, kmax=kmax, kmin=kmin, alpha=alpha)
     with seeded(seed, "head"):
-        if len(shape) == 4:
-            head = _head(shape[1], method.num_outputs, settings)
-        elif settings == NetworkSettings():
-            head = RowHead(shape[1], method.num_outputs)
-        else:
-            raise InputError(f"Pooling settings do nothing for a backbone that gives features {shape}: leave them out.")
+        head = _head(features.shape[1], method.num_outputs, settings, of_maps=features.ndim == 4)
     if seed is not None:
         with seeded(seed, "method"):
             reset_weights(method)
     return Network(backbone, head.to(features.device), method.to(features.device))
 
 
-def _backbone(settings: NetworkSettings, pretrained: bool) -> SmallConvNet | Mlp | TimmBackbone:
-    if pretrained and settings.backbone in ("mlp", "small"):
+def _backbone(settings: NetworkSettings, pretrained: bool) -> SmallConvNet | Mlp | TimmBackbone | OwnBackbone:
+    own = is_own(settings.backbone)
+    if pretrained and (own or settings.backbone in ("mlp", "small")):
         raise InputError(f"`pretrained` must be False with backbone={settings.backbone!r}, which has no such weights.")
     match settings.backbone:
         case "mlp":
@@ -127,11 +118,18 @@ def _backbone(settings: NetworkSettings, pretrained: bool) -> SmallConvNet | Mlp
         case "small":
             return SmallConvNet()
         case name:
+            if own:
+                return OwnBackbone(name, num_features=settings.num_features)
             return TimmBackbone(name, pretrained=pretrained)
 
 
-def _head(num_channels: int, num_outputs: int, settings: NetworkSettings) -> MapHead | RowHead:
-    if settings.backbone == "mlp":
+def _gives_maps(backbone: nn.Module) -> bool:
+    return backbone.gives_maps if isinstance(backbone, OwnBackbone) else not isinstance(backbone, Mlp)
+
+
+def _head(num_channels: int, num_outputs: int, settings: NetworkSettings, *, of_maps: bool) -> MapHead | RowHead:
+    if not of_maps:
+        settings.refuse_pooling("a backbone that gives features, not maps")
         return RowHead(num_channels, num_outputs)
     match settings.pooling:
         case "wildcat":
@@ -144,22 +142,9 @@ def _head(num_channels: int, num_outputs: int, settings: NetworkSettings) -> Map
 
 
 def _load(backbone: nn.Module, weights: Path) -> tuple[str, ...]:
+    if isinstance(backbone, OwnBackbone):
+        return load_weights(backbone.model, weights)
     if not isinstance(backbone, TimmBackbone):
         return load_weights(backbone, weights)
     classifier = backbone.model.pretrained_cfg.get("classifier") or ()
     return load_weights(backbone.model, weights, unused=(classifier,) if isinstance(classifier, str) else classifier)
-
-
-@torch.no_grad()
-def _look(backbone: nn.Module, example: Tensor) -> Tensor:
-    """What a module gives for an example, seen without teaching its batch norms."""
-    training = {module: module.training for module in backbone.modules()}
-    backbone.eval()
-    try:
-        features = backbone(example)
-    finally:
-        for module, mode in training.items():  # some parts may be frozen in eval mode
-            module.training = mode
-    if not isinstance(features, Tensor):
-        raise InputError(f"`backbone` must give one tensor, got {type(features).__name__}.")
-    return features

@@ -5,13 +5,15 @@ from typing import Literal, TypeAlias, get_args
 
 from onepeak._check import check_choice, check_integer
 from onepeak.errors import InputError
+from onepeak.networks.own_backbone import is_own
 from onepeak.networks.pooling import WildcatPooling
 
 PoolingName: TypeAlias = Literal["wildcat", "average", "max"]
 
 _OF_WILDCAT = ("maps_per_class", "kmax", "kmin", "alpha")
 _OF_MAPS = ("pooling", *_OF_WILDCAT)
-_OF_TABLES = ("num_features", "hidden", "dropout")
+_OF_MLP = ("hidden", "dropout")
+_OF_TABLES = ("num_features", *_OF_MLP)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +29,8 @@ class NetworkSettings:
     """
 
     backbone: str = "resnet18"
-    """A name of timm, "small" (a small network of our own for small pictures) or "mlp" (for tables)."""
+    """A name of timm, "small" (a small network of our own for small pictures), "mlp" (for tables), or the place of the
+    user's own, "package.module:name" (see `onepeak.networks.own_backbone`)."""
     pooling: PoolingName = "wildcat"
     """From maps of evidence to outputs."""
     maps_per_class: int = 5
@@ -39,7 +42,7 @@ class NetworkSettings:
     alpha: float = 0.0
     """Weight of the lowest positions."""
     num_features: int | None = None
-    """Columns of a table; needed by "mlp"."""
+    """Columns of a table; needed by "mlp", and by one of the user's own for tables."""
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the layers of "mlp"."""
     dropout: float = 0.0
@@ -53,11 +56,22 @@ class NetworkSettings:
             if self.num_features is None:
                 raise InputError("`num_features` must be given with backbone='mlp': the number of the table's columns.")
             return  # Mlp checks the values it takes
-        self._refuse(_OF_TABLES, f"backbone={self.backbone!r}")
+        own = is_own(self.backbone)
+        self._refuse(_OF_MLP if own else _OF_TABLES, f"backbone={self.backbone!r}")
+        if own and self.num_features is not None:
+            self.refuse_pooling("rows of a table")
         if self.pooling != "wildcat":
             self._refuse(_OF_WILDCAT, f"pooling={self.pooling!r}")
         check_integer("maps_per_class", self.maps_per_class, minimum=1)
         WildcatPooling(kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
+
+    def refuse_pooling(self, chosen: str) -> None:
+        """An error for settings of the pooling, where there are no maps to pool.
+
+        Args:
+            chosen: What there is instead.
+        """
+        self._refuse(_OF_MAPS, chosen)
 
     def _refuse(self, names: tuple[str, ...], chosen: str) -> None:
         """An error for settings among `names` that are not at their defaults."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onepeak.data.splits import Split
 from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings
+from onepeak.networks.own_backbone import source_digest
 from onepeak.training.checkpoint import HASH
 from onepeak.training.prepare import Prepared
 from onepeak.training.recipe import Recipe
@@ -42,12 +43,14 @@ class RunSettings:
 def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:
     """All that decides a run's outcome, but for the versions of the libraries: settings, and hashes of content."""
     weights = None if settings.weights is None else settings.weights.read_bytes()
+    written = source_digest(settings.network.backbone)
     return {
         **_by_name({name: value for name, value in asdict(settings).items() if name != "weights"}),
         "precision": str(fabric._precision.precision),
         "processes": str(fabric.world_size),
         "device": fabric.device.type,
         "weights": "None" if weights is None else _hash([weights]),
+        **({} if written is None else {"network.source": HASH + written}),
         "data": _hash([prepared.manifest.labels.tobytes(), *(item.encode() for item in prepared.digests)]),
         "split": _hash(part.tobytes() for part in (split.train, split.valid, split.test)),
     }

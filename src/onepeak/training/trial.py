@@ -11,6 +11,7 @@ from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.own_backbone import is_own
 from onepeak.networks.weight_file import read_weights
 from onepeak.training.model_files import DESCRIPTION, WEIGHTS, load_description
 from onepeak.training.table import TableEncoder
@@ -37,7 +38,8 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
     table = isinstance(manifest.items, FeatureRows)
     if isinstance(manifest.items, FeatureRows) and weights is not None:
         check_columns(manifest.items, weights)
-    suits = NetworkSettings(backbone="mlp", num_features=1) if table else NetworkSettings(backbone="small")
+    columns = len(manifest.items.columns) if isinstance(manifest.items, FeatureRows) else None
+    suits = NetworkSettings(backbone="small" if columns is None else "mlp", num_features=columns)
     settings = replace(suits, **given)
     if "backbone" in given or table:
         build_network(method("ce", num_classes=2), settings, weights=None if table else weights)
@@ -72,6 +74,6 @@ def _columns(table: FeatureRows | TableEncoder) -> list[str]:
 def check_backbone(manifest: Manifest, backbone: str | None) -> None:
     """Refuses a backbone for pictures on a table, and the other way round; None is what suits the data."""
     table = isinstance(manifest.items, FeatureRows)
-    if backbone is not None and (backbone == "mlp") != table:
+    if backbone is not None and not is_own(backbone) and (backbone == "mlp") != table:
         fit = "mlp for a table" if table else "small or a timm name for pictures"
         raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")
