@@ -11,7 +11,7 @@ PACKAGE = Path(onepeak.__file__).parent
 
 LAYERS = [
     ["errors", "_lazy", "_nearest"],
-    ["_registry", "_extras", "_shapes", "_precision"],
+    ["_registry", "_extras", "_one_step", "_shapes", "_precision"],
     ["_values"],
     ["_check"],
     ["_reduce"],

@@ -1,7 +1,7 @@
 import pytest
 
+from onepeak._one_step import NotWrittenError
 from onepeak.experiment.run_files import read_run_files, write_run_files
-from onepeak.training.checkpoint import CheckpointError
 
 FILES = {"history.csv": b"epoch\n0\n", "model.safetensors": bytes(range(256)), "result.json": b"{}"}
 
@@ -26,6 +26,6 @@ def test_a_run_without_a_result_keeps_the_checkpoint_that_is_there(tmp_path):
 
 def test_there_is_no_result_before_all_else_is_there(tmp_path):
     (tmp_path / "zz.csv").mkdir()  # so that the last file by name cannot be written
-    with pytest.raises(CheckpointError, match=r"zz\.csv could not be written"):
+    with pytest.raises(NotWrittenError, match=r"zz\.csv could not be written"):
         write_run_files(FILES | {"zz.csv": b""}, tmp_path)
     assert not (tmp_path / "result.json").exists()

@@ -7,15 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from onepeak._one_step import NotWrittenError
 from onepeak.errors import InputError
-from onepeak.training.checkpoint import (
-    CheckpointError,
-    epochs_done,
-    load_checkpoint,
-    save_checkpoint,
-    write_in_one_step,
-    write_text_in_one_step,
-)
+from onepeak.training.checkpoint import CheckpointError, epochs_done, load_checkpoint, save_checkpoint
 from training.scripts import run_script
 from training.write_and_be_killed import made_checkpoint
 
@@ -58,19 +52,8 @@ def test_a_full_disk_is_reported_and_the_old_checkpoint_stays(tmp_path):
 
 @pytest.mark.bad_input
 def test_a_folder_that_is_gone_is_reported(tmp_path):
-    with pytest.raises(CheckpointError, match=r"checkpoint\.pt could not be written"):
+    with pytest.raises(NotWrittenError, match=r"checkpoint\.pt could not be written"):
         save_checkpoint(made_checkpoint(1), tmp_path / "gone" / "checkpoint.pt")
-
-
-@pytest.mark.bad_input
-def test_a_write_that_is_interrupted_leaves_no_litter(tmp_path):
-    def interrupted(part):
-        part.write_text("half")
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_in_one_step(tmp_path / "result.json", interrupted)
-    assert not list(tmp_path.iterdir())
 
 
 def damaged(whole):
@@ -151,20 +134,3 @@ def test_code_in_a_checkpoint_is_refused_and_does_not_run(tmp_path, protocol):
     assert not mark.exists()
     torch.load(path, weights_only=False)
     assert mark.exists()  # without care it would have run
-
-
-def test_a_file_has_the_rights_of_any_other_whatever_its_writer_does(tmp_path):
-    def write_for_oneself(part):
-        part.write_text("content")
-        part.chmod(0o600)
-
-    write_in_one_step(tmp_path / "ours", write_for_oneself)
-    (tmp_path / "any").touch()
-    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "any").stat().st_mode
-
-
-def test_a_text_is_written_in_utf_8_over_what_was_there(tmp_path):
-    for text in ("first\n", "größer ↑\n"):
-        write_text_in_one_step(tmp_path / "table.md", text)
-    assert (tmp_path / "table.md").read_bytes() == "größer ↑\n".encode()
-    assert [file.name for file in tmp_path.iterdir()] == ["table.md"]

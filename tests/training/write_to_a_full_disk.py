@@ -4,7 +4,8 @@ import resource
 import sys
 from pathlib import Path
 
-from onepeak.training.checkpoint import CheckpointError, save_checkpoint
+from onepeak._one_step import NotWrittenError
+from onepeak.training.checkpoint import save_checkpoint
 from training.write_and_be_killed import made_checkpoint
 
 
@@ -13,7 +14,7 @@ def main(path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))  # the kernel then refuses, as it does on a full disk
     try:
         save_checkpoint(made_checkpoint(2, size=300_000), path)
-    except CheckpointError as error:
+    except NotWrittenError as error:
         sys.stdout.write(str(error))
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from onepeak._one_step import write_text_in_one_step
 from onepeak.data.datasets import DATASETS
 from onepeak.data.file_lock import locked
 from onepeak.data.listing import listed
@@ -16,7 +17,6 @@ from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import RECORD, plan_content
 from onepeak.networks.own_backbone import source_digest
-from onepeak.training.checkpoint import write_text_in_one_step
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.recipe_file import BASE
 from onepeak.training.run import versions

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import torch
 
 from onepeak._check import check_integer
+from onepeak._one_step import NotWrittenError
 from onepeak.data.store.build import num_cores
 from onepeak.errors import InputError, OnepeakError
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
@@ -20,7 +21,6 @@ from onepeak.experiment.opened import Opened
 from onepeak.experiment.run_folder import forget_failure, read_result, write_failure
 from onepeak.experiment.worker import LOGS, Ready, Room, Workplace, log_of
 from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
-from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import find_device
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN, draws_at_random
 from onepeak.training.run import make_network
@@ -257,7 +257,7 @@ class _Team:
                 self.try_alone(run)
                 report(Lost(run=run, message=message))
             else:
-                with contextlib.suppress(OSError, CheckpointError):  # of a folder that cannot be used
+                with contextlib.suppress(OSError, NotWrittenError):  # of a folder that cannot be used
                     place.mkdir(parents=True, exist_ok=True)
                     write_failure(place, run, message)
                 report(Failed(run=run, message=message))

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from onepeak._one_step import clear_unfinished
 from onepeak.data.listing import counted
 from onepeak.data.store.transfer import pieces_of
 from onepeak.errors import InputError, OnepeakError
@@ -24,7 +25,6 @@ from onepeak.experiment.run_files import write_run_files
 from onepeak.experiment.run_folder import claim, forget_failure, write_failure
 from onepeak.experiment.shipment import pack
 from onepeak.experiment.task import known_end
-from onepeak.training.checkpoint import clear_unfinished
 
 _LISTEN = 0.5
 """Seconds between two looks at the mailbox."""

@@ -1,8 +1,9 @@
 """The files of a run as bytes: read where it was trained, written where they belong."""
 
+from functools import partial
 from pathlib import Path
 
-from onepeak.training.checkpoint import write_in_one_step
+from onepeak._one_step import write_in_one_step
 from onepeak.training.run import CHECKPOINT, RESULT
 
 
@@ -18,6 +19,6 @@ def read_run_files(folder: Path) -> dict[str, bytes]:
 def write_run_files(files: dict[str, bytes], folder: Path) -> None:
     """Puts them into the run's folder, the result last: a folder with a result is whole."""
     for name in sorted(files, key=lambda name: name == RESULT):
-        write_in_one_step(folder / name, lambda part, name=name: part.write_bytes(files[name]))
+        write_in_one_step(folder / name, partial(Path.write_bytes, data=files[name]))
     if RESULT in files:
         (folder / CHECKPOINT).unlink(missing_ok=True)  # of an earlier start somewhere else

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from onepeak._one_step import write_text_in_one_step
 from onepeak.data.file_lock import locked
 from onepeak.errors import InputError
 from onepeak.experiment.grid import Run
 from onepeak.experiment.records import ERROR
-from onepeak.training.checkpoint import write_text_in_one_step
 from onepeak.training.json_text import json_text
 from onepeak.training.run import RESULT
 

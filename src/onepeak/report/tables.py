@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onepeak._extras import require
+from onepeak._one_step import write_text_in_one_step
 from onepeak.data.frame_types import Frame
 from onepeak.errors import InputError
 from onepeak.experiment.ranks import RankComparison, compare_ranks
@@ -16,7 +17,6 @@ from onepeak.report.markdown import markdown_table
 from onepeak.report.measured import MEASURED
 from onepeak.report.summary import summary
 from onepeak.report.wide import WideTable, wide_tables
-from onepeak.training.checkpoint import write_text_in_one_step
 
 if TYPE_CHECKING:
     from rich.table import Table

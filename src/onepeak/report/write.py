@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak._extras import require
+from onepeak._one_step import write_text_in_one_step
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.errors import InputError
@@ -21,7 +22,6 @@ from onepeak.report.source import open_source, read_config
 from onepeak.report.summary import blocks, summary
 from onepeak.report.tables import write_summary
 from onepeak.report.wide import wide_tables
-from onepeak.training.checkpoint import write_text_in_one_step
 
 PAGE = "report.html"
 FIGURES = "figures"

@@ -10,6 +10,7 @@ import torch
 
 from onepeak._check import check_integer
 from onepeak._extras import require
+from onepeak._one_step import write_in_one_step
 from onepeak.errors import InputError
 from onepeak.serving.costs import costs_of
 from onepeak.serving.model import Model
@@ -18,7 +19,6 @@ from onepeak.serving.onnx_graph import onnx_bytes
 from onepeak.serving.onnx_metadata import metadata
 from onepeak.serving.reading import Reading
 from onepeak.serving.served_network import ServedNetwork
-from onepeak.training.checkpoint import write_in_one_step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,5 @@
 """What a training run needs to go on after anything: written in one step, loaded without running code."""
 
-import os
 import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from onepeak._one_step import write_in_one_step
 from onepeak.errors import InputError, OnepeakError
 
 HASH = "hash:"
@@ -16,7 +16,7 @@ HASH = "hash:"
 
 
 class CheckpointError(OnepeakError):
-    """A checkpoint could not be written or read."""
+    """A checkpoint cannot be read."""
 
 
 @dataclass(kw_only=True)
@@ -92,36 +92,3 @@ def _differences(before: dict[str, str], now: dict[str, str]) -> str:
         else f"{name} was {before.get(name, 'unknown')}, is now {now.get(name, 'unknown')}"
         for name in names
     )
-
-
-def write_in_one_step(path: Path, write: Any) -> None:
-    """Writes a file beside its place, makes sure it is on the disk, and moves it there.
-
-    Args:
-        path: Where the file shall be.
-        write: Called with the path to write to.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.touch()
-        rights = part.stat().st_mode
-        write(part)
-        part.chmod(rights)  # safetensors would keep the file to its owner
-        with part.open("rb+") as written:
-            os.fsync(written.fileno())
-        part.replace(path)
-    except Exception as error:  # an OSError, or what torch and safetensors make of one
-        raise CheckpointError(f"{path} could not be written ({error}); what was there before is kept.") from error
-    finally:
-        part.unlink(missing_ok=True)  # moved already, unless writing failed or was interrupted
-
-
-def write_text_in_one_step(path: Path, text: str) -> None:
-    """Writes a text, with the same bytes on every system; see `write_in_one_step`."""
-    write_in_one_step(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-
-
-def clear_unfinished(folder: Path) -> None:
-    """Removes what killed writers left beside the files of a folder; nobody may be writing there."""
-    for part in folder.glob(".*.part"):
-        part.unlink(missing_ok=True)

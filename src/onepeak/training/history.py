@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from onepeak._extras import require
+from onepeak._one_step import write_in_one_step
 
 HISTORY = "history.csv"
 
 
 def write_history(history: list[dict[str, float]], folder: Path) -> None:
     """Writes `history.csv`; with every checkpoint, so that who stops a run still sees how it went."""
-    from onepeak.training.checkpoint import write_in_one_step  # torch comes with it, which a reader does without
-
     pandas = require("pandas", extra="data", purpose="The history")
     write_in_one_step(folder / HISTORY, lambda part: pandas.DataFrame(history).to_csv(part, index=False))

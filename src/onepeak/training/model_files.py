@@ -11,13 +11,13 @@ from torch import Tensor
 
 from onepeak._check import check_number
 from onepeak._extras import require
+from onepeak._one_step import write_in_one_step, write_text_in_one_step
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.training.calibration import Calibration
-from onepeak.training.checkpoint import write_in_one_step, write_text_in_one_step
 from onepeak.training.json_text import json_text, numbers
 from onepeak.training.table import TableEncoder
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from onepeak._extras import require
+from onepeak._one_step import clear_unfinished, write_in_one_step, write_text_in_one_step
 from onepeak.data.splits import Split
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.seeds import seeded
 from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of
-from onepeak.training.checkpoint import clear_unfinished, write_in_one_step, write_text_in_one_step
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict

@@ -6,8 +6,8 @@ So that nobody takes the ones for new data, and the others are found again.
 from collections.abc import Iterable
 from pathlib import Path
 
+from onepeak._one_step import write_text_in_one_step
 from onepeak.errors import InputError
-from onepeak.training.checkpoint import write_text_in_one_step
 
 TRAINED_ITEMS = "trained_items.txt"
 HELD_OUT_ITEMS = "held_out_items.txt"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from onepeak._extras import require
+from onepeak._one_step import write_in_one_step
 from onepeak.report.palette import Dash, Style, Symbol
 
 if TYPE_CHECKING:
@@ -137,8 +138,6 @@ def save(figure: Printed, stem: Path, *, tight: bool = False) -> tuple[Path, Pat
         stem: Where to, without a suffix.
         tight: Whether to cut off what is empty around it.
     """
-    from onepeak.training.checkpoint import write_in_one_step  # torch comes with it, which drawing does not need
-
     stem.parent.mkdir(parents=True, exist_ok=True)
     paths = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.pdf")
     # Places are found once for both files; matplotlib would draw all of it twice for each.
