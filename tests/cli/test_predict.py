@@ -221,6 +221,19 @@ def test_columns_of_a_list_of_pictures_are_kept(run, folder, monkeypatch):
     assert [cell.strip() for cell in shown.split("│")[2:4]] == ["g3", "01"]
 
 
+def test_rows_of_a_list_without_a_picture_say_so_and_the_others_are_answered(run, folder):
+    (folder / "list.csv").write_text("path,id\n0.png,a\n,b\n1.png\nmore/3.png,d\n")
+    result = run(picture_run().folder, folder / "list.csv", "--keep", "id", "--json", ON_CPU)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    places = [str(folder / name) for name in ("0.png", "list.csv line 3", "list.csv line 4", "more/3.png")]
+    errors = [None, "must have a `path`, got none", "must have 2 fields, as the header has, got 1", None]
+    assert [(row["path"], row["id"], row["error"]) for row in rows] == list(
+        zip(places, ("a", "b", None, "d"), errors, strict=True)
+    )
+    assert f"2 of 4 could not be answered; their rows say why.\n  {places[1]}: {errors[1]}\n" in result.stderr
+
+
 @pytest.mark.bad_input
 def test_a_column_that_cannot_be_kept_ends_with_one_sentence(run, folder, tmp_path):
     (tmp_path / "rows.csv").write_text("tone,size,patient,label\n1,0.5,p,low\n")

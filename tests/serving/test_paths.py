@@ -1,11 +1,12 @@
 from pathlib import Path
 
+import pandas
 import pytest
 
 from onepeak.errors import InputError
 from onepeak.serving import picture_paths
 from onepeak.serving.kept import Kept
-from onepeak.serving.paths import pictures_and_columns
+from onepeak.serving.paths import Unnamed, pictures_and_columns
 
 
 def test_folders_give_their_pictures_in_order_and_files_stay_as_named(tmp_path):
@@ -55,6 +56,23 @@ def test_columns_of_lists_are_kept_as_they_are_written(tmp_path):
     assert kept == Kept(names=("id", "grade"), rows=(("01", "low"), (None, "high"), ("7", "low")))
 
 
+def test_a_row_of_a_list_that_names_no_picture_stops_no_other(tmp_path):
+    lists = tmp_path / "a.csv", tmp_path / "b.parquet"
+    lists[0].write_text("path,id\na.png,1\n ,2\n,\nb.png\nc.png,5\n")
+    pandas.DataFrame({"path": ["d.png", None], "id": ["6", "7"]}).to_parquet(lists[1])
+    found, kept = pictures_and_columns(lists, keep=["id"])
+    assert found == [
+        tmp_path / "a.png",
+        Unnamed(source=f"{lists[0]} line 3", error="must have a `path`, got none"),
+        Unnamed(source=f"{lists[0]} line 4", error="must have a `path`, got none"),
+        Unnamed(source=f"{lists[0]} line 5", error="must have 2 fields, as the header has, got 1"),
+        tmp_path / "c.png",
+        tmp_path / "d.png",
+        Unnamed(source=f"{lists[1]} row 2", error="must have a `path`, got none"),
+    ]
+    assert kept.rows == (("1",), ("2",), (None,), (None,), ("5",), ("6",), ("7",))
+
+
 @pytest.mark.bad_input
 def test_columns_cannot_be_kept_of_what_is_no_list_or_lacks_them(tmp_path):
     (tmp_path / "a.csv").write_text("path,id\na.png,1\n")
@@ -72,7 +90,10 @@ def test_columns_cannot_be_kept_of_what_is_no_list_or_lacks_them(tmp_path):
     [
         ("size\n1\n", r"lists with a column `path`, got a table without one: .*rows\.csv has size\. .* with --path"),
         ("paths\na.png\n", r"rows\.csv has paths\. Did you mean 'paths'\? If one of them"),
-        ("path,size\na.png,1\n,2\n", r"Every row of .*rows\.csv must have a `path`, row 3 has none"),
+        (
+            "path,size\na.png,1\n,2\n",
+            r"Every row of a list must name a picture, .*rows\.csv line 3 does not: must have a `path`, got none\.",
+        ),
     ],
 )
 def test_a_table_that_lists_no_pictures_is_refused(tmp_path, text, message):

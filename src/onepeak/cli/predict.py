@@ -75,8 +75,9 @@ def predict(
     The interval, lower to upper, holds the true class of 9 in 10 (see --alpha). A row is paradoxical where the second
     most probable class is no neighbour of the first.
 
-    A picture or row that cannot be read, a row without any value, or one that the model has no posterior for is a row
-    with its error; the exit status is 1 only if all fail. Rows of a CSV are called by their line: the header is line 1.
+    A picture or row that cannot be read, a row without any value or path, or one that the model has no posterior for is
+    a row with its error; the exit status is 1 only if all fail. Rows of a CSV are called by their line: the header is
+    line 1.
 
     Example: onepeak predict model scans/ --csv > answers.csv
     """
@@ -139,7 +140,7 @@ def _answers(
     from onepeak.data.depth import depth_notes
     from onepeak.data.frame import PATH
     from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
-    from onepeak.serving.paths import pictures_and_columns
+    from onepeak.serving.paths import Unnamed, pictures_and_columns
     from onepeak.serving.streaming import stream, stream_rows
     from onepeak.serving.table_rows import rows_of_file
     from onepeak.serving.writing import check_kept
@@ -148,12 +149,13 @@ def _answers(
     how = reading.notes(model.description.calibration)
     if model.description.table is None:
         known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
-        paths, kept = pictures_and_columns(inputs, columns=known if path is None else (path,), keep=keep)
+        pictures, kept = pictures_and_columns(inputs, columns=known if path is None else (path,), keep=keep)
         check_kept(kept, source_name="path", classes=model.classes)
         size = PICTURES_A_BATCH if batch_size is None else batch_size
-        rows = stream(model, paths, batch_size=size, reading=reading)
+        rows = stream(model, pictures, batch_size=size, reading=reading)
+        paths = [picture for picture in pictures if not isinstance(picture, Unnamed)]
         notes = (*depth_notes(paths, model.description.bits), *how)
-        return _Asked(rows=rows, total=len(paths), source_name="path", notes=notes, kept=kept)
+        return _Asked(rows=rows, total=len(pictures), source_name="path", notes=notes, kept=kept)
     if path is not None:
         raise InputError("`--path` has no use for a model of a table: leave it out.")
     if len(inputs) != 1:

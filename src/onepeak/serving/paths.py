@@ -1,17 +1,26 @@
 """Which picture files a user means by some paths, folders and lists."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak._nearest import did_you_mean
 from onepeak.data.frame import PATH
-from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.picture_list import on_disk
 from onepeak.data.scan import scan
-from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
+from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
 from onepeak.errors import InputError
 from onepeak.serving.kept import Cell, Kept, kept_columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unnamed:
+    """A row of a list that names no picture."""
+
+    source: str
+    """The list and where in it."""
+    error: str
 
 
 def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,)) -> list[Path]:
@@ -32,13 +41,21 @@ def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PAT
         ...     [path.name for path in picture_paths([folder, "c.png"])]
         ['a.jpg', 'b.png', 'c.png']
     """
-    return pictures_and_columns(inputs, columns=columns)[0]
+    pictures, _ = pictures_and_columns(inputs, columns=columns)
+    paths = []
+    for picture in pictures:
+        if isinstance(picture, Unnamed):
+            raise InputError(f"Every row of a list must name a picture, {picture.source} does not: {picture.error}.")
+        paths.append(picture)
+    return paths
 
 
 def pictures_and_columns(
     inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,), keep: Sequence[str] = ()
-) -> tuple[list[Path], Kept | None]:
+) -> tuple[list[Path | Unnamed], Kept | None]:
     """The pictures as `picture_paths` gives them, and columns of their lists to copy beside the answers.
+
+    A row of a list without a picture, or with too few or too many fields, stops no other.
 
     Args:
         inputs: As there; nothing but lists, if columns are to be kept.
@@ -48,7 +65,7 @@ def pictures_and_columns(
     given = [Path(each).expanduser() for each in inputs]
     if not given:
         raise InputError("`inputs` must name at least one picture or folder, got none.")
-    paths: list[Path] = []
+    paths: list[Path | Unnamed] = []
     others = 0
     names: Sequence[str] = keep
     cells: list[tuple[Cell, ...]] = []
@@ -63,10 +80,10 @@ def pictures_and_columns(
             others += len(found.others)
             paths += [path / name for name in found.pictures]
         elif is_list:
-            frame = read_table(path, as_text=None).frame
-            paths += _of_list(path, frame, columns)
+            table = read_table(path, as_text=None, skip_bad=True)
+            paths += _of_list(path, table, columns)
             if keep:
-                kept = kept_columns(frame, names)
+                kept = kept_columns(table.frame, names)
                 names = kept.names
                 cells += kept.rows
         else:
@@ -77,15 +94,22 @@ def pictures_and_columns(
     return paths, Kept(names=tuple(names), rows=tuple(cells)) if keep else None
 
 
-def _of_list(table: Path, frame: Frame, columns: Sequence[str]) -> list[Path]:
+def _of_list(path: Path, table: Table, columns: Sequence[str]) -> list[Path | Unnamed]:
+    frame = table.frame
     column = next((name for name in columns if name in frame.columns), None)
     if column is None:
         raise InputError(
             f"This model reads pictures, folders of pictures and lists with a column `{columns[0]}`, got a table "
-            f"without one: {table} has {listed(frame.columns)}.{did_you_mean(columns[0], frame.columns)} If one of "
+            f"without one: {path} has {listed(frame.columns)}.{did_you_mean(columns[0], frame.columns)} If one of "
             "them names the pictures, say it with --path."
         )
-    names = [name.strip() if isinstance(name, str) else "" for name in frame[column]]
-    if "" in names:
-        raise InputError(f"Every row of {table} must have a `{column}`, row {frame.index[names.index('')]} has none.")
-    return [table.parent / (on_disk(table.parent, name) or name) for name in names]
+    line = "line" if path.suffix.lower() in CSV_SUFFIXES else "row"
+    pictures: list[Path | Unnamed] = []
+    for row, cell in zip(frame.index.tolist(), frame[column].tolist(), strict=True):
+        name = cell.strip() if isinstance(cell, str) else ""
+        if name:
+            pictures.append(path.parent / (on_disk(path.parent, name) or name))
+        else:
+            error = table.bad.get(row, f"must have a `{column}`, got none")
+            pictures.append(Unnamed(source=f"{path} {line} {row}", error=error))
+    return pictures

@@ -8,7 +8,8 @@ import numpy as np
 from onepeak._check import check_integer
 from onepeak.errors import InputError
 from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
-from onepeak.serving.pictures import Picture
+from onepeak.serving.paths import Unnamed
+from onepeak.serving.pictures import Picture, Pixels
 from onepeak.serving.prediction import Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
@@ -17,7 +18,7 @@ from onepeak.serving.table_rows import TableRows
 
 def stream(
     model: Model,
-    pictures: Iterable[Picture],
+    pictures: Iterable[Picture | Unnamed],
     *,
     batch_size: int = PICTURES_A_BATCH,
     reading: Reading = Reading(),  # noqa: B008 - it never changes
@@ -30,7 +31,7 @@ def stream(
 
     Args:
         model: A model of pictures.
-        pictures: Paths, PIL images or arrays of one picture each; taken as needed.
+        pictures: Paths, PIL images or arrays of one picture each, or rows of a list that name none; taken as needed.
         batch_size: The most pictures computed at once.
         reading: What to make of the posteriors.
 
@@ -74,15 +75,15 @@ def stream_rows(
             yield Row(source=row.source, error=errors[place]) if place in errors else row
 
 
-def _rows(model: Model, pictures: Iterable[Picture], batch_size: int, reading: Reading) -> Iterator[Row]:
+def _rows(model: Model, pictures: Iterable[Picture | Unnamed], batch_size: int, reading: Reading) -> Iterator[Row]:
     waiting = SizeBatches(batch_size)
     sources: dict[int, str | int] = {}  # of the pictures whose rows are not given yet
     ready: dict[int, Row] = {}
     given = 0
     for place, picture in enumerate(pictures):
-        sources[place] = str(picture) if isinstance(picture, str | Path) else place
+        sources[place] = _source(picture, place)
         try:
-            batches = waiting.add(place, model.pixels(picture))
+            batches = waiting.add(place, _pixels(model, picture))
         except InputError as error:
             ready[place] = Row(source=sources[place], error=str(error))
             batches = waiting.overdue(place)
@@ -96,6 +97,18 @@ def _rows(model: Model, pictures: Iterable[Picture], batch_size: int, reading: R
         ready.update(_answered(model, batch, sources, reading))
     for place in sorted(ready):
         yield ready[place]
+
+
+def _source(picture: Picture | Unnamed, place: int) -> str | int:
+    if isinstance(picture, Unnamed):
+        return picture.source
+    return str(picture) if isinstance(picture, str | Path) else place
+
+
+def _pixels(model: Model, picture: Picture | Unnamed) -> Pixels:
+    if isinstance(picture, Unnamed):
+        raise InputError(picture.error)
+    return model.pixels(picture)
 
 
 def _answered(model: Model, batch: Batch, sources: dict[int, str | int], reading: Reading) -> Iterator[tuple[int, Row]]:
