@@ -98,13 +98,13 @@ def test_a_cut_off_file_is_refused_even_where_pillow_was_told_to_accept_it(monke
 @pytest.mark.parametrize("side", [10_000, 20_000])
 def test_a_decompression_bomb_is_refused_before_it_is_decoded(side):
     bomb = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
-    with pytest.raises(UnreadablePictureError, match=rf"{side**2} pixels are more than `max_pixels` allows"):
+    with pytest.raises(UnreadablePictureError, match=f"{side**2} pixels are more than the {MAX_PIXELS}"):
         decode_picture(bomb + _chunk(b"IDAT", b"") + _chunk(b"IEND", b""))
 
 
 def test_the_limit_of_pixels_can_be_moved_both_ways(monkeypatch):
     data = encoded(SMOOTH, "PNG")
-    with pytest.raises(UnreadablePictureError, match=r"480 pixels are more than `max_pixels` allows \(479\)"):
+    with pytest.raises(UnreadablePictureError, match="more than the 479 that are decoded: make the picture smaller"):
         decode_picture(data, max_pixels=479)
     assert decoded(data, max_pixels=480).shape == (20, 24, 3)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
@@ -121,7 +121,7 @@ def test_pictures_are_decoded_at_once_each_within_its_own_limit(monkeypatch):
     data = encoded(SMOOTH, "PNG")
     with ThreadPoolExecutor(1) as other, _strict_pillow(MAX_PIXELS):  # as while a large picture is decoded here
         assert other.submit(decoded, data, max_pixels=480).result(timeout=30).shape == (20, 24, 3)
-        with pytest.raises(UnreadablePictureError, match=r"480 pixels are more than `max_pixels` allows \(479\)"):
+        with pytest.raises(UnreadablePictureError, match="480 pixels are more than the 479"):
             other.submit(decoded, data, max_pixels=479).result(timeout=30)
         assert Image.MAX_IMAGE_PIXELS == MAX_PIXELS
     assert Image.MAX_IMAGE_PIXELS == 10, "the user's own limit is put back"

@@ -134,7 +134,7 @@ def known_formats() -> list[str]:
 
 def _too_many(pixels: int | str, max_pixels: int) -> TooManyPixelsError:
     return TooManyPixelsError(
-        f"{pixels} pixels are more than `max_pixels` allows ({max_pixels}); raise it if the file can be trusted"
+        f"{pixels} pixels are more than the {max_pixels} that are decoded: make the picture smaller"
     )
 
 

@@ -99,11 +99,11 @@ def test_a_second_call_opens_what_the_first_one_wrote(pictures, tmp_path):
     assert folders(tmp_path / "cache") == [store.folder.name]
 
 
-def test_another_recipe_or_another_limit_is_another_store(pictures, tmp_path):
+def test_another_recipe_is_another_store(pictures, tmp_path):
     items, _ = pictures((4, 4))
-    options = [{}, {"resize": Resize(scale=0.5)}, {"resize": Resize(short_side=4)}, {"max_pixels": 99}]
+    options = [{}, {"resize": Resize(scale=0.5)}, {"resize": Resize(short_side=4)}]
     places = {build_store(items, cache_dir=tmp_path / "cache", workers=1, **option).folder for option in options}
-    assert len(places) == 4
+    assert len(places) == 3
 
 
 def test_an_edited_file_gives_a_new_store_and_leaves_the_old_one(pictures, tmp_path):
@@ -212,7 +212,6 @@ def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out
     ("options", "message"),
     [
         ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
-        ({"max_pixels": 0}, "`max_pixels` must be an integer >= 1, got 0"),
         ({"items": ImageFiles(root=Path(), paths=())}, "`items` must hold at least one picture, got none"),
         (
             {"items": FeatureRows(columns=("a",), values=np.zeros((1, 1)))},

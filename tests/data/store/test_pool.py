@@ -3,13 +3,12 @@ import sys
 
 import pytest
 
-from onepeak.data.decode import MAX_PIXELS
 from onepeak.data.store import pool
 from onepeak.data.store.failures import StoreError
 from onepeak.data.store.pool import Task, run_tasks
 from onepeak.data.store.worker import Recipe, Source
 
-AS_IT_IS = Recipe(None, False, 1.0, MAX_PIXELS)
+AS_IT_IS = Recipe(None, False, 1.0)
 
 
 def sources(items):

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from onepeak._check import check_integer
-from onepeak.data.decode import MAX_PIXELS
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.data.resize import Resize
 from onepeak.data.store.failures import (
@@ -41,7 +40,6 @@ def build_store(
     cache_dir: Path | None = None,
     workers: int | None = None,
     skip_bad: bool = False,
-    max_pixels: int = MAX_PIXELS,
     progress: Progress = None,
 ) -> ImageStore:
     """Decodes and resizes pictures once; the next call with the same pictures and recipe opens what is there.
@@ -58,7 +56,6 @@ def build_store(
         cache_dir: Folder for stores; without one, `default_cache_dir()`.
         workers: How many processes decode; without a number, one for each core that this process may use.
         skip_bad: Whether to leave out pictures that cannot be read, with a warning that lists them.
-        max_pixels: A picture file with more pixels than this is a decompression bomb, and bad.
         progress: A bar (True), none (False), a bar on a terminal (None), or a function of (done, total).
 
     Raises:
@@ -76,7 +73,6 @@ def build_store(
     """
     if not len(items):
         raise InputError("`items` must hold at least one picture, got none.")
-    check_integer("max_pixels", max_pixels, minimum=1)
     workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
     resize = Resize() if resize is None else resize
     cache_dir = default_cache_dir() if cache_dir is None else cache_dir
@@ -84,8 +80,8 @@ def build_store(
     match items:
         case ImageFiles():
             states = file_states(items)
-            key = files_key(items, states, resize, max_pixels, bits)
-            recipe = Recipe(resize.short_side, resize.only_enlarge, float(resize.scale), max_pixels, bits)
+            key = files_key(items, states, resize, bits)
+            recipe = Recipe(resize.short_side, resize.only_enlarge, float(resize.scale), bits)
             write = lambda folder: write_files(folder, items, states, recipe, workers, progress)  # noqa: E731
         case ImageArrays():
             key = arrays_key(items, resize)

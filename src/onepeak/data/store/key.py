@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onepeak.data.decode import MAX_PIXELS
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.data.resize import Resize
 
@@ -38,12 +39,10 @@ def _file_state(path: str) -> FileState:
     return FileState(status.st_size, status.st_mtime_ns) if os.access(path, os.R_OK) else _LOCKED
 
 
-def files_key(
-    items: ImageFiles, states: list[FileState], resize: Resize, max_pixels: int, bits: int | None = None
-) -> str:
+def files_key(items: ImageFiles, states: list[FileState], resize: Resize, bits: int | None = None) -> str:
     """The key of a store of files: their root, names, sizes and times, in order, and the recipe."""
     content = hashlib.blake2b(digest_size=16)
-    content.update(_recipe(resize, max_pixels, *(() if bits is None else (bits,))))
+    content.update(_recipe(resize, MAX_PIXELS, *(() if bits is None else (bits,))))
     content.update(os.fsencode(items.root.resolve()))
     for path, state in zip(items.paths, states, strict=True):
         content.update(b"\0" + os.fsencode(path) + f"\0{state.num_bytes},{state.changed_ns}".encode())

@@ -23,12 +23,11 @@ DIGEST_BYTES = 16
 
 
 class Recipe(NamedTuple):
-    """A `Resize`, the limit of pixels and the bits of a value, as they travel to a worker."""
+    """A `Resize` and the bits of a value, as they travel to a worker."""
 
     short_side: int | None
     only_enlarge: bool
     scale: float
-    max_pixels: int
     bits: int | None = None
 
 
@@ -59,7 +58,7 @@ def write_part(part: IO[bytes], sources: list[Source], recipe: Recipe) -> Iterat
             if data is None:
                 yield Answer("changed")
                 continue
-            picture = decode_picture(data, max_pixels=recipe.max_pixels, bits=recipe.bits)
+            picture = decode_picture(data, bits=recipe.bits)
         except UnreadablePictureError as error:
             yield Answer("bad", str(error))
             continue
