@@ -18,6 +18,7 @@ from onepeak.serving.http.predictor import Outcome, Predictor, Unanswered
 from onepeak.serving.http.request_body import request_body
 from onepeak.serving.http.room import Room
 from onepeak.serving.http.uploads import FORM, Upload, uploads_of
+from onepeak.serving.model import Model
 from onepeak.serving.prediction import Row
 from onepeak.serving.reading import Reading
 
@@ -68,7 +69,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
     """
     router = APIRouter(prefix="/v1", tags=["model"])
     room = Room(limits)
-    model, table = predictor.model, predictor.model.description.table
+    model = predictor.model
     card = model_card(model, limits)
 
     @router.get(
@@ -92,31 +93,16 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
     )
     async def predict(request: Request, options: Annotated[Options, Query()]) -> JsonResponse:
         kind = request.headers.get("content-type", _RAW)
-        reading = options.reading()
-        predictor.check(reading, evidence=options.evidence)
+        predictor.check(options.reading(), evidence=options.evidence)
         _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
-        uploads: list[Upload] = []
         with room.body() as held:
             body = await read_body(request, limits, held)
             with room.request():
-                if table is not None:
-                    read = partial(
-                        rows_of_body,
-                        body,
-                        columns=table.columns,
-                        categories=table.categories,
-                        max_rows=limits.max_rows,
-                    )
-                    rows = await predictor.decoding.run(read)
-                    outcome = await predictor.rows(rows, reading)
-                else:
-                    parse = partial(uploads_of, body, kind, max_items=limits.max_items)
-                    uploads = await predictor.decoding.run(parse)
-                    del body, parse  # the uploads are copies of all of it
-                    outcome = await predictor.pictures(uploads, reading, evidence=options.evidence)
-            files = [upload.name for upload in uploads]
+                sent = await predictor.decoding.run(partial(_items, body, kind, model, limits))
+                del body  # the items are copies of all of it
+                outcome = await _asked(predictor, sent, options)
             # In a thread, as thousands of rows are megabytes of text.
-            return await predictor.decoding.run(lambda: JsonResponse(_content(model.classes, outcome, files)))
+            return await predictor.decoding.run(lambda: JsonResponse(_content(model.classes, outcome, sent)))
 
     return router
 
@@ -148,10 +134,25 @@ def _check_kind(kind: str, *, rows: bool) -> None:
         )
 
 
-def _content(classes: tuple[str, ...], outcome: Outcome, files: list[str | None]) -> dict[str, Any]:
+def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
+    """The rows or the pictures that lie in a body."""
+    table = model.description.table
+    if table is None:
+        return uploads_of(body, kind, max_items=limits.max_items)
+    return rows_of_body(body, columns=table.columns, categories=table.categories, max_rows=limits.max_rows)
+
+
+async def _asked(predictor: Predictor, sent: list[Any], options: Options) -> Outcome:
+    """What the model says of them."""
+    if predictor.model.reads_tables:
+        return await predictor.rows(sent, options.reading())
+    return await predictor.pictures(sent, options.reading(), evidence=options.evidence)
+
+
+def _content(classes: tuple[str, ...], outcome: Outcome, sent: list[Any]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
-    for item, said in enumerate(outcome.answers):
-        entry: dict[str, Any] = {"item": item, "file": files[item] if files else None}
+    for item, (said, source) in enumerate(zip(outcome.answers, sent, strict=True)):
+        entry: dict[str, Any] = {"item": item, "file": source.name if isinstance(source, Upload) else None}
         match said:
             case Row():
                 items.append({**entry, **_answer(said), "evidence": outcome.evidence.get(item)})

@@ -1,7 +1,7 @@
 """The addresses of the inspector. Samples are named by numbers and runs by names that are known: no path is taken."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -31,6 +31,7 @@ _MOST_ITEM = 2**31
 # Called `tested` in addresses: the filter of the same request may name a `part` too.
 PartName = Annotated[str, Path(pattern=r"^\d{1,6}-\d{1,6}$")]
 Item = Annotated[int, Path(ge=0, le=_MOST_ITEM)]
+Label = Annotated[int, Query(ge=0)]
 
 
 def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None) -> APIRouter:
@@ -42,9 +43,126 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
             model, and then there is no page to try it.
     """
     router = APIRouter(include_in_schema=False)
-    around = shell(inspection, can_try=columns is not None)
     parts = part_names(inspection.parts)
+    router.include_router(_pages(inspection, parts, columns))
+    router.include_router(_first_figures(inspection, parts))
+    router.include_router(_posteriors(inspection, parts))
+    router.include_router(_pictures(inspection))
+    router.include_router(static_router())
+    return router
+
+
+def _pages(
+    inspection: Inspection, parts: Mapping[str, str], columns: Mapping[str, tuple[str, ...]] | None
+) -> APIRouter:
+    """What a browser opens."""
+    router = APIRouter(include_in_schema=False)
+    around = shell(inspection, can_try=columns is not None)
+
+    @router.get("/")
+    def first() -> HTMLResponse:
+        return _html(overview_page(inspection, around))
+
+    @router.get("/samples")
+    def samples() -> HTMLResponse:
+        return _html(samples_page(inspection, around))
+
+    @router.get("/sample/{tested}/{item}")
+    def sample(tested: PartName, item: Item) -> HTMLResponse:
+        part = _known("part", tested, parts)
+        return _html(SamplePage(shell=around, part=part, item=item, has_actions=bool(inspection.actions)))
+
+    @router.get("/labels")
+    def labels() -> HTMLResponse:
+        return _html(LabelsPage(shell=around, parts=parts, classes=inspection.classes))
+
+    @router.get("/try")
+    def try_it() -> HTMLResponse:
+        if columns is None:
+            raise RequestError(404, "There is no model to ask: give one with --model.")
+        return _html(TryPage(shell=around, columns=columns))
+
+    return router
+
+
+def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
+    """What every page needs to know, and the figures of the first one."""
+    router = APIRouter(prefix=DATA, include_in_schema=False)
     first_reader = threading.Lock()  # never given back
+
+    @router.get("/about")
+    def about() -> JsonResponse:
+        return JsonResponse(
+            asdict(About(classes=inspection.classes, looks=inspection.looks, parts=parts, actions=inspection.actions))
+        )
+
+    @router.get("/overview")
+    def overview() -> JsonResponse:
+        return JsonResponse(asdict(inspection.overview))
+
+    @router.get("/curves")
+    def curves() -> JsonResponse:
+        rows = inspection.curves.items()
+        return JsonResponse({name: {row: asdict(course) for row, course in found.items()} for name, found in rows})
+
+    @router.get("/findings")
+    def findings() -> JsonResponse:
+        found = inspection.findings
+        # The first page is whole now, and its reader goes on to the samples; who stops the server does not wait for it.
+        if first_reader.acquire(blocking=False):
+            threading.Thread(target=inspection.prepare, daemon=True).start()
+        return JsonResponse(found)
+
+    return router
+
+
+def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
+    """The samples that a filter finds, one of them, and all with one predicted label."""
+    router = APIRouter(prefix=DATA, include_in_schema=False)
+    asked = Annotated[Filter, Depends(_wanted(inspection, parts))]
+
+    @router.get("/samples")
+    def samples(asked: asked, page: Annotated[int, Query(ge=1)] = 1) -> JsonResponse:
+        return JsonResponse(asdict(inspection.posteriors.page(asked, page)))
+
+    @router.get("/sample/{tested}/{item}")
+    def sample(tested: PartName, item: Item, asked: asked) -> JsonResponse:
+        return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, asked)))
+
+    @router.get("/labels")
+    def labels(label: Label, part: str | None = None) -> JsonResponse:
+        _check_label(label, inspection)
+        own = None if part is None else _known("part", part, parts)
+        return JsonResponse(asdict(inspection.posteriors.label(label, own)))
+
+    return router
+
+
+def _pictures(inspection: Inspection) -> APIRouter:
+    """The picture of a sample, small and large, and the evidence over it."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/thumbnail/{tested}/{item}")
+    def thumbnail(tested: PartName, item: Item) -> Response:
+        where = inspection.posteriors.where(tested, item)
+        return _picture(None if where is None else inspection.posteriors.pictures.thumbnail(where), "image/jpeg")
+
+    @router.get("/picture/{tested}/{item}")
+    def picture(tested: PartName, item: Item) -> Response:
+        where = inspection.posteriors.where(tested, item)
+        return _picture(None if where is None else inspection.posteriors.pictures.large(where), "image/png")
+
+    @router.get("/evidence/{tested}/{item}")
+    def evidence(tested: PartName, item: Item, method: str, label: Label) -> Response:
+        _check_label(label, inspection)
+        row = _known("method", method, inspection.looks)
+        return _picture(inspection.posteriors.evidence(row, tested, item, label), "image/png")
+
+    return router
+
+
+def _wanted(inspection: Inspection, parts: Mapping[str, str]) -> Callable[..., Filter]:
+    """Reads the filter of a request."""
 
     def wanted(
         method: str | None = None,
@@ -69,91 +187,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
             sort=sort,
         )
 
-    asked = Annotated[Filter, Depends(wanted)]
-
-    @router.get("/")
-    def first() -> HTMLResponse:
-        return _html(overview_page(inspection, around))
-
-    @router.get("/samples")
-    def samples() -> HTMLResponse:
-        return _html(samples_page(inspection, around))
-
-    @router.get("/sample/{tested}/{item}")
-    def sample(tested: PartName, item: Item) -> HTMLResponse:
-        page = SamplePage(
-            shell=around, part=_known("part", tested, parts), item=item, has_actions=bool(inspection.actions)
-        )
-        return _html(page)
-
-    @router.get("/labels")
-    def labels() -> HTMLResponse:
-        return _html(LabelsPage(shell=around, parts=parts, classes=inspection.classes))
-
-    @router.get("/try")
-    def try_it() -> HTMLResponse:
-        if columns is None:
-            raise RequestError(404, "There is no model to ask: give one with --model.")
-        return _html(TryPage(shell=around, columns=columns))
-
-    @router.get(f"{DATA}/about")
-    def about() -> JsonResponse:
-        return JsonResponse(
-            asdict(About(classes=inspection.classes, looks=inspection.looks, parts=parts, actions=inspection.actions))
-        )
-
-    @router.get(f"{DATA}/overview")
-    def overview() -> JsonResponse:
-        return JsonResponse(asdict(inspection.overview))
-
-    @router.get(f"{DATA}/curves")
-    def curves() -> JsonResponse:
-        rows = inspection.curves.items()
-        return JsonResponse({name: {row: asdict(course) for row, course in found.items()} for name, found in rows})
-
-    @router.get(f"{DATA}/findings")
-    def findings() -> JsonResponse:
-        found = inspection.findings
-        # The first page is whole now, and its reader goes on to the samples; who stops the server does not wait for it.
-        if first_reader.acquire(blocking=False):
-            threading.Thread(target=inspection.prepare, daemon=True).start()
-        return JsonResponse(found)
-
-    @router.get(f"{DATA}/samples")
-    def samples_data(asked: asked, page: Annotated[int, Query(ge=1)] = 1) -> JsonResponse:
-        return JsonResponse(asdict(inspection.posteriors.page(asked, page)))
-
-    @router.get(f"{DATA}/sample/{{tested}}/{{item}}")
-    def sample_data(tested: PartName, item: Item, asked: asked) -> JsonResponse:
-        return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, asked)))
-
-    @router.get(f"{DATA}/labels")
-    def labels_data(label: Annotated[int, Query(ge=0)], part: str | None = None) -> JsonResponse:
-        if label >= len(inspection.classes):
-            raise RequestError(422, f"`label` must be below {len(inspection.classes)}, got {label}.")
-        return JsonResponse(
-            asdict(inspection.posteriors.label(label, None if part is None else _known("part", part, parts)))
-        )
-
-    @router.get("/thumbnail/{tested}/{item}")
-    def thumbnail(tested: PartName, item: Item) -> Response:
-        where = inspection.posteriors.where(tested, item)
-        return _picture(b"" if where is None else inspection.posteriors.pictures.thumbnail(where), "image/jpeg")
-
-    @router.get("/picture/{tested}/{item}")
-    def picture(tested: PartName, item: Item) -> Response:
-        where = inspection.posteriors.where(tested, item)
-        return _picture(None if where is None else inspection.posteriors.pictures.large(where), "image/png")
-
-    @router.get("/evidence/{tested}/{item}")
-    def evidence(tested: PartName, item: Item, method: str, label: Annotated[int, Query(ge=0)]) -> Response:
-        if label >= len(inspection.classes):
-            raise RequestError(422, f"`label` must be below {len(inspection.classes)}, got {label}.")
-        row = _known("method", method, inspection.looks)
-        return _picture(inspection.posteriors.evidence(row, tested, item, label), "image/png")
-
-    router.include_router(static_router())
-    return router
+    return wanted
 
 
 def _html(page: Any) -> HTMLResponse:
@@ -170,3 +204,8 @@ def _known(name: str, value: str, known: Mapping[str, object]) -> str:
     if value not in known:
         raise RequestError(404, f"`{name}` must be one of {', '.join(list(known)[:20])}, got {value[:100]!r}.")
     return value
+
+
+def _check_label(label: int, inspection: Inspection) -> None:
+    if label >= len(inspection.classes):
+        raise RequestError(422, f"`label` must be below {len(inspection.classes)}, got {label}.")
