@@ -116,6 +116,15 @@ def test_a_t_that_is_not_positive_is_refused():
         log_barrier(torch.zeros(3), -1)
 
 
+def test_the_plain_cost_keeps_its_t_until_the_backward_pass():
+    barrier = LogBarrier(num_classes=3, t=1.0, growth=2.0, t_max=8.0)
+    scores = torch.tensor([[0.0, 3.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    cost = barrier.plain_cost(scores, torch.tensor([1]))
+    barrier.tighten()
+    cost.sum().backward()  # gaps -3 and 1 at t = 1: slopes 1 / 3 and 1
+    torch.testing.assert_close(scores.grad, torch.tensor([[1 / 3, -1 / 3 - 1, 1]], dtype=torch.float64))
+
+
 def test_the_cost_follows_t_however_it_is_written():
     scores, labels = torch.tensor([[0.0, 3.0, 1.0]]), torch.tensor([1])
     barrier = LogBarrier(num_classes=3)

@@ -126,6 +126,24 @@ def test_first_and_second_derivatives_are_right(name, reduction):
     assert torch.autograd.gradgradcheck(lambda s: loss(s, labels), scores)
 
 
+@pytest.mark.parametrize("samples", [3, 3000])  # few, and more than a few
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+def test_derivatives_are_those_at_the_t_of_the_forward_pass(samples, reduction):
+    scores, labels = batch(samples, 5)
+    scores.requires_grad_()
+
+    def derivatives(after_forward):
+        loss = ELBLoss(5, t=1.0, growth=2.0, t_max=8.0, reduction=reduction)
+        total = loss(scores, labels).sum()
+        after_forward(loss)
+        (slope,) = torch.autograd.grad(total, scores, create_graph=True)
+        after_forward(loss)
+        (curvature,) = torch.autograd.grad(slope.square().sum(), scores)
+        return slope.detach(), curvature
+
+    torch.testing.assert_close(derivatives(ELBLoss.tighten), derivatives(lambda _: None))
+
+
 @pytest.mark.parametrize("name", ["elb", "pn"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("reduction", ["none", "mean"])

@@ -8,8 +8,10 @@ from torch import Tensor
 
 from onepeak._check import check_number, readable
 from onepeak._shapes import Gaps
+from onepeak.constraints.gaps import signed_gaps
 from onepeak.constraints.order import OrderConstraint
 from onepeak.errors import InputError
+from onepeak.kernels.analytic import PlainCost
 from onepeak.kernels.fused import FusedTerms
 from onepeak.kernels.terms import BarrierTerms
 
@@ -89,12 +91,17 @@ class LogBarrier(OrderConstraint):
         self.t.mul_(self.growth).clamp_(max=self.t_max)
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """`log_barrier` at the present t."""
-        return log_barrier(gaps, self.t.to(gaps.dtype))
+        """`log_barrier` at the present t, a copy: it may grow before the backward pass."""
+        return log_barrier(gaps, self.t.to(gaps.dtype, copy=True))
 
     def gap_terms(self) -> BarrierTerms:
         """`log_barrier` at the present t, as a value and a slope."""
         return BarrierTerms(self.t.item())
+
+    def cost_as_it_is(self) -> PlainCost:
+        """The sum of `log_barrier` at the present t, whatever `tighten` makes of it."""
+        t = self.t.item()
+        return lambda scores, labels: log_barrier(signed_gaps(scores, labels), t).sum(dim=-1)
 
     def fused_terms(self) -> FusedTerms:
         """`log_barrier` with its t on the device."""

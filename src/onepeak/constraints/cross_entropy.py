@@ -37,7 +37,7 @@ def ordered_cross_entropy(
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
     if plain_mean and readable(scores) and (gap_terms := constraint.gap_terms()) is not None:
-        return analytic.ordered_cross_entropy(scores, labels, gap_terms, constraint.plain_cost)
+        return analytic.ordered_cross_entropy(scores, labels, gap_terms, constraint.cost_as_it_is())
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
     cost = constraint.cost(scores, labels)
     if class_weight is not None:
@@ -53,7 +53,7 @@ def mean_of_few(scores: Scores, labels: Labels, constraint: OrderConstraint) -> 
     if not few.takes(scores, labels, constraint.num_classes) or (terms := constraint.gap_terms()) is None:
         return None
     try:
-        return analytic.ordered_cross_entropy_of_few(scores, labels, terms, constraint.plain_cost)
+        return analytic.ordered_cross_entropy_of_few(scores, labels, terms, constraint.cost_as_it_is())
     except FloatingPointError:
         return None
 

@@ -8,7 +8,7 @@ from onepeak._check import check_labels, check_num_classes, check_scores, readab
 from onepeak._precision import full_precision
 from onepeak._shapes import Gaps, Labels, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.kernels.analytic import order_cost
+from onepeak.kernels.analytic import PlainCost, order_cost
 from onepeak.kernels.fused import FusedTerms
 from onepeak.kernels.terms import GapTerms
 
@@ -50,9 +50,13 @@ class OrderConstraint(nn.Module, ABC):
     def cost(self, scores: Scores, labels: Labels) -> PerSample:
         """`forward` without its checks: differentiated by hand on a CPU, by autograd elsewhere."""
         if readable(scores) and (terms := self.gap_terms()) is not None:
-            return order_cost(scores, labels, terms, self.plain_cost)
+            return order_cost(scores, labels, terms, self.cost_as_it_is())
         return self.plain_cost(scores, labels)
 
     def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:
         """The definition itself: the sum of the gaps' costs."""
         return self.gap_costs(signed_gaps(scores, labels)).sum(dim=-1)
+
+    def cost_as_it_is(self) -> PlainCost:
+        """`plain_cost` that later calls of `tighten` do not change, for derivatives of derivatives on a CPU."""
+        return self.plain_cost
