@@ -1,11 +1,8 @@
-import subprocess
 import sys
 
 import pytest
 
 import onepeak
-from onepeak.cli import main
-from onepeak.errors import InputError
 
 WRONG = ("datasets", "--root", "somewhere")
 """A command that is refused at once: whose root is this?"""
@@ -42,9 +39,9 @@ def test_what_the_system_refuses_is_one_line_on_stderr_and_exit_1(run, monkeypat
     monkeypatch.setattr("onepeak.cli.app.app", full)
     told = "onepeak: [Errno 28] No space left on device: 'model.safetensors' (--debug shows where).\n"
     assert run("methods") == (1, "", told)
-    monkeypatch.setattr(sys, "argv", ["onepeak", "methods", "--debug"])
-    with pytest.raises(OSError, match="No space left"):
-        main()
+    status, _, errors = run("methods", "--debug")
+    assert status == 1
+    assert errors.splitlines()[-1] == "OSError: [Errno 28] No space left on device: 'model.safetensors'"
 
 
 def test_an_unknown_command_or_flag_is_named_and_exits_with_2(run):
@@ -59,21 +56,20 @@ def test_an_unknown_command_or_flag_is_named_and_exits_with_2(run):
 
 
 @pytest.mark.bad_input
-def test_debug_lets_the_error_through(monkeypatch):
-    for place in (1, 2, 4):  # wherever it stands among the arguments
-        arguments = ["onepeak", *WRONG]
+def test_debug_shows_a_traceback_that_ends_in_the_message_and_keeps_the_exit_status(run):
+    for place in (0, 1, 3):  # wherever it stands among the arguments
+        arguments = list(WRONG)
         arguments.insert(place, "--debug")
-        monkeypatch.setattr(sys, "argv", arguments)
-        with pytest.raises(InputError, match="`--root` needs the name of a data set"):
-            main()
+        status, output, errors = run(*arguments)
+        assert (status, output) == (2, "")
+        assert errors.startswith("Traceback (most recent call last)")
+        assert "InputError: `--root` needs the name of a data set" in errors.splitlines()[-1]
 
 
-def test_debug_shows_a_traceback_that_ends_in_the_message():
-    command = [sys.executable, "-m", "onepeak", *WRONG, "--debug"]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert process.returncode != 0
-    assert process.stderr.startswith("Traceback (most recent call last)")
-    assert "InputError: `--root` needs the name of a data set" in process.stderr.splitlines()[-1]
+def test_debug_is_in_the_help(run):
+    status, output, _ = run("--help")
+    assert status == 0
+    assert "--debug" in output
 
 
 def test_the_version_is_told(run):

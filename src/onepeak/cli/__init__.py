@@ -1,6 +1,7 @@
 """The command line: `onepeak COMMAND`. One short file a command; heavy imports happen inside the commands."""
 
 import sys
+import traceback
 
 from onepeak.errors import InputError, OnepeakError
 
@@ -17,17 +18,15 @@ def main() -> None:
         from onepeak.cli.app import app
 
         app()
-    except OnepeakError as error:
+    except (OnepeakError, OSError) as error:  # of the system: a disk that is full, a folder without rights
         if debug:
-            raise
-        message = str(error).replace("skip_bad=True", "--skip-bad")  # who types a command has a flag, no argument
-        print(f"onepeak: {message}", file=sys.stderr)  # noqa: T201
+            traceback.print_exc()
+        elif isinstance(error, OnepeakError):
+            message = str(error).replace("skip_bad=True", "--skip-bad")  # who types a command has a flag, no argument
+            print(f"onepeak: {message}", file=sys.stderr)  # noqa: T201
+        else:
+            print(f"onepeak: {error} (--debug shows where).", file=sys.stderr)  # noqa: T201
         sys.exit(2 if isinstance(error, InputError) else 1)
-    except OSError as error:  # a disk that is full, a folder without rights
-        if debug:
-            raise
-        print(f"onepeak: {error} (--debug shows where).", file=sys.stderr)  # noqa: T201
-        sys.exit(1)
     except KeyboardInterrupt:
         print("onepeak: stopped; what was finished is kept.", file=sys.stderr)  # noqa: T201
         sys.exit(1)

@@ -56,5 +56,8 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
+    debug: Annotated[  # here for the help: `onepeak.cli.main` takes it, wherever it stands
+        bool, typer.Option("--debug", help="Show where an error comes from; also after a command.")
+    ] = False,
 ) -> None:
     """Deep ordinal classification whose posteriors have one peak."""
