@@ -5,8 +5,9 @@ import pytest
 
 from experiment.tiny import tiny
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import CONFIG
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.folder import CONFIG, begin, check_place, config_of, located
+from onepeak.experiment.folder import begin, check_place, config_of, located
 from onepeak.experiment.opened import splits_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan

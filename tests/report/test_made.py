@@ -1,8 +1,8 @@
 import pytest
 
+from onepeak.experiment.config_file import read_config
 from onepeak.experiment.records import read_results
 from onepeak.report.made import how_made
-from onepeak.report.source import read_config
 from run_folders import write_run
 
 

@@ -6,7 +6,7 @@ from PIL import Image
 
 from onepeak.data.biopsies import biopsies
 from onepeak.data.manifest import FeatureRows, Manifest
-from onepeak.report.source import Source, open_source, read_config
+from onepeak.report.source import Source, open_source
 from picture_files import write_pictures
 
 
@@ -106,11 +106,3 @@ def test_data_that_are_not_there_are_a_sentence(config, reason):
     source = open_source(config, "mine")
     assert source.manifest is None
     assert reason in source.reason
-
-
-def test_settings_that_cannot_be_read_are_none(tmp_path):
-    assert read_config(tmp_path) is None
-    (tmp_path / "config.toml").write_text("data = 'mine'")
-    assert read_config(tmp_path) == {"data": "mine"}
-    (tmp_path / "config.toml").write_text("data = ")
-    assert read_config(tmp_path) is None

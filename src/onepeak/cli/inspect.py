@@ -113,7 +113,7 @@ def _inspect_model(
     from onepeak.serving.choosing import model_folder
     from onepeak.serving.http import create_app
     from onepeak.serving.inspector import inspector_router
-    from onepeak.serving.inspector.opening import inspect_model
+    from onepeak.serving.inspector.asked_model import inspect_model
     from onepeak.serving.inspector.try_page import model_columns
     from onepeak.serving.opening import open_for
 

@@ -13,6 +13,7 @@ from onepeak.data.file_lock import locked
 from onepeak.data.listing import listed
 from onepeak.data.splits import PARTS, Split
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import CONFIG
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import RECORD, plan_content
@@ -22,7 +23,6 @@ from onepeak.training.recipe_file import BASE
 from onepeak.training.run import versions
 from onepeak.training.toml_file import read_toml, toml_text
 
-CONFIG = "config.toml"
 _LOCK = ".lock"
 _HEAD = "# Written by `onepeak compare`; given to it, this file repeats the experiment.\n"
 

@@ -1,10 +1,8 @@
 """The data behind the runs, opened again for pictures and true posteriors; a report goes on without them."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.data.open import open_data
 from onepeak.data.pillow import Image
 from onepeak.errors import OnepeakError
-from onepeak.experiment.folder import CONFIG
+from onepeak.experiment.config_file import CONFIG
 
 _OPENED_BY = ("root", "order", "label", "group", "path", "skip_bad")
 """What else of the settings says how the data were opened."""
@@ -95,11 +93,3 @@ def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
     except (OnepeakError, OSError) as error:
         return Source(manifest=None, reason=f"The data could not be opened again: {error}")
     return Source(manifest=manifest, bits=settings.get("recipe", {}).get("bits"))
-
-
-def read_config(folder: Path) -> dict[str, Any] | None:
-    """The settings of an experiment; None where there are none, or none that can be read."""
-    try:
-        return tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return None

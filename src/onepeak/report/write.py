@@ -10,6 +10,7 @@ from onepeak._one_step import write_text_in_one_step
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import read_config
 from onepeak.experiment.published import PAPER
 from onepeak.experiment.records import FailedRun, failed_runs, read_results
 from onepeak.report.evidence import MOST_NUMBERS, Evidence, gather
@@ -18,7 +19,7 @@ from onepeak.report.findings import findings
 from onepeak.report.made import how_made
 from onepeak.report.page import BlockText, page_html, section_text, subtitle
 from onepeak.report.sections import sections
-from onepeak.report.source import open_source, read_config
+from onepeak.report.source import open_source
 from onepeak.report.summary import blocks, summary
 from onepeak.report.tables import write_summary
 from onepeak.report.wide import wide_tables

@@ -1,87 +1,9 @@
-import shutil
-
-import numpy as np
 import pytest
 
 from onepeak.data.biopsies import GRADES
-from onepeak.data.open import open_data
-from onepeak.data.splits.digests import item_digests
 from onepeak.errors import InputError
-from onepeak.serving import load
 from onepeak.serving.inspector import open_inspection
-from onepeak.serving.inspector.filters import Filter
-from onepeak.serving.inspector.opening import inspect_model
-from onepeak.serving.inspector.pages import overview_page, render, shell
-from onepeak.training.trained_items import short
 from report.whole_runs import write_whole_run
-from table_models import CALIBRATION, table_model
-
-
-@pytest.fixture
-def moved(compared, tmp_path):
-    shutil.copytree(compared.parent / "data", tmp_path / "data")
-    return tmp_path
-
-
-def test_a_models_answers_to_data_are_those_of_predict_and_of_the_run_that_made_it(compared):
-    run = compared / "runs" / "elb" / "split0-fold0"
-    data = open_data(compared.parent / "data", order=GRADES)
-    model = load(run)
-    shown = inspect_model(model, run, data)
-    kept = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="elb"))
-    place = data.items.paths.index(kept.name)
-    now = shown.posteriors.sample("0-0", place, Filter(method="elb"))
-    assert (now.name, now.truth, now.kind, now.surroundings.total) == (kept.name, kept.truth, "pictures", 60)
-    said, before = now.answers[0].answer, kept.answers[1].answer
-    assert said.probs == pytest.approx(model.predict([data.items.root / now.name]).probs[0].tolist(), abs=1e-4)
-    assert before.probs == pytest.approx(
-        model.predict([data.items.root / now.name], raw=True).probs[0].tolist(), abs=1e-4
-    )
-    assert (said.raw, before.raw) == (False, True)
-    assert (said.predicted, said.interval, said.soi) == (before.predicted, before.interval, before.soi)
-    assert now.answers[0].evidence
-    assert overview_page(shown, shell(shown, can_try=True)).measured.startswith("On all of the data")
-
-
-def test_pictures_that_cannot_be_read_are_left_out_and_told(compared, moved):
-    bad = sorted((moved / "data").rglob("*.png"))[0]
-    bad.write_bytes(b"no picture")
-    run = compared / "runs" / "elb" / "split0-fold0"
-    data = open_data(moved / "data", order=GRADES)
-    shown = inspect_model(load(run), run, data)
-    assert "Left out, as not readable: 1 picture." in shown.notes
-    page = shown.posteriors.page(Filter(method="elb"), 1)
-    assert page.total == 59
-    assert bad.name not in "".join(entry.name for entry in page.entries)
-    assert [entry.truth for entry in page.entries] == [data.labels[entry.item] for entry in page.entries]
-
-
-def test_samples_that_the_model_was_trained_on_are_marked_and_warned_of(compared):
-    run = compared / "runs" / "elb" / "split0-fold0"
-    data = open_data(compared.parent / "data", order=GRADES)
-    model = load(run)
-    model.trained_items = frozenset(map(short, item_digests(data.items)[5:8]))
-    shown = inspect_model(model, run, data)
-    marked = [entry.item for entry in shown.posteriors.page(Filter(method="elb"), 1).entries if entry.trained_on]
-    assert marked == [5, 6, 7]
-    assert [shown.posteriors.sample("0-0", item, Filter(method="elb")).trained_on for item in (4, 5)] == [False, True]
-    warning = "The model was trained on 3 of these 60 samples: the figures are no measure of how it does on new data."
-    assert f'<p class="note warn">{warning}</p>' in render(overview_page(shown, shell(shown, can_try=True)))
-
-
-def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
-    path = tmp_path / "rows.csv"
-    lines = [f"{20 + row},{'pale' if row % 2 else 'dark'},{-200 + row},grade {row % 6}" for row in range(30)]
-    path.write_text("\n".join(["age,tone,dose,label", *lines]))
-    model = table_model("elb", calibration=CALIBRATION)
-    data = open_data(path, order=model.classes)
-    shown = inspect_model(model, tmp_path, data)
-    page = shown.posteriors.page(Filter(method="elb"), 1)
-    assert page.kind == "rows"
-    assert page.entries[3].features == {"age": "23", "tone": "pale", "dose": "-197"}
-    said = model.predict(path)
-    assert np.array([entry.probs for entry in page.entries]) == pytest.approx(said.probs.numpy(), abs=2e-5)
-    assert not shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].evidence
 
 
 def test_a_run_of_a_comparison_is_shown_with_its_data_and_classes(compared):

@@ -2,7 +2,6 @@
 
 import json
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +9,10 @@ from typing import Any
 
 from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import read_config
 
 # The names of `onepeak.experiment` and `onepeak.training`, which load torch; a test compares them.
-RUNS, RESULT, ERROR, DESCRIPTION, CONFIG, RECORD = (
-    "runs",
-    "result.json",
-    "error.json",
-    "onepeak.json",
-    "config.toml",
-    "record",
-)
+RUNS, RESULT, ERROR, DESCRIPTION, RECORD = "runs", "result.json", "error.json", "onepeak.json", "record"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +70,7 @@ def find_runs(folder: Path) -> Found:
     if not results:
         why = f"{len(failed)} failed, the first: {failed[0]}" if failed else "none is done."
         raise InputError(f"`{folder}` must hold at least one finished run, got none: {why}")
-    config = _config(folder if many else _comparison(folder))
+    config = read_config(folder if many else _comparison(folder))
     order = {_label(entry): place for place, entry in enumerate((config or {}).get("methods", ()))}
     runs = sorted(map(_run, results), key=lambda run: (order.get(run.row, len(order)), run.row, run.split, run.fold))
     if len({run.dataset for run in runs}) > 1:
@@ -135,13 +128,6 @@ def _comparison(folder: Path) -> Path:
     """The comparison that a run is part of, as its place tells; the run itself where it is part of none."""
     above = folder.resolve().parents
     return above[2] if len(above) > 2 and above[1].name == RUNS else folder
-
-
-def _config(folder: Path) -> Mapping[str, Any] | None:
-    try:
-        return tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return None
 
 
 def _json(path: Path) -> dict[str, Any]:
