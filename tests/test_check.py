@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from onepeak import posterior
+from onepeak import ELBLoss, posterior
 from onepeak._check import check_choice, check_integer, check_number, check_weights
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.metrics.functional import mean_absolute_error, side_order_index
@@ -69,6 +69,15 @@ def test_an_array_of_numpy_is_told_how_it_becomes_a_tensor():
         mean_absolute_error(torch.tensor([0, 1]), labels)
     with pytest.raises(InputError, match=r"`w` must .* got ndarray: torch\.from_numpy"):
         check_weights(probs[0], (3,), name="w")
+
+
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
+def test_unsigned_integers_are_told_how_they_become_labels(dtype):
+    scores, labels = torch.eye(3), torch.tensor([0, 1, 2]).to(dtype)
+    with pytest.raises(InputError, match=rf"`labels` must be int64, .* or uint8, got {dtype}: give labels\.long\(\)\."):
+        ELBLoss(3)(scores, labels)
+    with pytest.raises(InputError, match=r"`reference_labels` must be int64, .* give reference_labels\.long\(\)\."):
+        side_order_index(scores, labels)
 
 
 def test_nan_weights_are_refused():

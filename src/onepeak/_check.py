@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 _INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
+_LONG_UNSIGNED = frozenset({torch.uint16, torch.uint32, torch.uint64})
+"""Integers too, but PyTorch can hardly do more than hold them."""
 
 
 def in_plain_eager() -> bool:
@@ -73,6 +75,10 @@ def check_labels(labels: Tensor, num_classes: int, batch_shape: torch.Size, *, n
 
 def check_label_shape(labels: Tensor, batch_shape: torch.Size, *, name: str = "labels") -> None:
     """Integers, one a sample."""
+    if isinstance(labels, Tensor) and labels.dtype in _LONG_UNSIGNED:
+        raise InputError(
+            f"`{name}` must be int64, int32, int16, int8 or uint8, got {labels.dtype}: give {name}.long()."
+        )
     if not isinstance(labels, Tensor) or labels.dtype not in _INTEGERS:
         raise InputError(f"`{name}` must be a tensor of integers, got {_found(labels)}.")
     if labels.shape != batch_shape:

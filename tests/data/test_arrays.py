@@ -36,6 +36,13 @@ def test_tensors_are_arrays():
     assert data.classes == ("5", "7")
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64, np.int8])
+def test_labels_may_be_integers_of_any_kind(dtype):
+    labels = np.array([2, 0, 1], dtype=dtype)
+    for given in (labels, torch.from_numpy(labels)):
+        assert from_arrays(np.eye(3), given).labels.tolist() == [2, 0, 1]
+
+
 def test_integers_are_positions_in_classes_that_are_names():
     assert from_arrays(np.zeros((3, 1)), [2, 0, 2], classes=["a", "b", "c"]).labels.tolist() == [2, 0, 2]
 
