@@ -127,6 +127,16 @@ def test_ranks_leave_out_a_method_that_lacks_a_data_set(tmp_path):
     assert rank_comparison(results[results["label"] == "ce"], "mae") is None
 
 
+def test_ranks_are_by_the_splits_that_all_methods_have(tmp_path):
+    write_comparison(tmp_path / "a", {"ce": [1.0, 9.0], "elb": [2.0], "mv": [3.0]}, dataset="a")  # the second is hard
+    write_comparison(tmp_path / "b", {"ce": [1.0, 9.0], "elb": [2.0]}, dataset="b")
+    write_run(tmp_path / "b", method="mv", split=1, dataset="b", mae=3.0)
+    results = read_results(tmp_path / "a", tmp_path / "b")
+    two = rank_comparison(results[results["label"] != "mv"], "mae")
+    assert (two.methods, two.mean_ranks) == (("ce", "elb"), (1.0, 2.0))
+    assert rank_comparison(results, "mae") is None  # on b there is no split that all three have
+
+
 def test_two_folders_of_one_data_set_are_one_data_set_for_ranks(tmp_path):
     first = write_comparison(tmp_path / "first", {"ce": [1.0], "elb": [2.0]}, dataset="same")
     second = write_comparison(tmp_path / "second", {"ce": [4.0, 4.0, 4.0], "elb": [2.0]}, dataset="same")

@@ -117,7 +117,7 @@ def _rows_of_metric(
         }
         for label, own in of_method
     ]
-    shared = _in_common(runs, column)
+    shared = in_common(runs, column)
     if not len(shared):
         return [{**row, "best": False, "n_pairs": 0} for row in rows]
     means = shared.groupby("label")[column].mean()
@@ -130,11 +130,16 @@ def _rows_of_metric(
     return [{**row, "best": row["method"] in best, **test} for row, test in zip(rows, tests, strict=True)]
 
 
-def _in_common(runs: Frame, column: str) -> Frame:
-    """The runs on splits and folds on which every method with any figure has one."""
-    known = runs[runs[column].notna()]
-    num_methods = known.groupby(["split", "fold"])["label"].transform("nunique")
-    return known[num_methods == known["label"].nunique()]
+def in_common(results: Frame, column: str) -> Frame:
+    """The runs on splits and folds on which every method with any figure of that data set and folder has one.
+
+    Args:
+        results: As `onepeak.experiment.records.read_results` gives them.
+        column: Which figure, such as `test_mae`.
+    """
+    known, block = results[results[column].notna()], ["experiment", "dataset"]
+    num_methods = known.groupby([*block, "split", "fold"])["label"].transform("nunique")
+    return known[num_methods == known.groupby(block)["label"].transform("nunique")]
 
 
 def _against(runs: Frame, column: str, method: str, reference: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from onepeak.report.diagram import write_diagram
 from onepeak.report.latex import latex_table
 from onepeak.report.markdown import markdown_table
 from onepeak.report.measured import MEASURED
-from onepeak.report.summary import summary
+from onepeak.report.summary import in_common, summary
 from onepeak.report.wide import WideTable, wide_tables
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def write_summary(results: Frame, table: Frame, place: Path) -> TablePaths:
 def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     """Mean ranks over data sets of the methods that have a figure on all of them; None where there are too few.
 
-    Ranks on one data set depend on each other, so several folders of it count once, with the mean of their means.
+    Only splits and folds count that all these methods have: means over other runs than those of others would rank easy
+    splits before hard ones. A data set without any is left out. Ranks on one data set depend on each other, so several
+    folders of it count once, with the mean of their means.
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
@@ -97,9 +99,11 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     column = f"test_{metric}"
     if column not in results:
         return None
-    of_folders = results.groupby(["dataset", "experiment", "label"])[column].mean()
+    known = results[results[column].notna()]
+    on_all = known.groupby("label")["dataset"].transform("nunique") == results["dataset"].nunique()
+    of_folders = in_common(known[on_all], column).groupby(["dataset", "experiment", "label"])[column].mean()
     means = of_folders.groupby(level=["dataset", "label"]).mean().unstack("label")
-    complete = [str(name) for name in dict.fromkeys(results["label"]) if means[name].notna().all()]
+    complete = [name for name in dict.fromkeys(results["label"]) if name in means and means[name].notna().all()]
     if len(means) < 2 or len(complete) < 2:
         return None
     return compare_ranks(
