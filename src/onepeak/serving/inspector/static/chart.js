@@ -34,8 +34,8 @@ function layoutOf(own) {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: {family: getComputedStyle(document.body).fontFamily, size: 12.5, color: ink("ink")},
     hoverlabel: {bgcolor: ink("raised"), bordercolor: ink("line"), font: {color: ink("ink")}},
-    legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 12}},
     ...own,
+    legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 12}, ...own.legend},
     xaxis: {...axis, ...own.xaxis}, yaxis: {...axis, ...own.yaxis},
   };
 }

@@ -1,9 +1,9 @@
 // All posteriors of one predicted label, by method; the slider runs through the labels, by hand or by itself.
 import {classAxis, draw, faint, ink} from "./chart.js";
-import {about, counted, element, fillTable, getJson, percent, probability, problem, swatch} from "./page.js";
+import {about, byId, counted, element, fillTable, getJson, percent, probability, problem, swatch} from "./page.js";
 
-const slider = document.getElementById("label"), shown = document.getElementById("shown"), play = document.getElementById("play");
-const part = document.getElementById("part"), rows = document.getElementById("rows");
+const slider = byId("label"), shown = byId("shown"), play = byId("play");
+const part = byId("part"), rows = byId("rows");
 const kept = new Map(), MOST_KEPT = 100, PACE = 900;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 let known, timer, turn = 0;
@@ -55,8 +55,8 @@ async function show() {
       chart.setAttribute("aria-label", `${row.row}, predicted ${known.classes[label]}: ${text}`);
       draw(chart, () => overlay(row, label, found.highest));
     });
-    if (!timer) document.getElementById("said").textContent = `Predicted ${known.classes[label]}: ${found.rows.map(row => `${row.row} ${row.count}`).join(", ")}`;
-    fillTable(document.getElementById("numbers"), ["Class", ...found.rows.map(row => row.row)],
+    if (!timer) byId("said").textContent = `Predicted ${known.classes[label]}: ${found.rows.map(row => `${row.row} ${row.count}`).join(", ")}`;
+    fillTable(byId("numbers"), ["Class", ...found.rows.map(row => row.row)],
       known.classes.map((name, place) => [name, ...found.rows.map(row => row.count ? probability(row.mean[place]) : "–")]));
     view((label + 1) % known.classes.length).catch(() => {});
   } catch (error) {
@@ -82,7 +82,7 @@ play.addEventListener("click", () => {
 });
 slider.addEventListener("input", () => { stop(); show(); });
 part?.addEventListener("change", show);
-document.getElementById("choice").addEventListener("submit", event => event.preventDefault());
+byId("choice").addEventListener("submit", event => event.preventDefault());
 function readAddress() {
   const given = new URLSearchParams(location.search);
   slider.value = given.get("label") ?? Math.floor(known.classes.length / 2);

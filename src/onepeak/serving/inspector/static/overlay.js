@@ -1,9 +1,9 @@
 // A picture with its evidence over it, as strong as the slider says.
-import {element} from "./page.js";
+import {byId, element} from "./page.js";
 
 /** Shows the picture; `evidence` is an element to lay over it, or null where there is none; `failed` is told if it does not come. */
 export function showPicture(picture, evidence, name, failed) {
-  const place = document.getElementById("seen"), control = document.getElementById("overlay-control"), slider = document.getElementById("opacity");
+  const place = byId("seen"), control = byId("overlay-control"), slider = byId("opacity");
   const strength = () => { if (evidence) evidence.style.opacity = slider.value / 100; };
   control.hidden = !evidence;
   slider.oninput = strength;

@@ -1,9 +1,9 @@
 // The first page: a table that can be sorted, error against order, learning curves.
 import {draw, faint, ink} from "./chart.js";
-import {element, fillTable, getJson, number, percent, problem, swatch} from "./page.js";
+import {byId, element, fillTable, getJson, number, percent, problem, swatch} from "./page.js";
 
 const SHARES = new Set(["soi_predicted", "unimodal", "accuracy"]), HIGHER = SHARES, METRICS = ["mae", "soi_predicted", "unimodal", "accuracy"];
-const table = document.getElementById("methods");
+const table = byId("methods");
 const samplesOf = row => `/samples?method=${encodeURIComponent(row)}`;
 let found, courses;
 
@@ -66,12 +66,12 @@ function curves(name) {
 function showCurves(name) {
   for (const button of document.querySelectorAll("[data-curve]")) button.setAttribute("aria-pressed", String(button.dataset.curve === name));
   const text = each => SHARES.has(name) ? percent(each) : number(each);
-  fillTable(document.getElementById("curves-table"), ["Method", "First epoch", "Best", "Last epoch"],
+  fillTable(byId("curves-table"), ["Method", "First epoch", "Best", "Last epoch"],
     Object.entries(courses[name]).map(([row, {mean}]) => {
       const known = mean.filter(each => each !== null);
       return [row, text(mean[0]), known.length ? text(HIGHER.has(name) ? Math.max(...known) : Math.min(...known)) : "–", text(mean.at(-1))];
     }));
-  return draw(document.getElementById("curves"), () => curves(name));
+  return draw(byId("curves"), () => curves(name));
 }
 
 table.tHead.addEventListener("click", event => {
@@ -89,17 +89,17 @@ for (const button of document.querySelectorAll("[data-curve]")) button.addEventL
 
 try {
   found = await getJson("/v1/inspect/overview");
-  document.getElementById("chance").textContent = `; guessing reaches ${percent(found.chance, 0)}`;
+  byId("chance").textContent = `; guessing reaches ${percent(found.chance, 0)}`;
   showTable();
   const open = event => { const row = event.points[0]?.data.meta; if (row) location.href = samplesOf(row); };
-  const place = document.getElementById("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // none of one run
+  const place = byId("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // none of one run
   courses = await getJson("/v1/inspect/curves");
   if (Object.keys(courses.mae).length) showCurves("mae");
-  else document.getElementById("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
+  else byId("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
   // Only now: the sentences need statistics, whose packages take longer to load than this page.
   await Promise.race([chart, new Promise(done => setTimeout(done, 3000))]);
   const sentences = await getJson("/v1/inspect/findings").catch(() => []);
-  document.getElementById("findings").textContent = sentences.join(" ");
+  byId("findings").textContent = sentences.join(" ");
 } catch (error) {
   problem(error);
 }

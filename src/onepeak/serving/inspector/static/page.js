@@ -1,5 +1,7 @@
 // What all pages share: figures from the server, words for them, and elements.
 
+export const byId = name => document.getElementById(name);
+
 /** JSON from the server; an error holds the server's own sentence. */
 export async function getJson(address, options) {
   let answer;
@@ -19,7 +21,7 @@ let known;
 
 /** Shows a problem in place of what could not be shown, or takes it away. */
 export function problem(error) {
-  const place = document.getElementById("problem");
+  const place = byId("problem");
   place.hidden = !error;
   place.textContent = error ? error.message : "";
   if (error) console.info(error);
@@ -50,6 +52,10 @@ export function swatch(look) {
     element("line", {x1: 1, x2: 21, y1: 4, y2: 4, stroke: look.colour, "stroke-width": 3, "stroke-dasharray": DASHES[look.dash]}));
 }
 
+/** A row of a table, a line a column. */
+export const features = (values, look) => element("dl", {class: look},
+  Object.entries(values).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+
 /** Fills a table: names of columns, then rows whose first cell is their name. */
 export function fillTable(table, header, rows) {
   table.tHead.replaceChildren(element("tr", {}, header.map(each => element("th", {scope: "col"}, each))));
@@ -60,3 +66,11 @@ export function fillTable(table, header, rows) {
 /** Where keys are meant for a field, not for the page. */
 export const typing = event => event.target.matches?.("input:not([type=checkbox]):not([type=range]), select, textarea")
   || event.ctrlKey || event.metaKey || event.altKey;
+
+/** The link that a click follows in this tab, which the page does by itself; null for other clicks. */
+export function followed(event) {
+  const link = event.target.closest("a");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return null;
+  event.preventDefault();
+  return link;
+}

@@ -2,9 +2,6 @@
 import {classAxis, faint, ink} from "./chart.js";
 import {element, percent, probability} from "./page.js";
 
-/** Classes at which a posterior rises on its way out from the prediction. */
-export const outOfOrder = said => new Set(said.violations.map(pair => pair.outer));
-
 /** The pairs that contradict the order, for answers that come without them; from logarithms, which do not round to ties. */
 export function violations(logProbs, predicted) {
   const found = [];
@@ -32,7 +29,7 @@ export function spark({probs, predicted, truth, out_of_order}) {
 
 /** The chart of one posterior. `extra`: whether all marks are drawn, as in the large one. */
 export function posteriorChart(said, classes, {truth = null, trueProbs = null, extra = true, width = 800} = {}) {
-  const narrow = extra && width < 560, bad = outOfOrder(said), places = said.probs.map((_, place) => place);
+  const narrow = extra && width < 560, bad = new Set(said.violations.map(pair => pair.outer)), places = said.probs.map((_, place) => place);
   const top = Math.max(...said.probs, ...(extra && said.projected ? said.projected : []), ...(extra && trueProbs ? trueProbs : []), 0.02);
   const names = places.map(place => classes[place]);
   const hover = "%{customdata}: %{y:.3f}<extra></extra>";
@@ -56,13 +53,13 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
   if (truth !== null) data.push(mark("truth", truth, "triangle-up", ink("truth"), 2 * low));
   return {data, layout: {
     height: extra ? (narrow ? 470 : 400) : 150, barmode: "overlay", showlegend: extra,
-    ...(narrow ? {legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {size: 11}, entrywidth: 0.49, entrywidthmode: "fraction"}} : {}),
+    ...(narrow ? {legend: {font: {size: 11}, entrywidth: 0.49, entrywidthmode: "fraction"}} : {}),
     margin: {l: extra ? 48 : 34, r: 8, t: extra ? 8 : 4, b: 28},
     xaxis: classAxis(classes, extra ? {} : {tickfont: {size: 10}}),
     yaxis: {range: [2.9 * low, (extra ? 1.22 : 1.08) * top], title: extra ? {text: "probability", standoff: 6} : undefined,
       nticks: extra ? 6 : 3, tickfont: {size: extra ? 12 : 10}},
     shapes: said.interval && extra ? [{type: "rect", x0: said.interval[0] - 0.5, x1: said.interval[1] + 0.5, y0: 0, y1: 1, yref: "paper",
-      fillcolor: faint(ink("accent-hex"), 0.07), line: {width: 0}, layer: "below"}] : [],
+      fillcolor: faint(ink("accent"), 0.07), line: {width: 0}, layer: "below"}] : [],
   }};
 }
 
@@ -82,10 +79,8 @@ export const interval = ([low, high], classes) => low === high ? classes[low] : 
 
 /** Words for what is wrong with a posterior, as small labels. */
 export function badges(said) {
-  return [
-    said.unimodal ? element("span", {class: "badge good"}, "one peak") : element("span", {class: "badge warn"}, "several peaks"),
-    said.paradoxical && element("span", {class: "badge warn"}, "paradoxical"),
-  ];
+  const peaks = said.unimodal ? element("span", {class: "badge good"}, "one peak") : element("span", {class: "badge warn"}, "several peaks");
+  return said.paradoxical ? [peaks, element("span", {class: "badge warn"}, "paradoxical")] : [peaks];
 }
 
 const MOST_PAIRS = 8;

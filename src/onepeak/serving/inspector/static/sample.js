@@ -2,11 +2,10 @@
 import {PAGE_SIZE, filtersOf, remember, sampleAddress} from "./address.js";
 import {draw} from "./chart.js";
 import {showPicture} from "./overlay.js";
-import {about, counted, element, fillTable, getJson, percent, probability, problem, swatch, typing} from "./page.js";
+import {about, byId, counted, element, features, fillTable, followed, getJson, percent, probability, problem, swatch, typing} from "./page.js";
 import {badges, interval, posteriorChart, verdict, violationText} from "./posterior.js";
 
-const {part, item} = document.getElementById("sample").dataset;
-const byId = name => document.getElementById(name);
+const {part, item} = byId("sample").dataset;
 let known, found;
 
 const chosenRow = () => found.answers.find(each => each.row === filtersOf(location.search).get("method")) ?? found.answers[0];
@@ -41,7 +40,7 @@ function showSample(chosen) {
     showPicture(`/picture/${part}/${item}`, chosen.evidence ? element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}) : null, found.name,
       () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; });
   } else if (found.kind === "rows") {
-    byId("seen").replaceChildren(element("dl", {class: "row large"}, Object.entries(found.features).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])));
+    byId("seen").replaceChildren(features(found.features, "row large"));
   } else note.textContent = found.reason;
 }
 
@@ -51,7 +50,7 @@ function actionsOf(said) {
 
 function showChosen(chosen) {
   const said = chosen.answer;
-  byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said).filter(Boolean));
+  byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said));
   byId("verdict").textContent = verdict(said, known.classes, found.truth);
   draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, width}));
   byId("violations").replaceChildren(...violationText(said, known.classes));
@@ -65,8 +64,8 @@ function showMethods(chosen) {
     const chart = element("div", {class: "chart small", role: "img", "aria-label": `Posterior of ${row}: ${verdict(said, known.classes, found.truth)}`});
     draw(chart, () => posteriorChart(said, known.classes, {truth: found.truth, extra: false}));
     return element("li", {class: row === chosen.row ? "method chosen" : "method"},
-      element("h3", {}, swatch(known.looks[row]), element("a", {href: sampleAddress({part, item}, filters), "data-row": row, "aria-current": row === chosen.row ? "true" : null}, row)),
-      element("p", {class: "says"}, element("span", {class: "label"}, known.classes[said.predicted]), element("span", {class: "quiet"}, said.predicted === found.truth ? "right" : `${Math.abs(said.predicted - found.truth)} off`), ...badges(said).filter(Boolean)),
+      element("h3", {}, swatch(known.looks[row]), element("a", {href: sampleAddress({part, item}, filters), "aria-current": row === chosen.row ? "true" : null}, row)),
+      element("p", {class: "says"}, element("span", {class: "label"}, known.classes[said.predicted]), element("span", {class: "quiet"}, said.predicted === found.truth ? "right" : `${Math.abs(said.predicted - found.truth)} off`), ...badges(said)),
       chart,
       element("p", {class: "quiet"}, `SOI ${percent(said.soi, 0)}`, said.interval ? `, interval ${interval(said.interval, known.classes)}` : ""),
       known.actions.length ? element("ol", {class: "brief"}, said.ranking.map(place => element("li", {}, known.actions[place]))) : "");
@@ -102,9 +101,8 @@ async function ask() {
 }
 
 byId("methods").addEventListener("click", event => {
-  const link = event.target.closest("a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
+  const link = followed(event);
+  if (!link) return;
   history.pushState(null, "", link.href);
   ask().then(() => byId("methods").querySelector("[aria-current]")?.focus({preventScroll: true}));
 });

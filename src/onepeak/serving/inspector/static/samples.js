@@ -1,9 +1,9 @@
 // The grid of samples: the address says what is shown, the server finds it, sixty a page.
 import {PAGE_SIZE, cameFrom, filtersOf, sampleAddress} from "./address.js";
-import {about, counted, element, getJson, percent, problem, typing} from "./page.js";
+import {about, byId, counted, element, features, followed, getJson, percent, problem, typing} from "./page.js";
 import {spark} from "./posterior.js";
 
-const form = document.getElementById("filters"), grid = document.getElementById("grid"), found = document.getElementById("found");
+const form = byId("filters"), grid = byId("grid"), found = byId("found");
 let latest, asking;
 
 /** Fills the fields from the address. */
@@ -35,7 +35,7 @@ function card(entry, classes, kind, filters) {
   const right = entry.truth === entry.predicted, off = Math.abs(entry.truth - entry.predicted);
   const seen = kind === "pictures"
     ? element("img", {src: `/thumbnail/${entry.part}/${entry.item}`, alt: "", loading: "lazy", width: 160, height: 120})
-    : kind === "rows" ? element("dl", {class: "row"}, Object.entries(entry.features).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])) : "";
+    : kind === "rows" ? features(entry.features, "row") : "";
   return element("li", {}, element("a", {class: "card", href: sampleAddress(entry, filters)},
     seen, spark(entry),
     element("span", {class: "says"}, element("span", {class: "label"}, classes[entry.predicted]), right ? element("span", {class: "quiet"}, "right") : element("span", {class: "quiet"}, `true ${classes[entry.truth]}, ${off} off`)),
@@ -68,8 +68,8 @@ async function show() {
     problem(null);
     const first = (page.page - 1) * PAGE_SIZE + 1, last = first + page.entries.length - 1;
     found.textContent = page.total ? `${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${counted(page.total, "sample")}` : "No sample is like this: take back a filter.";
-    document.getElementById("reason").hidden = !page.reason;
-    document.getElementById("reason").textContent = page.reason ? `${page.reason} Posteriors are shown without pictures.` : "";
+    byId("reason").hidden = !page.reason;
+    byId("reason").textContent = page.reason ? `${page.reason} Posteriors are shown without pictures.` : "";
     grid.replaceChildren(...page.entries.map(entry => card(entry, classes, page.kind, filters)));
     for (const place of document.querySelectorAll(".pages")) place.replaceChildren(...pager(page));
   } catch (error) {
@@ -111,10 +111,8 @@ form.addEventListener("reset", event => {
   changed();
 });
 for (const place of document.querySelectorAll(".pages")) place.addEventListener("click", event => {
-  const link = event.target.closest("a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  turn(link.href);
+  const link = followed(event);
+  if (link) turn(link.href);
 });
 addEventListener("popstate", () => { readAddress(); show(); });
 
@@ -129,7 +127,7 @@ async function turn(address) {
 function move(event) {
   const cards = [...grid.querySelectorAll("a")], here = cards.indexOf(document.activeElement);
   if (!cards.length) return;
-  const top = cards[0].offsetTop, columns = Math.max(1, cards.findIndex(each => each.offsetTop > top) === -1 ? cards.length : cards.findIndex(each => each.offsetTop > top));
+  const columns = cards.filter(each => each.offsetTop === cards[0].offsetTop).length;
   const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns}[event.key];
   const next = here === -1 ? 0 : event.key === "Home" ? 0 : event.key === "End" ? cards.length - 1 : here + step;
   if (here === -1 && !grid.contains(document.activeElement) && document.activeElement !== document.body) return;
@@ -141,13 +139,13 @@ function move(event) {
 addEventListener("keydown", event => {
   if (typing(event)) return;
   if (["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) move(event);
-  else if (event.key === "/") { event.preventDefault(); document.getElementById("filter-box").open = true; form.elements.search.focus(); }
+  else if (event.key === "/") { event.preventDefault(); byId("filter-box").open = true; form.elements.search.focus(); }
   else if (event.key === "n") document.querySelector(".pages a[rel=next]")?.click();
   else if (event.key === "p") document.querySelector(".pages a[rel=prev]")?.click();
 });
 grid.addEventListener("error", event => event.target.classList.add("gone"), true); // a picture that is no longer there
 
-if (matchMedia("(max-width: 62rem)").matches) document.getElementById("filter-box").open = false;
+if (matchMedia("(max-width: 62rem)").matches) byId("filter-box").open = false;
 readAddress();
 await show();
 const before = cameFrom();

@@ -1,11 +1,11 @@
 // A picture or a row of the user's own: asked of the model on this server.
 import {draw} from "./chart.js";
 import {evidenceCanvas, showPicture} from "./overlay.js";
-import {element, fillTable, getJson, probability, problem} from "./page.js";
+import {byId, features, fillTable, getJson, probability, problem} from "./page.js";
 import {badges, posteriorChart, verdict, violations} from "./posterior.js";
 
-const waiting = document.getElementById("waiting"), result = document.getElementById("result");
-const drop = document.getElementById("drop"), file = document.getElementById("file"), row = document.getElementById("row");
+const waiting = byId("waiting"), result = byId("result");
+const drop = byId("drop"), file = byId("file"), row = byId("row");
 const card = getJson("/v1/model").catch(() => ({evidence: false}));
 let seen;
 
@@ -24,13 +24,13 @@ async function ask(options, query) {
     const content = await getJson(`/v1/predict?${query}`, {method: "POST", ...options});
     const item = content.predictions[0], said = answerOf(item), classes = content.classes;
     result.hidden = false;
-    document.getElementById("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said).filter(Boolean));
-    document.getElementById("verdict").textContent = [verdict(said, classes), ...content.notes].join(" ");
-    draw(document.getElementById("chosen"), width => posteriorChart(said, classes, {width}));
-    fillTable(document.getElementById("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
+    byId("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said));
+    byId("verdict").textContent = [verdict(said, classes), ...content.notes].join(" ");
+    draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
+    fillTable(byId("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
     waiting.textContent = `Predicted ${classes[said.predicted]}.`; // heard, not seen: the title says it
     waiting.className = "unseen";
-    document.getElementById("result-title").focus();
+    byId("result-title").focus();
     return item;
   } catch (error) {
     waiting.textContent = "";
@@ -47,7 +47,7 @@ async function askPicture(picture) {
   if (item) showPicture(seen, item.evidence ? evidenceCanvas(item.evidence) : null, picture.name ?? "dropped");
 }
 
-card.then(({method, data}) => { if (method) document.getElementById("asked").textContent = `Asked is the model ${method}${data ? `, trained on ${data}` : ""}.`; });
+card.then(({method, data}) => { if (method) byId("asked").textContent = `Asked is the model ${method}${data ? `, trained on ${data}` : ""}.`; });
 file?.addEventListener("change", () => { if (file.files[0]) askPicture(file.files[0]); });
 for (const name of ["dragenter", "dragover"]) drop?.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
 drop?.addEventListener("dragleave", () => drop.classList.remove("over"));
@@ -65,5 +65,5 @@ row?.addEventListener("submit", async event => {
   const fields = [...row.elements].filter(field => field.name); // not by name: a column may be called `length`
   const values = Object.fromEntries(fields.map(({name, value, type}) => [name, value === "" ? null : type === "number" ? Number(value) : value]));
   const item = await ask({headers: {"Content-Type": "application/json"}, body: JSON.stringify({rows: [values]})}, "");
-  if (item) document.getElementById("seen").replaceChildren(element("dl", {class: "row large"}, Object.entries(values).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value === null ? "missing" : String(value))])));
+  if (item) byId("seen").replaceChildren(features(Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? "missing"])), "row large"));
 });
