@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import torch
 from torch import Tensor, nn
 
 from onepeak._check import check_integer
@@ -44,7 +43,7 @@ def build_network(
         seed: Of the first weights; without one they come from torch's global random numbers.
 
     Example:
-        >>> import onepeak
+        >>> import onepeak, torch
         >>> elb = onepeak.method("elb", num_classes=8)
         >>> network = build_network(elb, NetworkSettings(backbone="small"), seed=0)
         >>> network.evidence(torch.zeros(2, 3, 64, 64)).shape
@@ -90,7 +89,7 @@ def network_around(
         seed: Of the head's and the method's first weights; the backbone keeps its own.
 
     Example:
-        >>> import onepeak
+        >>> import onepeak, torch
         >>> network = network_around(
         ...     onepeak.method("slopes", num_classes=4), nn.Conv2d(3, 8, 3), example=torch.zeros(1, 3, 16, 16)
         ... )

@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from onepeak.errors import InputError, first_line
 
+TRUST = "ONEPEAK_TRUST"
 _SIDE = 224
 """Of the picture that is sent through to see what comes out."""
 
@@ -101,6 +103,29 @@ def maker(place: str) -> Callable[..., Any]:
     if not callable(found):
         raise InputError(f"`backbone` must name a class or function of {module_name}, which has no {name!r}.")
     return found  # type: ignore[no-any-return]
+
+
+def check_trusted(backbone: str) -> None:
+    """Refuses a backbone of somebody's own that a file names, unless the user has said that he trusts its module.
+
+    What a command names is the user's own doing; to open a model must run nothing that the user did not ask for.
+
+    Raises:
+        InputError: The module is not among those of the environment variable ONEPEAK_TRUST, separated by commas.
+
+    Example:
+        >>> check_trusted("resnet18")
+        >>> check_trusted("nets:Wide")
+        Traceback (most recent call last):
+        onepeak.errors.InputError: The model runs the code of the module 'nets'. If you trust that, set ... variable ...
+    """
+    module_name = backbone.partition(":")[0]
+    trusted = {name.strip() for name in os.environ.get(TRUST, "").split(",")}
+    if is_own(backbone) and module_name not in trusted:
+        raise InputError(
+            f"The model runs the code of the module {module_name!r}. If you trust that, set the environment variable "
+            f"{TRUST}={module_name} and try again."
+        )
 
 
 def source_digest(backbone: str) -> str | None:

@@ -17,6 +17,7 @@ from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
+from onepeak.networks.own_backbone import check_trusted
 from onepeak.training.calibration import Calibration
 from onepeak.training.json_text import json_text, numbers
 from onepeak.training.table import TableEncoder
@@ -91,6 +92,7 @@ def load_description(folder: Path) -> ModelDescription:
 
 def load_network(folder: Path, description: ModelDescription) -> Network:
     """Builds the network and loads its weights, on the CPU, in evaluation mode."""
+    check_trusted(description.network.backbone)
     safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
     made = method(
         description.method,
