@@ -145,6 +145,18 @@ def test_twelve_bits_are_scaled_by_theirs_where_that_is_said(kind):
     assert (decoded(encoded(SMOOTH, kind), bits=12) == SMOOTH).all()
 
 
+def test_a_tiff_that_says_it_holds_twelve_bits_is_scaled_by_them():
+    values = b"".join(int(f"{dark:03x}{light:03x}", 16).to_bytes(3) for dark, light in [(0, 8), (9, 2048), (4095, 0)])
+    tags = {256: 6, 257: 1, 258: 12, 259: 1, 262: 1, 273: 8, 277: 1, 278: 1, 279: len(values)}  # TIFF 6.0, section 4
+    entries = b"".join(struct.pack("<HHII", number, 4, 1, value) for number, value in tags.items())
+    head = struct.pack("<2sHI", b"II", 42, 8 + len(values) + len(values) % 2)
+    file = head + values + bytes(len(values) % 2) + struct.pack("<H", len(tags)) + entries + bytes(4)
+    for bits in (None, 12):
+        assert decoded(file, bits=bits)[0, :, 0].tolist() == [0, 0, 1, 128, 255, 0]
+    assert highest_of_16_bits(file) is None
+    assert decoded(file, bits=16)[0, :, 0].tolist() == [0, 0, 0, 8, 16, 0]
+
+
 def test_a_value_of_more_bits_than_was_said_is_refused():
     with pytest.raises(
         UnreadablePictureError, match=r"^a value of 4,096 is more than `bits` 12 allows, which is 4,095$"

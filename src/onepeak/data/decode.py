@@ -32,6 +32,7 @@ _FORMATS = {
 }
 _MIN_IS_WHITE = 0  # TIFF 6.0, section 3: PhotometricInterpretation
 _PHOTOMETRIC = 262
+_BITS_PER_SAMPLE = 258
 _pillow = threading.Lock()
 _switched = ExitStack()
 _decoding: list[int] = []
@@ -51,7 +52,8 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
 
     - The first page or frame of several is taken.
     - EXIF orientation is applied; a damaged EXIF block is ignored.
-    - 16-bit values are scaled by the whole range (65535 becomes 255) or that of `bits`, not by the picture's own.
+    - 16-bit values are scaled by the whole range (65535 becomes 255), that of `bits`, or, in a TIFF that says it holds
+      12, by that of 12 (4095 becomes 255); never by the picture's own values.
     - Transparent pixels lie on white, as on a page or a slide.
     - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
     - 32-bit and floating-point pictures have no agreed range of values and are refused.
@@ -59,8 +61,8 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
     Args:
         data: The bytes of the file.
         max_pixels: A picture with more pixels than this is refused before it is decoded.
-        bits: How many bits 16-bit pictures hold, such as 12 (4095 becomes 255); a higher value is refused. All 16 where
-            not given.
+        bits: How many bits 16-bit pictures hold, such as 12; a higher value is refused. What a TIFF says, else all 16,
+            where not given.
 
     Raises:
         UnreadablePictureError: The bytes give no whole picture; the message says why.
@@ -96,7 +98,9 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
 
 
 def highest_of_16_bits(data: bytes) -> int | None:
-    """The highest value that a 16-bit grey picture holds; None for other pictures, and for what cannot be read.
+    """The highest value that a 16-bit grey picture holds; None for what cannot be read, and for other pictures.
+
+    A TIFF that says it holds 12 bits is another.
 
     Args:
         data: The bytes of the file.
@@ -104,7 +108,7 @@ def highest_of_16_bits(data: bytes) -> int | None:
     with _strict_pillow(MAX_PIXELS):
         try:
             image = Image.open(io.BytesIO(data), formats=known_formats())
-            if not _has_16_bits(image, image) or image.width * image.height > MAX_PIXELS:
+            if not _has_16_bits(image, image) or _own_bits(image) < 16 or image.width * image.height > MAX_PIXELS:
                 return None
             import numpy as np
 
@@ -183,7 +187,7 @@ def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.
     """Converts any mode that Pillow opens; `opened` still knows the format of the file."""
     match image.mode:
         case _ if _has_16_bits(image, opened):
-            image = _eight_bits(image, bits or 16, inverted=_min_is_white(opened))
+            image = _eight_bits(image, bits or _own_bits(opened), inverted=_min_is_white(opened))
         case "I" | "F":
             raise UnreadablePictureError("32 bits a pixel have no agreed range of values; save it with 8 or 16 bits")
         case "LAB":
@@ -207,6 +211,12 @@ def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image
         raise UnreadablePictureError(f"a value of {found:,} is more than `bits` {bits} allows, which is {white:,}")
     scaled = ((values * 255 + white // 2) // white).astype(np.uint8)
     return Image.fromarray(255 - scaled if inverted else scaled)
+
+
+def _own_bits(opened: Image.Image) -> int:
+    """How many bits a picture that is opened as one of 16 says that it holds: a TIFF may say 12."""
+    tags = getattr(opened, "tag_v2", None)
+    return 12 if tags is not None and tags.get(_BITS_PER_SAMPLE) == (12,) else 16
 
 
 def _min_is_white(opened: Image.Image) -> bool:

@@ -5,6 +5,7 @@ import torch
 from onepeak.data.manifest import ImageArrays
 from onepeak.data.store import StoreError, build_store, open_store
 from onepeak.data.store.index import PIXELS
+from onepeak.data.store.key import FORMAT
 from onepeak.errors import InputError
 
 
@@ -62,8 +63,8 @@ def test_a_folder_that_is_no_store_is_refused_with_the_fix(tmp_path, store):
 
 def test_a_store_of_a_later_version_is_refused(store):
     header = store.folder / "store.json"
-    header.write_text(header.read_text().replace('"format": 1', '"format": 99'))
-    with pytest.raises(StoreError, match="has format 99, this version reads 1; build it again"):
+    header.write_text(header.read_text().replace(f'"format": {FORMAT}', '"format": 99'))
+    with pytest.raises(StoreError, match=f"has format 99, this version reads {FORMAT}; build it again"):
         open_store(store.folder)
 
 

@@ -11,7 +11,7 @@ from onepeak.data.decode import MAX_PIXELS
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.data.resize import Resize
 
-FORMAT = 1
+FORMAT = 2
 """Version of the files on disk and of the way from file to pixels; raised when either changes."""
 
 
