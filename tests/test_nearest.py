@@ -80,3 +80,9 @@ def test_every_file_and_folder_that_is_not_there_is_asked_about(tmp_path, suffix
     with pytest.raises(InputError) as caught:
         given(tmp_path / f"mesured{suffix}")
     assert f" Did you mean {str(tmp_path / f'measured{suffix}')!r}?" in str(caught.value)
+
+
+def test_a_drive_that_is_not_there_is_not_looked_for_for_ever(monkeypatch):
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+    monkeypatch.setattr(Path, "is_dir", lambda _: False)
+    assert did_you_mean_file(Path("/gone/scans.csv")) == ""

@@ -43,6 +43,8 @@ def did_you_mean_file(path: Path) -> str:
         if path.exists():  # what is wrong with it is something else
             return ""
         while not path.parent.is_dir():
+            if path == path.parent:  # a drive or share that is not there
+                return ""
             path = path.parent
         with os.scandir(path.parent) as entries:
             shown = {entry.name: str(path.parent / entry.name) for entry in islice(entries, _MOST_FILES)}

@@ -36,6 +36,10 @@ def test_it_is_trained_and_asked_where_its_file_is(onepeak, table, tmp_path):
     assert (refused.returncode, "set the environment variable ONEPEAK_TRUST=nets" in refused.stderr) == (2, True)
     answered = onepeak("predict", "model", table, "--csv", ONEPEAK_TRUST="nets")
     assert (answered.returncode, len(answered.stdout.splitlines())) == (0, 81)
+    (tmp_path / "nets.py").write_text(NETS + "# another\n")
+    warned = onepeak("predict", "model", table, "--csv", ONEPEAK_TRUST="nets")
+    assert (warned.returncode, warned.stdout) == (0, answered.stdout)
+    assert "The file that nets:Wide is written in was changed since the model was trained" in warned.stderr
     (tmp_path / "elsewhere").mkdir()
     refused = onepeak("predict", tmp_path / "model", table, folder=tmp_path / "elsewhere", ONEPEAK_TRUST="nets")
     assert refused.returncode == 2

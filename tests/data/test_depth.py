@@ -28,6 +28,11 @@ def test_nothing_is_said_where_somebody_has_said_it_or_there_is_no_picture(files
     assert depth_notes([], None) == ()
 
 
+def test_bits_of_pictures_that_have_no_sixteen_are_told_to_do_nothing(files):
+    (note,) = depth_notes(files([10, 20, 30], np.uint8), 12)
+    assert note == "`bits` 12 does nothing here: none of 3 pictures looked at is a 16-bit one"
+
+
 def test_pictures_that_are_no_files_are_looked_at_too(files):
     paths = files([1000, 2000])
     assert depth_notes([path.read_bytes() for path in paths], None) == depth_notes(paths, None) != ()

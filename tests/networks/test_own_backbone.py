@@ -34,6 +34,21 @@ def text():
 
 def broken():
     raise ZeroDivisionError("of no layers")
+
+
+class Mistyped(nn.Module):
+    def forward(self, pictures):
+        return self.layers(pictures)
+
+
+def small_only():
+    return nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 7))
+
+
+def late():
+    import beside_nets_of_a_test
+
+    return beside_nets_of_a_test.Maps()
 """
 
 
@@ -92,11 +107,26 @@ def test_another_text_of_the_file_has_another_digest(nets, tmp_path):
     assert source_digest("math:sqrt") is None  # not written in Python
 
 
-def test_installed_modules_come_before_those_of_the_current_folder(nets, tmp_path):
-    (tmp_path / "fractions.py").write_text("Fraction = None")
+@pytest.mark.parametrize("among", [False, True])
+def test_installed_modules_come_before_those_of_the_current_folder(nets, tmp_path, monkeypatch, among):
+    if among:
+        monkeypatch.syspath_prepend(str(tmp_path))
+    else:
+        (tmp_path / "fractions.py").write_text("Fraction = None")
     before = list(sys.path)
     assert maker("fractions:Fraction").__module__ == "fractions"
+    assert maker(f"{nets}:Maps").__module__ == nets
     assert sys.path == before
+
+
+def test_what_a_maker_imports_may_lie_in_the_current_folder_too(nets, tmp_path):
+    (tmp_path / "beside_nets_of_a_test.py").write_text(CODE)
+    assert OwnBackbone(f"{nets}:late").num_channels == 6
+    del sys.modules["beside_nets_of_a_test"]
+
+
+def test_a_network_for_pictures_of_one_size_is_taken(nets):
+    assert built(f"{nets}:small_only")(torch.zeros(2, 3, 32, 32)).shape == (2, 4)
 
 
 def test_names_of_timm_are_not_the_users_own():
@@ -108,7 +138,10 @@ def test_names_of_timm_are_not_the_users_own():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nets_of_a_test:", "`backbone` must name a class or function as package.module:name, got 'nets_of_a_test:'"),
+        ("nets_of_a_test:", "name a class or function as package.module:name (no path, no .py), got 'nets_of_a_test:'"),
+        ("C:\\nets\\small.pt", "(no path, no .py), got 'C:"),
+        ("./nets.py:Maps", "(no path, no .py), got './nets.py:Maps'"),
+        ("nets_of_a_test:Mistyped", "and failed with AttributeError: 'Mistyped' object has no attribute 'layers'"),
         ("nets_of_none:Maps", "got 'nets_of_none:Maps': ModuleNotFoundError: No module named 'nets_of_none'"),
         ("nets_of_a_test:Mapz", "must name a class or function of nets_of_a_test, which has no 'Mapz'"),
         ("nets_of_a_test:text", "'nets_of_a_test:text' must give a torch module, got str"),

@@ -10,6 +10,7 @@ import timm
 import torch
 from torch import nn
 
+from onepeak.networks.own_backbone import OwnBackbone
 from onepeak.training import objective
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import loss_or_nan
@@ -134,6 +135,7 @@ def test_as_many_fit_as_there_is_memory_for(monkeypatch, free, reserved, shared,
         (nn.MultiheadAttention(4, 2, dropout=0.1), True),
         (nn.MultiheadAttention(4, 2), False),
         (nn.RReLU(), True),
+        (nn.Sequential(OwnBackbone("torch.nn:Identity")), True),
     ],
     ids=[
         "dropout",
@@ -145,6 +147,7 @@ def test_as_many_fit_as_there_is_memory_for(monkeypatch, free, reserved, shared,
         "attention",
         "plain attention",
         "rrelu",
+        "the user's own",
     ],
 )
 def test_layers_that_draw_random_numbers_are_found(network, draws):

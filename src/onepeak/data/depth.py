@@ -15,14 +15,19 @@ _HIGHEST_OF_12_BITS = 4095
 def depth_notes(pictures: Sequence[Path | bytes], bits: int | None) -> tuple[str, ...]:
     """A note where the 16-bit pictures among some, spread over the data, hold no value of more than 12 bits.
 
+    Or where somebody has said how many they hold, and none is a 16-bit picture.
+
     Args:
         pictures: Files, or what is in them.
-        bits: How many they are taken to hold; where somebody has said so there is nothing to tell.
+        bits: How many 16-bit ones are taken to hold, where that was said.
     """
-    if bits is not None or not pictures:
+    if not pictures:
         return ()
     places = np.unique(np.linspace(0, len(pictures) - 1, _LOOKED_AT).round().astype(int)).tolist()
     found = [highest for place in places if (highest := _highest(pictures[place])) is not None]
+    if bits is not None:
+        looked_at = counted(len(places), "picture")
+        return () if found else (f"`bits` {bits} does nothing here: none of {looked_at} looked at is a 16-bit one",)
     if not found or not 0 < max(found) <= _HIGHEST_OF_12_BITS:
         return ()
     return (

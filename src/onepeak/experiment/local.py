@@ -86,8 +86,8 @@ class LocalExecutor:
         packable = self.lanes == 1 or can_pack(opened)
         if not packable and self.must_pack:
             raise InputError(
-                "`pack` (--pack) must be 1 for a network with dropout, as the random numbers are a process's, "
-                f"got {self.lanes}."
+                "`pack` (--pack) must be 1 for a network with dropout or of your own, as the random numbers are a "
+                f"process's, got {self.lanes}."
             )
         team = _Team(self, opened, folder, can_pack=packable)
         try:

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from onepeak.errors import InputError, first_line
 
 TRUST = "ONEPEAK_TRUST"
-_SIDE = 224
-"""Of the picture that is sent through to see what comes out."""
+_SIDES = (224, 32, 28, 64, 96, 128, 256, 299, 384)
+"""Of the picture that is sent through to see what comes out: most networks take any, some one alone."""
 
 
 def is_own(backbone: str) -> bool:
@@ -34,13 +34,13 @@ def is_own(backbone: str) -> bool:
 class OwnBackbone(nn.Module):
     """What a class or function of the user's own makes, with what it gives looked at once.
 
-    It is called without arguments for pictures, and with the number of columns for tables, and must give a module: from
-    pictures (batch, 3, height, width) or rows (batch, columns) to feature maps (batch, channels, height', width') or
-    features (batch, features). Modules are found as Python finds them, and in the current folder.
+    It is called without arguments for pictures, and for tables with how many numbers a row becomes, and must give a
+    module: from pictures (batch, 3, height, width) or rows (batch, numbers) to feature maps (batch, channels, height',
+    width') or features (batch, features). Modules are found as Python finds them, and in the current folder.
 
     Args:
         place: "package.module:name".
-        num_features: Columns of a table; None for pictures.
+        num_features: Numbers of a row of a table; None for pictures.
 
     Example:
         >>> OwnBackbone("torch.nn:Identity")(torch.zeros(2, 3, 8, 8)).shape
@@ -50,27 +50,9 @@ class OwnBackbone(nn.Module):
     def __init__(self, place: str, *, num_features: int | None = None) -> None:
         super().__init__()
         self.place = place
-        arguments = () if num_features is None else (num_features,)
-        try:
-            made = maker(place)(*arguments)
-        except InputError:
-            raise
-        except Exception as error:  # whatever the user's code may raise
-            raise InputError(
-                f"`backbone` must be made by {place}({', '.join(map(str, arguments))}), which failed with "
-                f"{type(error).__name__}: {first_line(error)}"
-            ) from error
-        if not isinstance(made, nn.Module):
-            raise InputError(f"`backbone` {place!r} must give a torch module, got {type(made).__name__}.")
-        self.model = made
-        example = torch.zeros(2, 3, _SIDE, _SIDE) if num_features is None else torch.zeros(2, num_features)
-        try:
-            features = features_of(made, example)
-        except (RuntimeError, TypeError, ValueError, IndexError) as error:
-            raise InputError(
-                f"`backbone` {place!r} must take a batch of shape {tuple(example.shape)}, and failed with "
-                f"{type(error).__name__}: {first_line(error)}"
-            ) from error
+        with _current_folder():
+            self.model = _made(place, () if num_features is None else (num_features,))
+            features = _looked_at(self.model, place, num_features)
         self.num_channels = features.shape[1]
         """Of the maps or features it gives."""
         self.gives_maps = features.ndim == 4
@@ -81,6 +63,37 @@ class OwnBackbone(nn.Module):
         return features
 
 
+def _made(place: str, arguments: tuple[int, ...]) -> nn.Module:
+    make = maker(place)
+    try:
+        made = make(*arguments)
+    except Exception as error:  # whatever the user's code may raise
+        raise InputError(
+            f"`backbone` must be made by {place}({', '.join(map(str, arguments))}), which failed with "
+            f"{type(error).__name__}: {first_line(error)}"
+        ) from error
+    if not isinstance(made, nn.Module):
+        raise InputError(f"`backbone` {place!r} must give a torch module, got {type(made).__name__}.")
+    return made
+
+
+def _looked_at(model: nn.Module, place: str, num_features: int | None) -> Tensor:
+    """What the module gives for pictures of the first size that it takes, or for rows."""
+    shapes = [(2, 3, side, side) for side in _SIDES] if num_features is None else [(2, num_features)]
+    failed: list[Exception] = []
+    for shape in shapes:
+        try:
+            return features_of(model, torch.zeros(shape))
+        except InputError:  # of what it gives
+            raise
+        except Exception as error:  # whatever the user's code may raise
+            failed.append(error)
+    raise InputError(
+        f"`backbone` {place!r} must take a batch of shape {shapes[0]}, and failed with {type(failed[0]).__name__}: "
+        f"{first_line(failed[0])}"
+    ) from failed[0]
+
+
 def maker(place: str) -> Callable[..., Any]:
     """The class or function at a place.
 
@@ -89,8 +102,11 @@ def maker(place: str) -> Callable[..., Any]:
         <class 'torch.nn.modules.linear.Linear'>
     """
     module_name, _, name = place.partition(":")
-    if not module_name or not name:
-        raise InputError(f"`backbone` must name a class or function as package.module:name, got {place!r}.")
+    if not all(part.isidentifier() for part in (*module_name.split("."), name)):
+        raise InputError(
+            f"`backbone` must be a name of timm, or name a class or function as package.module:name (no path, no .py), "
+            f"got {place!r}."
+        )
     try:
         with _current_folder():
             module = importlib.import_module(module_name)
@@ -106,9 +122,10 @@ def maker(place: str) -> Callable[..., Any]:
 
 
 def check_trusted(backbone: str) -> None:
-    """Refuses a backbone of somebody's own that a file names, unless the user has said that he trusts its module.
+    """Refuses a backbone of somebody's own that a model names, unless the user has said that he trusts its module.
 
-    What a command names is the user's own doing; to open a model must run nothing that the user did not ask for.
+    What a command or an experiment names is the user's own doing; to open a model must run nothing that he did not ask
+    for.
 
     Raises:
         InputError: The module is not among those of the environment variable ONEPEAK_TRUST, separated by commas.
@@ -175,6 +192,9 @@ def features_of(backbone: nn.Module, example: Tensor) -> Tensor:
 def _current_folder() -> Iterator[None]:
     """Lets modules of the current folder be imported, after all that is installed."""
     here = str(Path.cwd())
+    if here in sys.path or "" in sys.path:
+        yield
+        return
     sys.path.append(here)
     try:
         yield

@@ -42,7 +42,7 @@ class NetworkSettings:
     alpha: float = 0.0
     """Weight of the lowest positions."""
     num_features: int | None = None
-    """Columns of a table; needed by "mlp", and by one of the user's own for tables."""
+    """How many numbers a row of a table becomes; needed by "mlp", and by one of the user's own for tables."""
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the layers of "mlp"."""
     dropout: float = 0.0

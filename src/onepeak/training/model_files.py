@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
-from onepeak.networks.own_backbone import check_trusted
+from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.training.calibration import Calibration
 from onepeak.training.json_text import json_text, numbers
 from onepeak.training.table import TableEncoder
@@ -39,6 +40,8 @@ class ModelDescription:
     class_weight: tuple[float, ...] | None = None
     """Of the loss; the weights file holds it too."""
     network: NetworkSettings
+    backbone_source: str | None = None
+    """A hash of the file that a backbone of the user's own is written in."""
     resize: Resize | None
     """For pictures: what happens to one before the network sees it."""
     bits: int | None = None
@@ -102,6 +105,12 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
         **description.method_settings,
     )
     network = build_network(made, description.network)
+    if source_digest(description.network.backbone) != description.backbone_source:
+        warnings.warn(
+            f"The file that {description.network.backbone} is written in was changed since the model was trained: it "
+            "may answer differently.",
+            stacklevel=2,
+        )
     path = folder / WEIGHTS
     try:
         weights = safetensors.load_file(path)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from onepeak.networks.own_backbone import OwnBackbone
 from onepeak.training.devices import same_bits
 from onepeak.training.streams import MOST_STREAMS, lane_stream
 
@@ -90,7 +91,9 @@ def lanes_that_fit(device: torch.device, *, shared: int) -> int:
 
 
 def draws_at_random(network: nn.Module) -> bool:
-    """Whether a network has layers of torch or timm that draw random numbers in training: dropout of any kind.
+    """Whether a network draws random numbers in training: dropout of any kind among layers of torch or timm.
+
+    What happens inside a backbone of the user's own is not known, so that it may.
 
     Example:
         >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
@@ -103,7 +106,7 @@ def draws_at_random(network: nn.Module) -> bool:
 
 def _draws(layer: nn.Module) -> bool:
     match layer:
-        case nn.RReLU():
+        case nn.RReLU() | OwnBackbone():
             return True
         case nn.MultiheadAttention() | nn.RNNBase():
             return bool(layer.dropout)

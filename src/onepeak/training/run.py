@@ -14,6 +14,7 @@ from onepeak.data.splits import Split
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
+from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
 from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of
 from onepeak.training.class_weights import class_weights
@@ -168,6 +169,7 @@ def _description(settings: RunSettings, prepared: Prepared, outcome: _Outcome) -
         method_settings=settings.method_settings,
         class_weight=outcome.class_weight,
         network=outcome.shape,
+        backbone_source=source_digest(outcome.shape.backbone),
         resize=None if prepared.store is None else settings.recipe.resize,
         bits=settings.recipe.bits,
         table=outcome.encoder,

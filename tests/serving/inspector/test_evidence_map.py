@@ -1,14 +1,20 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from torch import nn
 
+import onepeak
 from onepeak.data.batches import normalise
+from onepeak.networks import NetworkSettings, build_network
+from onepeak.networks.own_backbone import source_digest
 from onepeak.serving import load
 from onepeak.serving.inspector.evidence_map import EvidenceMaps, overlay
 from onepeak.serving.inspector.runs import find_runs
+from onepeak.training.model_files import ModelDescription, save_model
 
 
 def pixels(content):
@@ -55,3 +61,34 @@ def test_few_models_stay_loaded(compared):
     for run in find_runs(compared).runs:
         maps.png(run, picture, 0)
     assert len(maps._models) == 2
+
+
+class PooledAway(nn.Sequential):
+    """Features of pictures, no maps."""
+
+    def __init__(self):
+        super().__init__(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+
+
+def test_features_of_pictures_have_no_evidence_and_code_that_is_not_trusted_is_not_run(compared, tmp_path, monkeypatch):
+    settings = NetworkSettings(backbone=f"{__name__}:PooledAway")
+    network = build_network(onepeak.method("ce", num_classes=3), settings, seed=0)
+    known = {"classes": ("a", "b", "c"), "method": "ce", "variant": "corrected", "method_settings": {}, "table": None}
+    description = ModelDescription(
+        **known, network=settings, resize=None, backbone_source=source_digest(settings.backbone)
+    )
+    save_model(tmp_path, description, network.state_dict())
+    run = replace(find_runs(compared).runs[0], folder=tmp_path)
+    maps = EvidenceMaps()
+    assert not maps.there_are(run)
+    assert not maps._models
+    monkeypatch.setenv("ONEPEAK_TRUST", __name__)
+    maps = EvidenceMaps()
+    assert not maps.there_are(run)
+    assert maps._models
+
+
+def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared):
+    maps = EvidenceMaps()
+    assert all(maps.there_are(run) for run in find_runs(compared).runs)
+    assert not maps._models

@@ -32,6 +32,8 @@ from onepeak.serving.table_rows import TableRows, rows_of_frame
 
 _USUAL_PIXELS = 512 * 512
 """Pictures larger than this fill more of a batch than one place."""
+_DARK = 24
+"""The highest value of 255 up to which a picture may be one of 12 bits in a 16-bit file: 4095 of 65,535 are 16."""
 _NOTHING = np.zeros((64, 64, 3), np.uint8)
 
 
@@ -109,11 +111,14 @@ class Predictor:
         # A request takes part in two batches at a time at most, so that one with many pictures leaves room for others.
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
+        dark: list[bytes] = []
 
         async def answer(item: int, upload: Upload) -> Row | Unanswered:
             async with share:
                 try:
                     async with self.decoding.pixels(upload.data) as pixels:
+                        if pixels.max() <= _DARK:
+                            dark.append(upload.data)
                         said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
                         if evidence and isinstance(said, Row):
                             maps[item] = await self._asked(self._evidence, pixels, said.label)
@@ -125,8 +130,8 @@ class Predictor:
         failed = [each for each in answers if isinstance(each, Unanswered)]
         if len(failed) == len(answers):
             raise _none(failed)
-        good = [upload.data for upload, said in zip(uploads, answers, strict=True) if isinstance(said, Row)]
-        notes = await self.decoding.run(partial(depth_notes, good, self.model.description.bits))
+        told = self.model.description.bits is not None
+        notes = () if told or not dark else await self.decoding.run(partial(depth_notes, dark, None))
         return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:

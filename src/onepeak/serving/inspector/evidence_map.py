@@ -10,8 +10,12 @@ import torch
 
 from onepeak._extras import require
 from onepeak.data.pillow import Image
+from onepeak.errors import InputError
+from onepeak.networks.head import MapHead
+from onepeak.networks.own_backbone import is_own
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.model import Model, load
+from onepeak.training.model_files import WEIGHTS, load_description
 
 SIDE = 512
 """Pixels of the longer side of a map: as fine as it looks smooth, since the network's own maps are coarse."""
@@ -24,7 +28,27 @@ class EvidenceMaps:
 
     def __init__(self) -> None:
         self._models: dict[str, Model] = {}
+        self._there: dict[str, bool] = {}
         self._lock = threading.Lock()
+
+    def there_are(self, run: Run) -> bool:
+        """Whether the model of a run can say where its answers come from.
+
+        A backbone of somebody's own may give no maps, or not be trusted.
+        """
+        key = str(run.folder)
+        if key not in self._there:
+            self._there[key] = (run.folder / WEIGHTS).is_file() and self._gives_maps(run)
+        return self._there[key]
+
+    def _gives_maps(self, run: Run) -> bool:
+        try:
+            if not is_own(load_description(run.folder).network.backbone):
+                return True
+            with self._lock:
+                return isinstance(self._model(run).network.head, MapHead)
+        except InputError:  # it cannot be loaded
+            return False
 
     def png(self, run: Run, picture: Image.Image, label: int) -> bytes:
         """The evidence for one class of a picture, transparent where there is little.

@@ -20,7 +20,6 @@ from onepeak.serving.inspector.said import Said
 from onepeak.serving.inspector.sample_names import sample_name
 from onepeak.serving.inspector.samples import Integers, Samples, chosen
 from onepeak.serving.inspector.shown import Entry, Kind, MethodAnswer, Neighbour, OneSample, Page, Surroundings
-from onepeak.training.model_files import WEIGHTS
 
 PAGE_SIZE = 60
 """As in `static/address.js`."""
@@ -179,4 +178,4 @@ class Posteriors:
         return self.source.place(int(said.item[place]), said.path[place], int(said.label[place]))
 
     def _has_evidence(self, run: Run) -> bool:
-        return self.kind == "pictures" and (run.folder / WEIGHTS).is_file()
+        return self.kind == "pictures" and self.maps.there_are(run)
