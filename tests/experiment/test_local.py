@@ -220,7 +220,7 @@ def test_networks_that_draw_random_numbers_are_not_packed(tmp_path):
 @pytest.mark.bad_input
 def test_networks_that_draw_random_numbers_cannot_be_told_to_be_packed(tmp_path):
     opened = replace(tiny(tmp_path), network=NetworkSettings(backbone="mlp", num_features=4, dropout=0.5))
-    with pytest.raises(InputError, match=r"`pack` \(--pack\) must be 1 for a network with dropout or of your own, .* got 2"):
+    with pytest.raises(InputError, match=r"`pack` \(--pack\) must be 1 for a network with dropout .* got 2"):
         LocalExecutor(device="cpu", workers=2, pack=2).run([], opened, tmp_path, report=print)
 
 

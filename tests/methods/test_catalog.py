@@ -160,7 +160,7 @@ def test_what_is_no_name_is_refused():
         ("mv+pn", {"slak": 1.0}, r"Unknown setting of 'mv\+pn' 'slak'. Did you mean 'slack'\?"),
         ("ce", {"weight": 1.0}, r"'ce' has no settings of its own, got 'weight'\."),
         ("slopes+pn", {"weight": 1.0}, r"`weight` is a setting of both 'slopes' and 'pn': build the two and put them"),
-        ("elb+elb", {"t": 1.0}, r"`t` is a setting of both 'elb' and 'elb'"),
+        ("elb+elb", {}, r"`name` must put a constraint on another method, got 'elb\+elb': 'elb' has it already\."),
     ],
 )
 def test_a_setting_that_nobody_or_more_than_one_knows_is_refused(name, settings, message):

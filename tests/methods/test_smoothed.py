@@ -119,8 +119,9 @@ def test_bad_bases_and_names_are_told():
             onepeak.method(f"smooth-{name}", num_classes=2)
     with pytest.raises(UnknownNameError, match=r"most also with smooth- before the name, as in smooth-elb\."):
         onepeak.method("smoth-elb", num_classes=5)
-    with pytest.raises(UnknownNameError, match=r"Unknown method 'ebl'\. Did you mean 'elb'"):
-        onepeak.method("smooth-ebl", num_classes=5)
+    for name, meant in (("smooth-ebl", "smooth-elb"), ("smooth-slope", "smooth-slopes"), ("smoth-elb", "smooth-elb")):
+        with pytest.raises(UnknownNameError, match=f"Unknown method '{name}'. Did you mean '{meant}'"):
+            onepeak.method(name, num_classes=5)
     with pytest.raises(InputError, match="outputs"):
         onepeak.method("smooth-ce", num_classes=5).predict(torch.tensor(1.0))
 

@@ -55,6 +55,18 @@ def test_a_difference_that_may_be_chance_is_called_not_significant(found):
     assert sentences[-1] == "3 runs of each method are few: more splits may change these verdicts."
 
 
+def test_figures_of_networks_that_were_hardly_trained_are_told_first_and_only_then(tmp_path):
+    write_rows(tmp_path, {"ce": CLEAR["ce"]}, epochs=60, best_epoch=30, selected_by="mae")
+    runs = write_rows(tmp_path, {"elb": CLEAR["elb"]}, epochs=60, best_epoch=1, selected_by="mae")
+    first, second, *_ = findings(runs, summary(runs), paradoxical={}, variation={})
+    assert first.startswith("ELB kept its first or second epoch in 5 of 5 runs, by the validation mae: its figures are")
+    assert second.startswith("ELB orders")
+    for run in range(3):
+        write_run(tmp_path, method="elb", split=run, mae=4.0, epochs=60, best_epoch=2, selected_by="mae")
+    runs = read_results(tmp_path)
+    assert findings(runs, summary(runs), paradoxical={}, variation={})[0].startswith("ELB orders")
+
+
 def test_a_higher_error_is_said_to_be_higher(found):
     swapped = {"ce": CLEAR["elb"], "elb": CLEAR["ce"]}
     assert found(swapped)[1].startswith("Its MAE is higher by 1.20 (5.50 against 4.30)")

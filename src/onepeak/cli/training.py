@@ -25,6 +25,7 @@ from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import make_fabric
 from onepeak.training.json_text import json_text
+from onepeak.training.kept_epoch import hardly_trained
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.prepare import Prepared, prepare
@@ -240,7 +241,15 @@ def train_watched(
 def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
     """Why the figures may say little of the method."""
     found, chance = [], side_order_chance(num_classes)
-    if result["metrics"]["test"]["soi_predicted"] <= chance < 1:  # with two classes every posterior has one peak
+    early = hardly_trained(result["best_epoch"], result["epochs"], result["selected_by"])
+    if early:
+        found.append(
+            f"epoch {result['best_epoch'] + 1} of {result['epochs']} was kept, by the validation "
+            f"{result['selected_by']}: these figures are of a network that has hardly been trained. Another --select "
+            "(rps, last), another --lr or a stronger network may help"
+        )
+    order = result["metrics"]["test"]["soi_predicted"]
+    if order <= chance < 1 and not early:  # with two classes every posterior has one peak
         found.append(
             f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
             f"method keeps no order. Which ones do: {in_documentation('choose')}"

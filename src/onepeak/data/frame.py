@@ -143,7 +143,8 @@ def _groups(frame: Frame, group: str) -> tuple[str, ...]:
     if missing:
         raise InputError(
             f"Every row must have a group, {counted(len(missing), 'row')} "
-            f"{'has' if len(missing) == 1 else 'have'} none in {group!r}: {listed(missing)}."
+            f"{'has' if len(missing) == 1 else 'have'} none in {group!r}: {listed(missing)}. "
+            "Give each that belongs to no other a name of its own."
         )
     return tuple(text for text in texts if text)
 

@@ -67,7 +67,10 @@ def _typed(column: Column) -> Column:
         )
     if numbers.nunique() > _MANY and len(wrong) < 0.1 * len(present):
         shown = listed(f"{text!r} (row {row})" for row, text in wrong.items())
-        raise InputError(f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}.")
+        raise InputError(
+            f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}. Correct "
+            "these cells, or empty them: what is missing is filled in."
+        )
     return values
 
 

@@ -167,6 +167,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "label": result.get("label", result["method"]),
             **{name: result[name] for name in same},
             **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
+            "selected_by": result.get("selected_by", "mae"),
             "settings": result.get("method_settings", {}),
             "num_classes": _num_classes(result, path.parent),
             "temperature": result.get("calibration", {}).get("temperature", np.nan),

@@ -3,6 +3,7 @@
 from typing import get_args
 
 from onepeak._check import check_choice
+from onepeak._nearest import did_you_mean
 from onepeak._registry import Registry, unknown_name
 from onepeak._shapes import PerClass
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
@@ -85,21 +86,17 @@ def method(
     if not isinstance(name, str):
         raise InputError(f"`name` must be the name of a method, such as 'elb', got {name!r}.")
     base_name, plus, constraint_name = name.partition("+")
-    if base_name not in METHODS and name.startswith(SMOOTH):
-        plain = name.removeprefix(SMOOTH)
+    plain = name.removeprefix(SMOOTH)
+    if base_name not in METHODS and plain.partition("+")[0] in METHODS:
         base = method(plain, num_classes=num_classes, variant=variant, class_weight=class_weight, **settings)
         _check_neighbours(METHODS[plain.partition("+")[0]])
         return Smoothed(base)
-    try:
-        record = METHODS[base_name]
-    except UnknownNameError as error:
-        endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
-        raise UnknownNameError(
-            f"{error} Those with class scores also with {endings}, as in mv+elb; most also with {SMOOTH} before the "
-            f"name, as in {SMOOTH}elb.",
-            page="choose",
-        ) from None
+    if base_name not in METHODS:
+        raise _unknown(base_name)
+    record = METHODS[base_name]
     constraint = CONSTRAINTS[constraint_name] if plus else None
+    if base_name == constraint_name:
+        raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base_name!r} has it already.")
     check_choice("variant", variant, get_args(Variant))
     if variant == "as_published" and record.as_published == "none":
         raise InputError(f"`variant` must be 'corrected' for {base_name!r}, which is not in the published code.")
@@ -124,6 +121,17 @@ def method(
         return base
     others = {key: value for key, value in settings.items() if key not in record.settings}
     return Constrained(base, constraint.build(num_classes, **others))
+
+
+def _unknown(name: str) -> UnknownNameError:
+    names = [record.name for record in METHODS]
+    question = did_you_mean(name, [*names, *(SMOOTH + each for each in names)])
+    endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
+    return UnknownNameError(
+        f"Unknown method {name!r}.{question} Known: {', '.join(names)}. Those with class scores also with {endings}, "
+        f"as in mv+elb; most also with {SMOOTH} before the name, as in {SMOOTH}elb.",
+        page="choose",
+    )
 
 
 def _check_neighbours(record: MethodRecord) -> None:

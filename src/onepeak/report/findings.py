@@ -10,6 +10,7 @@ from onepeak.data.frame_types import Frame
 from onepeak.experiment.pairing import paired
 from onepeak.experiment.significance import corrected_t_test
 from onepeak.report.summary import LEVEL
+from onepeak.training.kept_epoch import hardly_trained
 
 FEW_RUNS = 5
 """Fewer runs than this hardly ever show that a difference is real."""
@@ -76,6 +77,7 @@ def findings(
         paradoxical: The share of paradoxical predictions of each row; may be empty.
         variation: The distance of each row's posteriors from the true ones; may be empty.
     """
+    early = _hardly_trained_sentences(runs)
     chance = summary.loc[summary["metric"] == "soi_predicted", "chance"].max()
     guessing = "" if np.isnan(chance) else f" (chance {percent(chance)})"
     against = summary["against"].iloc[0]
@@ -84,7 +86,7 @@ def findings(
         found = [_alone(row, guessing) for row in _wide(summary).to_dict("records")]
         if len(found) == 1:
             found.append("With one method there is nothing to compare it with.")
-        return tuple(found)
+        return (*early, *found)
     found = [
         f"{spoken(planned.method)} orders {percent(planned.soi[0])} of adjacent pairs, "
         f"{spoken(planned.baseline)} {percent(planned.soi[1])}{guessing}.",
@@ -109,7 +111,22 @@ def findings(
     if planned.n < FEW_RUNS:
         runs_of_each = "One run of each method is" if planned.n == 1 else f"{planned.n} runs of each method are"
         found.append(f"{runs_of_each} few: more splits may change these verdicts.")
-    return tuple(found)
+    return (*early, *found)
+
+
+def _hardly_trained_sentences(runs: Frame) -> list[str]:
+    """Of the rows most runs of which kept one of their first epochs: what stands there is no verdict on a method."""
+    found = []
+    for label, own in runs.groupby("label", sort=False):
+        columns = (own["best_epoch"], own["epochs"], own["selected_by"])
+        early = sum(hardly_trained(*run) for run in zip(*columns, strict=True))
+        if 2 * early > len(own):
+            found.append(
+                f"{spoken(str(label))} kept its first or second epoch in {early} of {len(own)} runs, by the validation "
+                f"{own['selected_by'].iloc[0]}: its figures are of networks that have hardly been trained, and no "
+                "verdict on it. Another --select (rps, last), another --lr or a stronger network may help."
+            )
+    return found
 
 
 def spoken(label: str) -> str:
