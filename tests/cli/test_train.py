@@ -438,3 +438,21 @@ def test_a_split_that_does_not_leak_has_nothing_to_record(run, pictures, tmp_pat
     flags = flags_of_pictures(pictures, tmp_path, "--protocol", "kfold", data="scans.csv")
     assert run(*flags)[0] == 0
     assert not json.loads((tmp_path / "run" / "result.json").read_text()).get("leaks_allowed")
+
+
+def test_a_mistake_is_told_before_the_slow_imports(tmp_path):
+    told = "from onepeak.cli import main\nimport sys\ntry:\n    main()\nfinally:\n    print('lightning' in sys.modules)"
+    command = [
+        sys.executable,
+        "-c",
+        told,
+        "train",
+        tmp_path / "nowhere.csv",
+        "--method",
+        "elb",
+        "--out",
+        tmp_path / "x",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "False\n")
+    assert "There is no file or folder" in done.stderr

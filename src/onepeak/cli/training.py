@@ -23,7 +23,7 @@ from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
-from onepeak.training.devices import make_fabric
+from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import hardly_trained
 from onepeak.training.model_files import WEIGHTS, load_description
@@ -82,16 +82,18 @@ def train_one(request: TrainRequest) -> None:
         typer.echo(f"{request.out} is finished already: there is nothing to go on with.")
         return
     check_folder(request.out, resume=request.resume)
-    # A wrong name, setting, device or file is told before any picture is read.
+    # A wrong name, setting, device or file is told before any picture is read, and before lightning is imported, which
+    # takes longer than all of this.
     method(request.method, num_classes=2, variant=request.variant, **request.settings)  # type: ignore[arg-type]
-    fabric = make_fabric(device=request.device, precision=request.precision)  # type: ignore[arg-type]
-    done = epochs_done(request.out / CHECKPOINT)
+    find_device(request.device)
     manifest = opened(request)
     if not request.quiet:
         print_notes(manifest.notes)
     recipe = choose_recipe(request, manifest)
     try_network(manifest, request.network, weights=request.weights)
     choose_split(request, manifest)
+    fabric = make_fabric(device=request.device, precision=request.precision)  # type: ignore[arg-type]
+    done = epochs_done(request.out / CHECKPOINT)
     logger = LoggerWatch(request.logger, request.out) if fabric.is_global_zero and request.logger != "none" else None
     prepared = prepare(manifest, recipe, cache_dir=request.cache, skip_bad=request.skip_bad, quiet=request.quiet)
     split = choose_split(request, prepared.manifest)
