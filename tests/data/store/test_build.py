@@ -7,26 +7,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from data.store.looked_at import folders, stored
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles
 from onepeak.data.resize import Resize
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store import (
     ImageStore,
     StoreError,
-    UnreadablePicturesError,
-    UnreadablePicturesWarning,
     build_store,
 )
 from onepeak.errors import InputError
 from picture_files import in_twelve_bits
-
-
-def stored(store, position):
-    return store[position].permute(1, 2, 0).numpy()
-
-
-def folders(cache):
-    return sorted(path.name for path in cache.iterdir() if not path.name.startswith(".lock-"))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -126,85 +117,6 @@ def test_the_content_hash_is_of_the_bytes_not_of_the_place(pictures, tmp_path):
     assert len(hashes) == 1
     turned = build_store(two.take([1, 0]), cache_dir=tmp_path / "cache", workers=1)
     assert turned.content_hash not in hashes
-
-
-def spoil(items):
-    """Makes six of eight files bad, each in its own way."""
-    root = items.root
-    (root / "1.png").write_bytes(b"")
-    (root / "2.png").write_bytes((root / "2.png").read_bytes()[:-30])
-    (root / "3.png").write_text("not a picture")
-    (root / "4.png").unlink()
-    (root / "5.png").unlink()
-    (root / "5.png").mkdir()
-    (root / "6.png").unlink()
-    os.mkfifo(root / "6.png")
-
-
-REASONS = {
-    "1.png": r"the file is empty \(0 bytes\)",
-    "2.png": "cut off or damaged: ",
-    "3.png": "no picture in a known format",
-    "4.png": "there is no such file",
-    "5.png": "this is a folder or a device, not a file",
-    "6.png": "this is a folder or a device, not a file",
-}
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_all_bad_files_are_listed_in_one_error(pictures, tmp_path, workers):
-    items, _ = pictures(*[(9, 9)] * 8)
-    spoil(items)
-    with pytest.raises(UnreadablePicturesError, match="6 of 8 pictures cannot be read:") as caught:
-        build_store(items, cache_dir=tmp_path / "cache", workers=workers)
-    for path, reason in REASONS.items():
-        assert caught.match(f"\n  {path}: {reason}")
-    assert caught.match(r"Repair or remove them, or leave them out with skip_bad=True\.")
-    assert [(bad.item, bad.path) for bad in caught.value.bad] == [(n, f"{n}.png") for n in range(1, 7)]
-    assert pickle.loads(pickle.dumps(caught.value)).bad == caught.value.bad
-
-
-def test_bad_files_can_be_left_out_and_that_is_said_every_time(pictures, tmp_path):
-    items, pixels = pictures(*[(9, 9)] * 8)
-    spoil(items)
-    with pytest.raises(UnreadablePicturesError):
-        build_store(items, cache_dir=tmp_path / "cache", workers=1)
-    for _ in range(2):
-        with pytest.warns(UnreadablePicturesWarning, match=r"(?s)6 of 8 pictures .*4\.png.*They were left out"):
-            store = build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
-    assert store.kept.tolist() == [0, 7]
-    assert len(store) == 2
-    assert (stored(store, 1) == pixels[7]).all()
-    with pytest.raises(UnreadablePicturesError, match=r"6 of 8 pictures"):
-        build_store(items, cache_dir=tmp_path / "cache", workers=1)
-
-
-def test_a_repaired_file_is_taken_in(pictures, tmp_path):
-    items, pixels = pictures((9, 9), (9, 9))
-    good = (items.root / "1.png").read_bytes()
-    (items.root / "1.png").write_bytes(b"")
-    with pytest.raises(UnreadablePicturesError, match="1 of 2 pictures"):
-        build_store(items, cache_dir=tmp_path / "cache", workers=1)
-    (items.root / "1.png").write_bytes(good)
-    assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_forbidden_file_is_bad_until_it_is_allowed(pictures, tmp_path):
-    items, _ = pictures((9, 9), (9, 9))
-    (items.root / "1.png").chmod(0)
-    with pytest.raises(UnreadablePicturesError, match=r"1\.png: the file may not be read: Permission denied"):
-        build_store(items, cache_dir=tmp_path / "cache", workers=1)
-    (items.root / "1.png").chmod(0o600)
-    assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1)) == 2
-
-
-def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out(pictures, tmp_path):
-    items, _ = pictures((9, 9))
-    (items.root / "0.png").write_bytes(b"")
-    with pytest.raises(UnreadablePicturesError, match="1 of 1 pictures cannot be read"):
-        build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
-    assert folders(tmp_path / "cache") == []
 
 
 @pytest.mark.bad_input

@@ -1,0 +1,116 @@
+"""`onepeak predict` with a model of tables: every row has its answer or its reason."""
+
+import csv
+import io
+import json
+from functools import partial
+
+import pandas
+import pytest
+
+from cli.one_command import invoked
+from onepeak.cli import predict as command
+from onepeak.serving import load
+from trained_models import table_run
+
+ON_CPU = "--device=cpu"
+
+
+@pytest.fixture
+def run():
+    """Runs `onepeak predict`."""
+    return partial(invoked, command.predict)
+
+
+def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,\npale,2\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    said = load(table_run().folder).predict({"size": [0.5, None, 2.0], "tone": ["1", "dark", None]})
+    assert [row["line"] for row in rows] == [2, 3, 4]
+    assert [row["log_probs"] for row in rows] == said.log_probs.tolist()
+    assert result.stderr == (
+        "Note: 1 name of the column 'tone' without a code, taken as missing: pale\n"
+        "Note: missing values in 2 of 3 rows, filled in as in training\n"
+    )
+    assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""
+
+
+def test_a_row_without_a_posterior_says_so_and_the_others_are_answered(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,1e30\n2,2\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--json", "--batch-size", 2, ON_CPU)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert [(row["line"], row["label"] is None) for row in rows] == [(2, False), (3, True), (4, False)]
+    assert rows[1]["error"].startswith("the model has no posterior for it")
+    assert result.stderr.startswith(
+        "onepeak: 1 of 3 could not be answered; their rows say why.\n  line 3: the model has"
+    )
+
+
+BAD_ROWS = "id,tone,size,note\na1,1,0.5,x\na2,dark,big,y\n03,,,\na4,2,2,7\n"
+
+
+def test_bad_and_empty_rows_of_a_table_say_so_and_the_others_are_answered(run, tmp_path):
+    (tmp_path / "rows.csv").write_text(BAD_ROWS)
+    printed = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU)
+    rows = list(csv.DictReader(io.StringIO(printed.stdout)))
+    said = load(table_run().folder).predict({"size": [0.5, 2.0], "tone": ["1", "2"]})
+    assert printed.exit_code == 0
+    assert [row["line"] for row in rows] == ["2", "3", "4", "5"]
+    assert [row["label"] for row in rows] == [str(said.labels[0].item()), "", "", str(said.labels[1].item())]
+    wrong, empty = "`size` must be a number, got 'big'", "it has no value in any column of the model"
+    assert [row["error"].partition(" (")[0] for row in rows] == ["", wrong, empty, ""]
+    assert printed.stderr.startswith(
+        "Note: 1 row without any value: line 4\n"
+        "onepeak: 2 of 4 could not be answered; their rows say why.\n"
+        f"  line 3: {wrong}\n"
+        f"  line 4: {empty}"
+    )
+    written = run(table_run().folder, tmp_path / "rows.csv", "--out", tmp_path / "answers.json", ON_CPU)
+    found = [json.loads(line) for line in (tmp_path / "answers.json").read_text().splitlines()]
+    assert written.stderr == f"{printed.stderr}answers: {tmp_path / 'answers.json'}\n"
+    assert found[1] == {**dict.fromkeys(found[0]), "line": 3, "error": wrong}
+
+
+def test_of_many_bad_rows_the_first_are_told_and_all_bad_is_exit_status_one(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n" + "".join(f"1,size {number}\n" for number in range(1200)))
+    result = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "onepeak: 1,200 of 1,200 could not be answered; their rows say why.\n"
+        "  line 2: `size` must be a number, got 'size 0'\n"
+        "  line 3: `size` must be a number, got 'size 1'\n"
+        "  line 4: `size` must be a number, got 'size 2'\n"
+        "  ... and 1,197 more\n"
+    )
+
+
+def test_a_parquet_file_is_as_forgiving(run, tmp_path):
+    frame = pandas.DataFrame({"tone": ["1", "dark"], "size": ["0.5", "big"], "id": [7, 8]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    result = run(table_run().folder, tmp_path / "rows.parquet", "--json", "--keep", "id", ON_CPU)
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert (first["row"], first["id"], first["error"]) == (1, 7, None)
+    assert (second["row"], second["id"], second["error"]) == (2, 8, "`size` must be a number, got 'big'")
+
+
+@pytest.mark.parametrize("flags", [("--keep", "id,note"), ("--keep", "id", "--keep", "note")])
+def test_columns_of_a_table_are_kept_beside_answers_and_errors(run, tmp_path, flags):
+    (tmp_path / "rows.csv").write_text(BAD_ROWS)
+    result = run(table_run().folder, tmp_path / "rows.csv", "--csv", *flags, ON_CPU)
+    header, *rows = csv.reader(io.StringIO(result.stdout))
+    assert header[:4] == ["line", "id", "note", "label"]
+    assert [row[:3] for row in rows] == [["2", "a1", "x"], ["3", "a2", "y"], ["4", "03", ""], ["5", "a4", "7"]]
+    plain = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU).stdout
+    assert [[row[0], *row[3:]] for row in (header, *rows)] == list(csv.reader(io.StringIO(plain)))
+
+
+def test_the_rows_of_a_table_have_flags_too(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,0.5\ndark,\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU, "--decide", "median", "--alpha", 0.4)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    said = load(table_run().folder).predict(tmp_path / "rows.csv", decide="median", alpha=0.4)
+    assert [(row["label"], row["lower"], row["upper"]) for row in rows] == [
+        (label, *ends) for label, ends in zip(said.labels.tolist(), said.intervals.tolist(), strict=True)
+    ]
