@@ -27,4 +27,5 @@ def test_a_training_whose_last_epoch_was_the_best_may_be_too_short():
 
 def test_one_of_the_first_epochs_is_told_in_place_of_what_would_follow_from_it():
     (doubt,) = doubts(result_of(0.5, best_epoch=1, epochs=60), 5)
-    assert doubt.startswith("epoch 2 of 60 was kept, by the validation mae: these figures are of a network that has")
+    assert doubt.startswith("epoch 2 of 60 was kept, by the validation mae: these are the figures of a network")
+    assert doubts(result_of(0.99, best_epoch=1, epochs=60), 5) == []  # learnt at once

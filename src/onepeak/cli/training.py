@@ -243,15 +243,14 @@ def train_watched(
 def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
     """Why the figures may say little of the method."""
     found, chance = [], side_order_chance(num_classes)
-    early = hardly_trained(result["best_epoch"], result["epochs"], result["selected_by"])
-    if early:
+    order, kept = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
+    if hardly_trained(kept, result["epochs"], result["selected_by"], order=order, chance=chance):
         found.append(
-            f"epoch {result['best_epoch'] + 1} of {result['epochs']} was kept, by the validation "
-            f"{result['selected_by']}: these figures are of a network that has hardly been trained. Another --select "
-            "(rps, last), another --lr or a stronger network may help"
+            f"epoch {kept + 1} of {result['epochs']} was kept, by the validation {result['selected_by']}: these are the "
+            "figures of a network that has hardly been trained. Another --select (rps, last), another --lr or a "
+            "stronger network may help"
         )
-    order = result["metrics"]["test"]["soi_predicted"]
-    if order <= chance < 1 and not early:  # with two classes every posterior has one peak
+    elif order <= chance < 1:  # with two classes every posterior has one peak
         found.append(
             f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
             f"method keeps no order. Which ones do: {in_documentation('choose')}"

@@ -77,8 +77,8 @@ def findings(
         paradoxical: The share of paradoxical predictions of each row; may be empty.
         variation: The distance of each row's posteriors from the true ones; may be empty.
     """
-    early = _hardly_trained_sentences(runs)
     chance = summary.loc[summary["metric"] == "soi_predicted", "chance"].max()
+    early = _hardly_trained_sentences(runs, chance)
     guessing = "" if np.isnan(chance) else f" (chance {percent(chance)})"
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, against=against)
@@ -114,17 +114,18 @@ def findings(
     return (*early, *found)
 
 
-def _hardly_trained_sentences(runs: Frame) -> list[str]:
-    """Of the rows most runs of which kept one of their first epochs: what stands there is no verdict on a method."""
+def _hardly_trained_sentences(runs: Frame, chance: float) -> list[str]:
+    """Of the rows most runs of which kept one of their first epochs, out of order: no verdict on a method."""
     found = []
     for label, own in runs.groupby("label", sort=False):
-        columns = (own["best_epoch"], own["epochs"], own["selected_by"])
-        early = sum(hardly_trained(*run) for run in zip(*columns, strict=True))
+        columns = (own["best_epoch"], own["epochs"], own["selected_by"], own["test_soi_predicted"])
+        early = sum(hardly_trained(*run, order=order, chance=chance) for *run, order in zip(*columns, strict=True))
         if 2 * early > len(own):
             found.append(
                 f"{spoken(str(label))} kept its first or second epoch in {early} of {len(own)} runs, by the validation "
-                f"{own['selected_by'].iloc[0]}: its figures are of networks that have hardly been trained, and no "
-                "verdict on it. Another --select (rps, last), another --lr or a stronger network may help."
+                f"{own['selected_by'].iloc[0]}, with no more order than chance: its figures are of networks that have "
+                "hardly been trained, and no verdict on it. Another --select (rps, last), another --lr or a stronger "
+                "network may help."
             )
     return found
 
