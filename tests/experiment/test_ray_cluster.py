@@ -1,5 +1,6 @@
 """Comparisons on a real cluster of two nodes; `compare_on_ray.py` makes them, once."""
 
+import hashlib
 import json
 
 import pytest
@@ -60,6 +61,14 @@ def test_the_command_trains_a_table_on_a_cluster_and_prints_nothing_of_rays(comp
     printed = json.loads(facts["command"]["printed"])
     assert {(row["method"], row["n"]) for row in printed["summary"] if row["metric"] == "mae"} == {("ce", 1)}
     assert (place / "table" / "runs" / "ce" / "split0-fold0" / "model.safetensors").exists()
+
+
+def test_a_network_of_the_users_own_is_trained_on_a_cluster(compared):
+    place, facts = compared
+    assert facts["own network"]["status"] == 0
+    known = json.loads((place / "own" / "runs" / "ce" / "split0-fold0" / "onepeak.json").read_text())
+    assert known["network"]["backbone"] == "nets_on_ray:wide"
+    assert known["backbone_source"] == hashlib.sha256((place / "nets_on_ray.py").read_bytes()).hexdigest()
 
 
 def test_control_c_ends_the_tasks_and_frees_their_runs(compared):

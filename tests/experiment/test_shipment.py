@@ -1,4 +1,7 @@
 import pickle
+import re
+import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,3 +74,20 @@ def test_builds_of_one_version_are_alike(opened, tmp_path):
     shipment = sent(opened)
     builds = {name: f"{version.partition('+')[0]}+cu999" for name, version in shipment.versions.items()}
     assert replace(shipment, versions=builds).unpack(Path(tmp_path), pieces=None) is not None
+
+
+@pytest.mark.bad_input
+def test_every_machine_must_have_the_same_file_of_the_users_own_backbone(opened, tmp_path, monkeypatch):
+    nets = tmp_path / "nets_to_send.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    nets.write_text("def maps():\n    from torch.nn import Identity\n\n    return Identity()\n")
+    shipment = sent(replace(opened, network=replace(opened.network, backbone="nets_to_send:maps")))
+    assert shipment.unpack(tmp_path, pieces=None).network.backbone == "nets_to_send:maps"
+    here = re.escape(socket.gethostname())
+    nets.write_text(nets.read_text() + "# changed\n")
+    with pytest.raises(InputError, match=f"the same file behind the backbone nets_to_send:maps, and {here} has anothe"):
+        shipment.unpack(tmp_path, pieces=None)
+    monkeypatch.delitem(sys.modules, "nets_to_send")
+    nets.unlink()
+    with pytest.raises(InputError, match=f"On {here}: `backbone` must name a module that can be imported"):
+        shipment.unpack(tmp_path, pieces=None)

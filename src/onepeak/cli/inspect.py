@@ -90,10 +90,19 @@ def _inspect_runs(
     place = folder if model is None and (folder / DESCRIPTION).is_file() else model
     if place is None:
         return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
+    from onepeak.networks.own_backbone import BackboneError
     from onepeak.serving import load
     from onepeak.serving.inspector.try_page import model_columns
 
-    loaded = load(place, device=device)
+    try:
+        loaded = load(place, device=device)
+    except BackboneError as error:
+        if model is not None:
+            raise
+        inspection.notes += (
+            f"Shown is what lies on disk, without a page to try the model and without evidence maps. {error}",
+        )
+        return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
     return create_app(loaded, token=token, extra_routers=[inspector_router(inspection, columns=model_columns(loaded))])
 
 

@@ -12,6 +12,7 @@ from onepeak.data.store.index import StoreIndex
 from onepeak.data.store.transfer import folder_of_sent, same_store, store_of_pieces
 from onepeak.errors import InputError
 from onepeak.experiment.opened import Opened
+from onepeak.networks.own_backbone import source_digest
 from onepeak.training.run import versions
 
 Pieces: TypeAlias = Callable[[], Iterable[bytes]]
@@ -31,6 +32,8 @@ class Shipment:
     """Name and content of the file of first weights."""
     versions: dict[str, str]
     """Of the libraries here; with others the results would not be the same."""
+    backbone_source: str | None
+    """A hash of the file of a backbone of the user's own, which does not travel."""
 
     def unpack(self, folder: Path, *, pieces: Pieces | None) -> Opened | None:
         """The experiment as it was, on the machine that this is called on.
@@ -43,10 +46,11 @@ class Shipment:
             The experiment; None where it cannot be whole without the pieces.
 
         Raises:
-            InputError: Other versions of the libraries are installed here.
+            InputError: Other versions of the libraries are installed here, or another file of the user's own backbone.
         """
         _check_versions(self.versions, versions())
         opened: Opened = pickle.loads(self.opened)
+        _check_backbone(opened.network.backbone, self.backbone_source)
         if self.store_index is not None:
             store = self._store(pieces)
             if store is None:
@@ -82,7 +86,20 @@ def pack(opened: Opened) -> Shipment:
         store_index=None if store is None else store.index,
         weights=None if weights is None else (weights.name, weights.read_bytes()),
         versions=versions(),
+        backbone_source=source_digest(opened.network.backbone),
     )
+
+
+def _check_backbone(backbone: str, wanted: str | None) -> None:
+    try:
+        found = source_digest(backbone)
+    except InputError as error:
+        raise InputError(f"On {socket.gethostname()}: {error}") from error
+    if found != wanted:
+        raise InputError(
+            f"Every machine must have the same file behind the backbone {backbone}, and {socket.gethostname()} has "
+            "another: install the same there and here."
+        )
 
 
 def _check_versions(wanted: dict[str, str], found: dict[str, str]) -> None:

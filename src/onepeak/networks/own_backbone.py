@@ -20,6 +20,10 @@ _SIDES = (224, 32, 28, 64, 96, 128, 256, 299, 384)
 """Of the picture that is sent through to see what comes out: most networks take any, some one alone."""
 
 
+class BackboneError(InputError):
+    """A backbone of the user's own cannot be had: it is not trusted, not there, or no backbone."""
+
+
 def is_own(backbone: str) -> bool:
     """Whether a backbone's name is the place of the user's own: no name of timm has a colon.
 
@@ -68,12 +72,12 @@ def _made(place: str, arguments: tuple[int, ...]) -> nn.Module:
     try:
         made = make(*arguments)
     except Exception as error:  # whatever the user's code may raise
-        raise InputError(
+        raise BackboneError(
             f"`backbone` must be made by {place}({', '.join(map(str, arguments))}), which failed with "
             f"{type(error).__name__}: {first_line(error)}"
         ) from error
     if not isinstance(made, nn.Module):
-        raise InputError(f"`backbone` {place!r} must give a torch module, got {type(made).__name__}.")
+        raise BackboneError(f"`backbone` {place!r} must give a torch module, got {type(made).__name__}.")
     return made
 
 
@@ -88,7 +92,7 @@ def _looked_at(model: nn.Module, place: str, num_features: int | None) -> Tensor
             raise
         except Exception as error:  # whatever the user's code may raise
             failed.append(error)
-    raise InputError(
+    raise BackboneError(
         f"`backbone` {place!r} must take a batch of shape {shapes[0]}, and failed with {type(failed[0]).__name__}: "
         f"{first_line(failed[0])}"
     ) from failed[0]
@@ -103,7 +107,7 @@ def maker(place: str) -> Callable[..., Any]:
     """
     module_name, _, name = place.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), name)):
-        raise InputError(
+        raise BackboneError(
             f"`backbone` must be a name of timm, or name a class or function as package.module:name (no path, no .py), "
             f"got {place!r}."
         )
@@ -111,13 +115,13 @@ def maker(place: str) -> Callable[..., Any]:
         with _current_folder():
             module = importlib.import_module(module_name)
     except Exception as error:  # whatever the user's code may raise
-        raise InputError(
+        raise BackboneError(
             f"`backbone` must name a module that can be imported, got {place!r}: {type(error).__name__}: "
             f"{first_line(error)}. It is looked for among what is installed and in the current folder."
         ) from error
     found = getattr(module, name, None)
     if not callable(found):
-        raise InputError(f"`backbone` must name a class or function of {module_name}, which has no {name!r}.")
+        raise BackboneError(f"`backbone` must name a class or function of {module_name}, which has no {name!r}.")
     return found  # type: ignore[no-any-return]
 
 
@@ -128,20 +132,20 @@ def check_trusted(backbone: str) -> None:
     for.
 
     Raises:
-        InputError: The module is not among those of the environment variable ONEPEAK_TRUST, separated by commas.
+        BackboneError: The module is not among those of the environment variable ONEPEAK_TRUST, separated by commas.
 
     Example:
         >>> check_trusted("resnet18")
         >>> check_trusted("nets:Wide")
         Traceback (most recent call last):
-        onepeak.errors.InputError: The model runs the code of the module 'nets'. If you trust that, set ... variable ...
+        onepeak.networks.own_backbone.BackboneError: The model runs the code of the module 'nets'. If you trust ...
     """
     module_name = backbone.partition(":")[0]
     trusted = {name.strip() for name in os.environ.get(TRUST, "").split(",")}
     if is_own(backbone) and module_name not in trusted:
-        raise InputError(
+        raise BackboneError(
             f"The model runs the code of the module {module_name!r}. If you trust that, set the environment variable "
-            f"{TRUST}={module_name} and try again."
+            f"{TRUST}={module_name} and start again."
         )
 
 

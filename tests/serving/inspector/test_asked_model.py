@@ -37,7 +37,7 @@ def test_a_models_answers_to_data_are_those_of_predict_and_of_the_run_that_made_
     )
     assert (said.raw, before.raw) == (False, True)
     assert (said.predicted, said.interval, said.soi) == (before.predicted, before.interval, before.soi)
-    assert now.answers[0].evidence
+    assert not now.answers[0].no_evidence
     assert overview_page(shown, shell(shown, can_try=True)).measured.startswith("On all of the data")
 
 
@@ -79,4 +79,4 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
     assert page.entries[3].features == {"age": "23", "tone": "pale", "dose": "-197"}
     said = model.predict(path)
     assert np.array([entry.probs for entry in page.entries]) == pytest.approx(said.probs.numpy(), abs=2e-5)
-    assert not shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].evidence
+    assert shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].no_evidence == "There are no pictures."

@@ -1,4 +1,5 @@
 import io
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch import nn
 
 import onepeak
 from onepeak.data.batches import normalise
+from onepeak.data.resize import Resize
 from onepeak.networks import NetworkSettings, build_network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.serving import load
@@ -70,25 +72,64 @@ class PooledAway(nn.Sequential):
         super().__init__(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
 
-def test_features_of_pictures_have_no_evidence_and_code_that_is_not_trusted_is_not_run(compared, tmp_path, monkeypatch):
-    settings = NetworkSettings(backbone=f"{__name__}:PooledAway")
-    network = build_network(onepeak.method("ce", num_classes=3), settings, seed=0)
-    known = {"classes": ("a", "b", "c"), "method": "ce", "variant": "corrected", "method_settings": {}, "table": None}
-    description = ModelDescription(
-        **known, network=settings, resize=None, backbone_source=source_digest(settings.backbone)
-    )
-    save_model(tmp_path, description, network.state_dict())
-    run = replace(find_runs(compared).runs[0], folder=tmp_path)
-    maps = EvidenceMaps()
-    assert not maps.there_are(run)
-    assert not maps._models
+class Maps(nn.Conv2d):
+    def __init__(self):
+        super().__init__(3, 4, 3)
+
+
+@pytest.fixture
+def run_of(compared, tmp_path):
+    """Makes the run of a model around a network of this file."""
+
+    def make(name):
+        settings = NetworkSettings(backbone=f"{__name__}:{name}")
+        network = build_network(onepeak.method("ce", num_classes=3), settings, seed=0)
+        description = ModelDescription(
+            classes=("a", "b", "c"),
+            method="ce",
+            variant="corrected",
+            method_settings={},
+            table=None,
+            network=settings,
+            resize=Resize(scale=1.0),
+            backbone_source=source_digest(settings.backbone),
+        )
+        save_model(tmp_path / name, description, network.state_dict())
+        return replace(find_runs(compared).runs[0], folder=tmp_path / name)
+
+    return make
+
+
+def test_what_a_network_of_somebodys_own_lacks_is_told(run_of, monkeypatch):
     monkeypatch.setenv("ONEPEAK_TRUST", __name__)
     maps = EvidenceMaps()
-    assert not maps.there_are(run)
-    assert maps._models
+    assert maps.missing(run_of("PooledAway")) == "Its network gives features, not maps."
+    assert maps.missing(run_of("Maps")) == ""
+    assert not maps._models  # to know it, no weights are loaded
+    shown = pixels(maps.png(run_of("Maps"), Image.new("RGB", (32, 32)), 1))
+    assert shown.shape == (512, 512, 4)
+
+
+def test_code_that_is_not_trusted_or_not_there_is_not_run_and_that_is_told(run_of, monkeypatch):
+    run = run_of("Maps")
+    made = []
+    monkeypatch.setattr(Maps, "__init__", lambda _: made.append(1))
+    assert f"set the environment variable ONEPEAK_TRUST={__name__}" in EvidenceMaps().missing(run)
+    assert not made
+    monkeypatch.setenv("ONEPEAK_TRUST", __name__)
+    monkeypatch.delattr(sys.modules[__name__], "Maps")
+    assert "must name a class or function of" in EvidenceMaps().missing(run)
 
 
 def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared):
     maps = EvidenceMaps()
-    assert all(maps.there_are(run) for run in find_runs(compared).runs)
+    assert [maps.missing(run) for run in find_runs(compared).runs] == [""] * 4
     assert not maps._models
+
+
+def test_a_model_that_is_gone_or_damaged_is_told(run_of):
+    run = run_of("Maps")
+    (run.folder / "onepeak.json").write_text("{")
+    assert "must be a description that onepeak wrote" in EvidenceMaps().missing(run)
+    (run.folder / "model.safetensors").unlink()
+    assert EvidenceMaps().missing(run) == "This run kept no model."

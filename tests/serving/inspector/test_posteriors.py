@@ -48,7 +48,7 @@ def test_out_of_order_classes_are_told_from_logarithms_not_from_rounded_probabil
 def test_one_sample_has_the_answer_of_every_method_and_all_its_parts(posteriors):
     sample = posteriors.sample("0-0", 40, CE)
     assert [each.row for each in sample.answers] == ["ce", "elb"]
-    assert all(each.evidence for each in sample.answers)
+    assert [each.no_evidence for each in sample.answers] == ["", ""]
     assert sample.parts == ("0-0", "1-0")
     assert sample.truth == biopsies(60, size=32).labels[40]
     assert sample.name.endswith("040.png")
@@ -100,7 +100,7 @@ def test_evidence_is_there_only_with_a_model_and_a_picture(posteriors, compared,
     write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1)
     without = open_inspection(tmp_path).posteriors
     assert without.evidence("ce", "0-0", 0, 2) is None
-    assert not without.sample("0-0", 0, CE).answers[0].evidence
+    assert without.sample("0-0", 0, CE).answers[0].no_evidence == "There are no pictures."
 
 
 def test_the_true_posterior_is_shown_where_it_is_known(tmp_path):

@@ -11,8 +11,7 @@ import torch
 from onepeak._extras import require
 from onepeak.data.pillow import Image
 from onepeak.errors import InputError
-from onepeak.networks.head import MapHead
-from onepeak.networks.own_backbone import is_own
+from onepeak.networks.own_backbone import OwnBackbone, check_trusted, is_own
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.model import Model, load
 from onepeak.training.model_files import WEIGHTS, load_description
@@ -28,27 +27,21 @@ class EvidenceMaps:
 
     def __init__(self) -> None:
         self._models: dict[str, Model] = {}
-        self._there: dict[str, bool] = {}
+        self._missing: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def there_are(self, run: Run) -> bool:
-        """Whether the model of a run can say where its answers come from.
-
-        A backbone of somebody's own may give no maps, or not be trusted.
-        """
-        key = str(run.folder)
-        if key not in self._there:
-            self._there[key] = (run.folder / WEIGHTS).is_file() and self._gives_maps(run)
-        return self._there[key]
-
-    def _gives_maps(self, run: Run) -> bool:
+    def missing(self, run: Run) -> str:
+        """Why the model of a run cannot say where its answers come from; empty where it can."""
+        if not (run.folder / WEIGHTS).is_file():
+            return "This run kept no model."
         try:
-            if not is_own(load_description(run.folder).network.backbone):
-                return True
-            with self._lock:
-                return isinstance(self._model(run).network.head, MapHead)
-        except InputError:  # it cannot be loaded
-            return False
+            backbone = load_description(run.folder).network.backbone
+        except InputError as error:
+            return str(error)
+        with self._lock:
+            if backbone not in self._missing:
+                self._missing[backbone] = _missing_of(backbone)
+            return self._missing[backbone]
 
     def png(self, run: Run, picture: Image.Image, label: int) -> bytes:
         """The evidence for one class of a picture, transparent where there is little.
@@ -73,6 +66,17 @@ class EvidenceMaps:
                 self._models.pop(next(iter(self._models)))
             self._models[key] = load(run.folder)
         return self._models[key]
+
+
+def _missing_of(backbone: str) -> str:
+    """Backbones of onepeak and timm all give maps; one of somebody's own may not, or may not be had."""
+    if not is_own(backbone):
+        return ""
+    try:
+        check_trusted(backbone)
+        return "" if OwnBackbone(backbone).gives_maps else "Its network gives features, not maps."
+    except InputError as error:
+        return str(error)
 
 
 def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int]) -> bytes:

@@ -48,8 +48,8 @@ class MethodAnswer:
 
     row: str
     answer: Answer
-    evidence: bool
-    """Whether its model can show where the class comes from."""
+    no_evidence: str
+    """Why its model cannot show where the class comes from; empty where it can."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,8 +36,8 @@ function showSample(chosen) {
   const note = byId("seen-note");
   if (found.kind === "pictures") {
     const query = new URLSearchParams({method: chosen.row, label: chosen.answer.predicted});
-    note.textContent = chosen.evidence ? "" : "No evidence map: this run kept no model.";
-    showPicture(`/picture/${part}/${item}`, chosen.evidence ? element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}) : null, found.name,
+    note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
+    showPicture(`/picture/${part}/${item}`, chosen.no_evidence ? null : element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}), found.name,
       () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; });
   } else if (found.kind === "rows") {
     byId("seen").replaceChildren(features(found.features, "row large"));
