@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onepeak.data.features import encode_features, encode_like
+from onepeak.data.features import encode_features, encode_like, feature_faults
 from onepeak.errors import InputError
 
 
@@ -132,3 +132,24 @@ def test_a_table_that_lacks_a_column_or_has_text_for_numbers_is_refused():
         encode_like(pd.DataFrame({"m": [1]}), columns=["n"], categories={})
     with pytest.raises(InputError, match="The column 'n' must be numbers, it holds text"):
         encode_like(pd.DataFrame({"n": ["a"]}), columns=["n"], categories={})
+
+
+def test_a_count_of_rows_is_one_though_rows_were_left_out_of_the_table():
+    kept = [*range(4), *range(6, 20)]
+    frame = pd.DataFrame(
+        {"id": [place + 1 for place in kept], "x": np.linspace(0, 1, len(kept)), "n": range(len(kept))}
+    )
+    rows, notes = encode_features(frame, places=kept)
+    assert rows.columns == ("x", "n")
+    assert "left out, as a count of the rows: id" in notes
+
+
+def test_faults_are_told_of_every_column():
+    dates = [datetime.datetime(2020, 1, 1)] * 3
+    frame = pd.DataFrame({"x": [1.0, np.inf, 2.0], "when": dates, "tone": ["a", "b", "c"], "y": [1e300, None, -1e300]})
+    infinite, kind, large = feature_faults(frame.set_index(pd.Index([5, 6, 7])))
+    assert (infinite.places, infinite.reason) == ((1,), "infinite or too large in 'x'")
+    assert infinite.sentence.endswith("1 row does not: 6")
+    assert kind.places == ()
+    assert "the column 'when' holds datetime64" in kind.sentence
+    assert (large.places, large.sentence[-4:]) == ((0, 2), "5, 7")

@@ -55,8 +55,71 @@ def test_labels_and_groups_of_missing_pictures_are_left_out_with_them(plant):
     assert data.items.paths == ("a.jpg", "c.jpg")
     assert data.labels.tolist() == [0, 1]
     assert data.groups == ("p", "q")
-    assert data.num_missing == 1
-    assert data.take([0]).num_missing == 1
+    assert data.num_left_out == 1
+    assert data.take([0]).num_left_out == 1
+
+
+BAD = pd.DataFrame(
+    {
+        "x": [1.0, np.inf, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+        "label": ["a", "b", "b", None, "c", "a", "b", "a"],
+        "group": ["p", "q", "r", "s", "t", None, "u", "v"],
+    },
+    index=[2, 3, 3, 4, 5, 6, 7, 8],
+)
+
+
+def test_rows_left_out_of_a_table_take_labels_and_groups_along():
+    data = from_frame(BAD, order="a,b", skip_bad=True)
+    assert data.items.values.tolist() == [[1.0], [3.0], [7.0], [8.0]]
+    assert (data.labels.tolist(), data.groups, data.num_left_out) == ([0, 1, 1, 0], ("p", "r", "u", "v"), 4)
+    assert data.notes[0] == (
+        "left out 4 of 8 rows: infinite or too large in 'x' (row 3); no label (row 4); "
+        "a label that the order lacks, 'c' (row 5); no group in 'group' (row 6)"
+    )
+
+
+@pytest.mark.bad_input
+def test_all_bad_cells_are_told_at_once():
+    with pytest.raises(InputError) as caught:
+        from_frame(BAD, order="a,b")
+    assert str(caught.value) == (
+        "4 of 8 rows cannot be used as they are:\n"
+        "  The column 'x' must be finite and fit into float32, 1 row does not: 3. Correct these cells, or empty them: "
+        "what is missing is filled in.\n"
+        "  Every item must have a label, 1 item of 8 has none: row 4. Fill them in.\n"
+        "  `order` must name every label of the data, it lacks 'c' (1 item, row 5). It names a, b.\n"
+        "  Every row must have a group, 1 row has none in 'group': 6. Give each that belongs to no other a name of its "
+        "own.\n"
+        "Or leave the rows out with skip_bad=True."
+    )
+
+
+@pytest.mark.bad_input
+def test_an_order_that_is_missing_is_told_with_bad_cells():
+    with pytest.raises(InputError, match=r"(?s)1 row does not: 3\. .*The order of the labels is not known"):
+        from_frame(BAD)
+    with pytest.raises(InputError, match=r"^The order of the labels is not known"):  # and is guessed from no rest
+        from_frame(BAD, skip_bad=True)
+
+
+@pytest.mark.bad_input
+def test_rows_of_a_list_without_a_path_or_label_are_told_with_missing_pictures(plant):
+    paths = ["a.jpg", None, "c.jpg", "gone.jpg", "e.jpg", "f.jpg"]
+    frame = pd.DataFrame({"path": paths, "label": [0, 1, None, 1, 0, 1], "age": [1, 2, 3, 4, 5, np.inf]})
+    root = plant("a.jpg", "c.jpg", "e.jpg", "f.jpg")
+    with pytest.raises(InputError) as caught:
+        from_frame(frame, root=root)
+    heading, unnamed, label, gone, _ = str(caught.value).splitlines()
+    assert heading == "2 of 6 rows cannot be used as they are:"
+    assert "Every row must have a `path`, 1 row without one: 1." in unnamed
+    assert "1 item of 6 has none: row 2." in label
+    assert "1 of 5 pictures does not exist" in gone
+    data = from_frame(frame, root=root, skip_bad=True)
+    assert data.items.paths == ("a.jpg", "e.jpg", "f.jpg")  # columns that are not read have no bad cells
+    assert (data.labels.tolist(), data.num_left_out) == ([0, 0, 1], 3)
+    assert data.notes[0] == "left out 2 of 6 rows: no `path` (row 1); no label (row 2)"
+    assert "left out 1 picture of the list that cannot be found: gone.jpg (row 3)" in data.notes
 
 
 @pytest.mark.parametrize("column", ["patient", "Patient_ID", "PatientID", "case no", "slide", "ID"])

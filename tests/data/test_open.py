@@ -97,6 +97,61 @@ def test_a_known_set_is_opened_by_its_name(plant):
     assert data.name == "fgnet"
 
 
+def bad_table(write, name="bad.csv", *, without=()):
+    """Sixty rows, five of which are bad in one way each, and one in two."""
+    rows = [f"{n},{n % 7 / 4},{'mild' if n % 2 else 'severe'}" for n in range(100, 160)]
+    rows[3] = "1O3,0.5,mild"
+    rows[7] = "107,0.5"
+    rows[11] = "111,0,5,mild"
+    rows[20] = "120,1.5,"
+    rows[21] = "121,1.5,Mild"
+    rows[33] = "133,inf,"
+    kept = [row for place, row in enumerate(rows) if place not in without]
+    return write(name, "\n".join(["age,size,grade", *kept, ",,", ""]))
+
+
+def test_bad_rows_are_left_out_as_if_they_had_been_deleted(write):
+    data = open_data(bad_table(write), label="grade", order="mild,severe", skip_bad=True)
+    clean = open_data(bad_table(write, "clean.csv", without=(3, 7, 11, 20, 21, 33)), label="grade", order="mild,severe")
+    assert data.items.columns == clean.items.columns == ("age", "size")
+    assert data.items.values.tolist() == clean.items.values.tolist()
+    assert data.labels.tolist() == clean.labels.tolist()
+    assert (len(data), data.num_left_out, clean.num_left_out) == (54, 6, 0)
+    assert data.notes == (
+        "left out 6 of 60 rows: other fields than the header has (rows 9, 13); no number in 'age' (row 5); "
+        "infinite or too large in 'size' (row 35); no label (rows 22, 35); a label that the order lacks, 'Mild' "
+        "(row 23)",
+        *clean.notes,
+    )
+
+
+@pytest.mark.bad_input
+def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
+    path = bad_table(write)
+    with pytest.raises(InputError) as caught:
+        open_data(path, label="grade", order="mild,severe")
+    assert str(caught.value) == (
+        f"{path}: 6 of 60 rows cannot be used as they are:\n"
+        "  Every row must have 3 fields, as the header has, 2 rows have not: row 9 (2), row 13 (4). Correct them.\n"
+        "  The column 'age' is numbers but for 1 row: '1O3' (row 5). Correct these cells, or empty them: what is "
+        "missing is filled in.\n"
+        "  The column 'size' must be finite and fit into float32, 1 row does not: 35. Correct these cells, or empty "
+        "them: what is missing is filled in.\n"
+        "  Every item must have a label, 2 items of 58 have none: rows 22, 35. Fill them in.\n"
+        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23). It names mild, severe.\n"
+        'Or leave the rows out with skip_bad=True. (See "Your table" in the documentation)'
+    )
+
+
+@pytest.mark.bad_input
+def test_a_table_that_is_mostly_bad_is_refused_whatever_may_be_left_out(write):
+    path = write("a.csv", "x,label\n1,1\n2,\n3,2\n4, \n5,NA\n")
+    with pytest.raises(
+        InputError, match=r"rows 3, 5, 6\. Fill them in\. With 3 of 5 rows, more than half, it is not enough"
+    ):
+        open_data(path, skip_bad=True)
+
+
 @pytest.mark.bad_input
 def test_a_path_that_is_not_there_suggests_known_names():
     with pytest.raises(InputError) as caught:

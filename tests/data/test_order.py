@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.data.order import order_labels
+from onepeak.data.order import label_faults, order_labels
 from onepeak.errors import InputError
 
 
@@ -137,3 +137,25 @@ def test_rows_of_missing_labels_have_the_names_given():
 def test_the_flag_is_named_only_where_there_is_one():
     with pytest.raises(InputError, match="Give `classes`, lowest first"):
         order_labels(["a", "b"], argument="classes")
+
+
+def test_labels_without_a_place_are_told_by_their_rows():
+    found = ["a", None, "C", "NA", "b", "x", "C"]
+    missing, unnamed = label_faults(found, order="a,b,c", rows=range(10, 17))
+    assert (missing.places, unnamed.places) == ((1, 3), (2, 6, 5))
+    assert missing.sentence == "Every item must have a label, 2 items of 7 have none: rows 11, 13"
+    assert unnamed.sentence == (
+        "`order` must name every label of the data, it lacks 'C' (2 items, rows 12, 16; is 'c' meant for it?), "
+        "'x' (1 item, row 15). It names a, b, c"
+    )
+    assert unnamed.reason == "a label that the order lacks, 'C', 'x'"
+
+
+def test_a_class_called_like_nothing_is_no_missing_label():
+    assert label_faults(["NA", "low"], order="NA,low", rows=[2, 3]) == []
+    assert [fault.places for fault in label_faults(["NA", "low"], rows=[2, 3])] == [(0,)]
+
+
+def test_where_all_labels_are_missing_no_row_is_named():
+    (fault,) = label_faults(["", None], order="a,b", rows=[2, 3])
+    assert (fault.places, fault.sentence) == ((0, 1), "There are no labels: every one is missing")

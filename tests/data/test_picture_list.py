@@ -1,6 +1,6 @@
 import pytest
 
-from onepeak.data.picture_list import check_pictures
+from onepeak.data.picture_list import check_pictures, unnamed_pictures
 from onepeak.errors import InputError
 
 WAY_OUT = "Say where they lie with `root` (--root), or leave them out with skip_bad=True."
@@ -62,3 +62,10 @@ def test_a_picture_listed_twice_is_refused_with_its_rows(plant):
 def test_a_row_without_a_path_is_refused(plant):
     with pytest.raises(InputError, match="Every row must have a `path`, 2 rows without one: 3, 4"):
         check_pictures(["a.jpg", " ", None], root=plant("a.jpg"), rows=[2, 3, 4])
+
+
+def test_rows_without_a_path_are_told_by_their_names():
+    fault = unnamed_pictures(["a.jpg", None, " ", float("nan")], rows=[2, 3, 4, 5], column="scan")
+    assert fault.places == (1, 2, 3)
+    assert fault.sentence == "Every row must have a `scan`, 3 rows without one: 3, 4, 5"
+    assert unnamed_pictures(["a.jpg"], rows=[2]) is None

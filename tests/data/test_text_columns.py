@@ -3,11 +3,19 @@ import pandas as pd
 import pytest
 
 from onepeak.data.text_columns import typed
-from onepeak.errors import InputError
 
 
 def column(*texts):
-    return typed(pd.DataFrame({"x": texts}, dtype=object))["x"]
+    frame, faults = typed(pd.DataFrame({"x": texts}, dtype=object))
+    assert faults == ()
+    return frame["x"]
+
+
+def fault_of(*texts):
+    frame, (fault,) = typed(pd.DataFrame({"x": texts, "y": range(len(texts))}, dtype=object))
+    assert frame["x"].dtype == float
+    assert frame["x"].iloc[list(fault.places)].isna().all()
+    return fault
 
 
 def test_numbers_in_any_notation_are_numbers():
@@ -37,18 +45,32 @@ def test_a_column_without_a_value_is_all_missing():
 
 
 def test_columns_to_leave_alone_stay_text():
-    frame = typed(pd.DataFrame({"label": ["01", "NA"], "x": ["01", "NA"]}, dtype=object), as_text=("label",))
+    frame, _ = typed(pd.DataFrame({"label": ["01", "NA"], "x": ["01", "NA"]}, dtype=object), as_text=("label",))
     assert frame["label"].tolist() == ["01", "NA"]
     assert frame["x"][0] == 1
 
 
-@pytest.mark.bad_input
-def test_a_slip_in_a_column_of_numbers_is_no_category():
-    with pytest.raises(InputError, match=r"The column 'x' is numbers but for 1 row: '12O' \(row 40\)"):
-        column(*map(str, range(40)), "12O")
+def test_a_slip_in_a_column_of_numbers_is_a_fault_and_no_category():
+    fault = fault_of(*map(str, range(40)), "12O", "", "x")
+    assert fault.places == (40, 42)
+    assert fault.sentence == "The column 'x' is numbers but for 2 rows: '12O' (row 40), 'x' (row 42)"
 
 
-@pytest.mark.bad_input
-def test_decimal_commas_are_refused():
-    with pytest.raises(InputError, match="The column 'x' has numbers with a decimal comma, such as 1,5"):
-        column("1,5", "2", "3,25")
+def test_of_many_slips_the_first_are_shown():
+    fault = fault_of(*map(str, range(400)), *"abcdefghi")
+    assert fault.sentence.endswith(
+        "9 rows: 'a' (row 400), 'b' (row 401), 'c' (row 402), 'd' (row 403), 'e' (row 404) and 4 more"
+    )
+
+
+def test_a_few_decimal_commas_are_slips_of_their_rows():
+    fault = fault_of(*["1"] * 20, "2,5")
+    assert fault.places == (20,)
+    assert "1 row: '2,5' (row 20)" in fault.sentence
+    assert fault.advice == "Write numbers with a point, not with a comma"
+
+
+def test_many_decimal_commas_are_a_fault_of_the_column():
+    fault = fault_of("1,5", "2", "3,25")
+    assert fault.places == ()
+    assert fault.sentence == "The column 'x' has numbers with a decimal comma, such as 1,5"

@@ -55,7 +55,7 @@ def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_p
     assert prepared.manifest.items.paths == ("0.png", "1.png", "3.png", "4.png", "5.png")
     assert prepared.manifest.labels.tolist() == [0, 1, 3, 0, 1]
     assert len(prepared.digests) == 5
-    grouped = replace(manifest, groups=tuple("aabbcc"), group_column="patient", num_missing=2)
+    grouped = replace(manifest, groups=tuple("aabbcc"), group_column="patient", num_left_out=2)
     again = prepare(grouped, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
     assert again.counts == {"items": 5, "groups": 3, "group_column": "patient", "left_out": 3}
 

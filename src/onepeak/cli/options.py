@@ -60,7 +60,10 @@ Token = Annotated[
     str | None,
     typer.Option("--token", envvar="ONEPEAK_TOKEN", help="The secret that every request must bring."),
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that are missing or cannot be read.")]
+SkipBad = Annotated[
+    bool,
+    typer.Option("--skip-bad", help="Leave out rows with bad cells, and pictures that are missing or cannot be read."),
+]
 Cache = Annotated[
     Path | None,
     typer.Option("--cache", help="Folder for decoded pictures; $ONEPEAK_CACHE or ~/.cache/onepeak if left out."),

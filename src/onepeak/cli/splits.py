@@ -36,7 +36,7 @@ def splits(
     num_folds: options.Folds = None,
     seed: Annotated[int, typer.Option(help="Another seed is another series.")] = 0,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out pictures that are missing; none is decoded here.")
+        bool, typer.Option("--skip-bad", help="Leave out rows with bad cells and missing pictures; none is decoded.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Save the splits: a file that ends in .csv or .json.")] = None,
     as_json: Annotated[

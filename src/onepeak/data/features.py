@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._extras import require
+from onepeak.data.faults import CORRECT, FEW, Fault
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
@@ -20,7 +21,28 @@ _FEW = 10
 """In a table of no more rows than this every column can look like an identifier."""
 
 
-def encode_features(frame: Frame) -> tuple[FeatureRows, tuple[str, ...]]:
+def feature_faults(frame: Frame) -> list[Fault]:
+    """Columns of a kind that no feature can have, and numbers that are infinite or too large for float32.
+
+    Args:
+        frame: Only the columns that are features.
+
+    Example:
+        >>> import pandas
+        >>> feature_faults(pandas.DataFrame({"n": [1.0, 1e300]}))[0].sentence
+        "The column 'n' must be finite and fit into float32, 1 row does not: 1"
+    """
+    faults = []
+    for name in frame.columns:
+        try:
+            fault = _infinite(frame[name]) if _kind(frame[name]) == "number" else None
+        except InputError as error:
+            fault = Fault(places=(), sentence=str(error).removesuffix("."))
+        faults += [] if fault is None else [fault]
+    return faults
+
+
+def encode_features(frame: Frame, *, places: Sequence[int] | None = None) -> tuple[FeatureRows, tuple[str, ...]]:
     """Numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
 
     Left out, with a note: text that is different in more than half of the rows (an identifier or free text), and a
@@ -28,6 +50,7 @@ def encode_features(frame: Frame) -> tuple[FeatureRows, tuple[str, ...]]:
 
     Args:
         frame: Only the columns that are features.
+        places: The positions of these rows in the table they come from, where others were left out of it.
 
     Returns:
         The rows, and notes on what was left out or looks odd.
@@ -41,7 +64,8 @@ def encode_features(frame: Frame) -> tuple[FeatureRows, tuple[str, ...]]:
     kinds = {name: _kind(frame[name]) for name in frame.columns}
     notes: list[str] = []
     unique = [name for name, kind in kinds.items() if kind == "category" and _is_identifier(frame[name])]
-    counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name])]
+    at = np.arange(len(frame)) if places is None else np.asarray(places)
+    counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], at)]
     _refuse_paths(frame, unique)
     if unique:
         notes.append(f"left out, as text that hardly repeats: {listed(unique)}")
@@ -115,18 +139,33 @@ def _kind(column: Column) -> Kind:
 
 def _numbers(column: Column) -> npt.NDArray[np.float64]:
     """Finite numbers, NaN where missing."""
-    pandas = require("pandas", extra="data", purpose="A table")
     if _kind(column) != "number":
         raise InputError(f"The column {column.name!r} must be numbers, it holds text.")
+    fault = _infinite(column)
+    if fault is not None:
+        raise InputError(f"{fault.sentence}.")
+    return _values(column)
+
+
+def _infinite(column: Column) -> Fault | None:
+    with np.errstate(over="ignore"):  # what float32, the network's numbers, cannot hold is what is looked for
+        infinite = np.flatnonzero(np.isinf(_values(column).astype(np.float32))).tolist()
+    if not infinite:
+        return None
+    rows = listed((column.index[place] for place in infinite), limit=FEW)
+    return Fault(
+        places=tuple(infinite),
+        sentence=f"The column {column.name!r} must be finite and fit into float32, "
+        f"{counted(len(infinite), 'row')} {'does' if len(infinite) == 1 else 'do'} not: {rows}",
+        advice=CORRECT,
+        reason=f"infinite or too large in {column.name!r}",
+    )
+
+
+def _values(column: Column) -> npt.NDArray[np.float64]:
+    pandas = require("pandas", extra="data", purpose="A table")
     values: npt.NDArray[np.float64]
     values = pandas.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    with np.errstate(over="ignore"):  # what float32, the network's numbers, cannot hold is reported just below
-        infinite = column.index[np.isinf(values.astype(np.float32))].tolist()
-    if infinite:
-        raise InputError(
-            f"The column {column.name!r} must be finite and fit into float32, "
-            f"{counted(len(infinite), 'row')} {'does' if len(infinite) == 1 else 'do'} not: {listed(infinite)}."
-        )
     return values
 
 
@@ -144,11 +183,11 @@ def _is_identifier(column: Column) -> bool:
     return len(present) > _FEW and int(present.nunique()) > len(present) // 2
 
 
-def _counts_the_rows(column: Column) -> bool:
+def _counts_the_rows(column: Column, places: npt.NDArray[np.int64]) -> bool:
     if len(column) <= _FEW or column.isna().any():
         return False
-    values = column.to_numpy(dtype=np.float64)
-    return bool(values[0] in (0, 1) and (np.diff(values) == 1).all())
+    first = column.to_numpy(dtype=np.float64) - places
+    return bool(first[0] in (0, 1) and (first == first[0]).all())
 
 
 def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:

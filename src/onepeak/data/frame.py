@@ -3,17 +3,19 @@
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onepeak._extras import require
 from onepeak._registry import unknown_name
 from onepeak.data.declared_order import Order
-from onepeak.data.features import encode_features
+from onepeak.data.faults import FEW, Fault, rows_without
+from onepeak.data.features import encode_features, feature_faults
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import Items, Manifest
-from onepeak.data.order import OrderedLabels, order_labels
-from onepeak.data.picture_list import check_pictures
+from onepeak.data.order import label_faults, order_labels
+from onepeak.data.picture_list import check_pictures, unnamed_pictures
 from onepeak.errors import InputError
 
 PATH = "path"
@@ -31,13 +33,14 @@ def from_frame(
     path: str | None = None,
     root: str | Path | None = None,
     skip_bad: bool = False,
+    faults: Sequence[Fault] = (),
     name: str = "frame",
 ) -> Manifest:
     """Makes a data set of a pandas DataFrame.
 
     With a column of paths the rows are pictures (path, label, group; other columns are left out). Without one every
     column but label and group is a feature: numbers as float64, booleans as 0 and 1, text and categories as codes,
-    missing values as NaN. What was chosen is in `notes`.
+    missing values as NaN. What was chosen is in `notes`. What is wrong with cells is told all at once.
 
     Args:
         frame: The table.
@@ -46,7 +49,10 @@ def from_frame(
         group: The column of groups (person, patient, slide); `group` if there is one.
         path: The column of pictures' paths; `path` if there is one.
         root: For pictures: the folder the paths start from, the current one by default.
-        skip_bad: For pictures: whether to leave out those that do not exist, with a note.
+        skip_bad: Whether to leave out, with a note, rows with a cell that cannot be used (no label, one that the order
+            lacks, no group, an infinite number), as long as they are not more than half, and pictures that do not
+            exist.
+        faults: What is known already to be wrong with some rows, such as from their file.
         name: What the data set is called.
 
     Example:
@@ -69,15 +75,21 @@ def from_frame(
         _column(frame, "group", group)
     others = [column for column in frame.columns if column not in (label, group)]
     path = _path(frame, path, others)
-    items: Items
+    order, source = _order(frame[label], order)
+    folder = Path("." if root is None else root).expanduser()
+    columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder, features=others)
     num_rows = len(frame)
+    rows, left_out = rows_without(
+        _faults(frame, columns, faults),
+        rows=list(frame.index),
+        skip_bad=skip_bad,
+        also=_also_wrong(frame, columns),
+    )
+    frame = frame.iloc[rows]
+    items: Items
     if path is not None:
         items, kept, notes = check_pictures(
-            frame[path].tolist(),
-            root=Path("." if root is None else root).expanduser(),
-            rows=list(frame.index),
-            skip_bad=skip_bad,
-            column=path,
+            frame[path].tolist(), root=folder, rows=list(frame.index), skip_bad=skip_bad, column=path
         )
         frame = frame.iloc[kept]
         if len(others) > 1:
@@ -86,11 +98,11 @@ def from_frame(
             if group is None:
                 notes = (*notes, *_likely_groups(frame[unread]))
     else:
-        items, notes = encode_features(frame[others])
+        items, notes = encode_features(frame[others], places=rows)
         if root is not None:
             raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
-    ordered = _ordered(frame[label], order)
-    groups = None if group is None else _groups(frame, group)
+    ordered = order_labels(_plain(frame[label]), order=order, source=source, rows=list(frame.index))
+    groups = None if group is None else tuple(_group_names(frame[group]))
     grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {group!r}",)
     return Manifest(
         name=name,
@@ -101,8 +113,8 @@ def from_frame(
         label_column=label,
         group_column=group,
         path_column=path,
-        num_missing=num_rows - len(frame),
-        notes=(*ordered.notes, *notes, *grouped),
+        num_left_out=num_rows - len(frame),
+        notes=(*left_out, *ordered.notes, *notes, *grouped),
     )
 
 
@@ -137,16 +149,80 @@ def _path(frame: Frame, path: str | None, others: Sequence[str]) -> str | None:
     return path
 
 
-def _groups(frame: Frame, group: str) -> tuple[str, ...]:
-    texts = [None if value is None else str(value).strip() for value in _plain(frame[group])]
-    missing = [row for row, text in zip(frame.index, texts, strict=True) if not text]
-    if missing:
-        raise InputError(
-            f"Every row must have a group, {counted(len(missing), 'row')} "
-            f"{'has' if len(missing) == 1 else 'have'} none in {group!r}: {listed(missing)}. "
-            "Give each that belongs to no other a name of its own."
+@dataclass(frozen=True, kw_only=True)
+class _Columns:
+    """What the columns of a table are for."""
+
+    label: str
+    order: Order | None
+    source: str
+    """Where the order stands, if not in the argument or its file."""
+    group: str | None
+    path: str | None
+    root: Path
+    """Of the pictures."""
+    features: Sequence[str]
+    """The columns that are neither label nor group; read as features where there are no pictures."""
+
+
+def _faults(frame: Frame, columns: _Columns, known: Sequence[Fault]) -> list[Fault]:
+    """All that is wrong with rows, those first that are known from the file; their other cells are no fault."""
+    unread = {row for fault in known if fault.unread for row in fault.places}
+    read = [row for row in range(len(frame)) if row not in unread]
+    part = frame.iloc[read]
+    rows = list(part.index)
+    found = label_faults(_plain(part[columns.label]), rows=rows, order=columns.order, source=columns.source)
+    if columns.group is not None:
+        found += _group_faults(part[columns.group])
+    if columns.path is None:
+        found = [*feature_faults(part[columns.features]), *found]
+    else:
+        known = [fault for fault in known if fault.unread]  # no other column of a list is read
+        unnamed = unnamed_pictures(part[columns.path].tolist(), rows=rows, column=columns.path)
+        found = found if unnamed is None else [unnamed, *found]
+    return [*known, *(replace(fault, places=tuple(read[place] for place in fault.places)) for fault in found)]
+
+
+def _also_wrong(frame: Frame, columns: _Columns) -> Iterator[str]:
+    """What else is wrong with labels and pictures, beside single cells."""
+    labels, rows = _plain(frame[columns.label]), list(frame.index)
+    bad = {place for fault in label_faults(labels, rows=rows, order=columns.order) for place in fault.places}
+    present = [label for place, label in enumerate(labels) if place not in bad]
+    try:
+        if present:
+            order_labels(present, order=columns.order)
+    except InputError as error:
+        yield str(error)
+    if columns.path is None:
+        return
+    unnamed = unnamed_pictures(frame[columns.path].tolist(), rows=rows, column=columns.path)
+    gone = set() if unnamed is None else set(unnamed.places)
+    named = frame[columns.path].iloc[[place for place in range(len(rows)) if place not in gone]]
+    try:
+        check_pictures(named.tolist(), root=columns.root, rows=list(named.index), column=columns.path)
+    except InputError as error:
+        yield str(error)
+
+
+def _group_faults(column: Column) -> list[Fault]:
+    missing = tuple(place for place, name in enumerate(_group_names(column)) if not name)
+    if not missing:
+        return []
+    where = listed((column.index[place] for place in missing), limit=FEW)
+    return [
+        Fault(
+            places=missing,
+            sentence=f"Every row must have a group, {counted(len(missing), 'row')} "
+            f"{'has' if len(missing) == 1 else 'have'} none in {column.name!r}: {where}",
+            advice="Give each that belongs to no other a name of its own",
+            reason=f"no group in {column.name!r}",
         )
-    return tuple(text for text in texts if text)
+    ]
+
+
+def _group_names(column: Column) -> list[str]:
+    """The names as text, empty where missing."""
+    return ["" if value is None else str(value).strip() for value in _plain(column)]
 
 
 def _likely_groups(unread: Frame) -> Iterator[str]:
@@ -160,16 +236,11 @@ def _likely_groups(unread: Frame) -> Iterator[str]:
             )
 
 
-def _ordered(labels: Column, order: Order | None) -> OrderedLabels:
-    rows = list(labels.index)
+def _order(labels: Column, order: Order | None) -> tuple[Order | None, str]:
+    """The order and, where it is that of the column's own categories, what a message calls it."""
     if order is None and getattr(labels.dtype, "ordered", False):
-        return order_labels(
-            _plain(labels),
-            order=[str(name) for name in labels.cat.categories],
-            source="the column's categories",
-            rows=rows,
-        )
-    return order_labels(_plain(labels), order=order, rows=rows)
+        return [str(name) for name in labels.cat.categories], "the column's categories"
+    return order, ""
 
 
 def _plain(column: Column) -> Sequence[object]:

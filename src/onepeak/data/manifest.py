@@ -100,8 +100,8 @@ class Manifest:
     """The column that the pictures of a list come from."""
     true_log_probs: npt.NDArray[np.float64] | None = None
     """The true posterior of each item (items x classes), known only for generated data."""
-    num_missing: int = 0
-    """Pictures of a list that were left out because they are not there."""
+    num_left_out: int = 0
+    """Rows of a list or table that were left out: of pictures that are not there, or with a bad cell."""
     notes: tuple[str, ...] = ()
     """What the reader chose on the user's behalf, to be shown."""
 

@@ -35,7 +35,8 @@ def open_data(
         label: The column of labels, `label` by default.
         group: The column of groups, `group` by default if there is one.
         path: The column of a list that names the pictures, `path` by default if there is one.
-        skip_bad: For a list of pictures, whether to leave out those that do not exist, with a note.
+        skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`, and
+            pictures of a list that do not exist.
 
     Example:
         >>> import tempfile
@@ -90,6 +91,7 @@ def _open_table(
             path=path,
             root=root,
             skip_bad=skip_bad,
+            faults=table.faults,
             name=file.stem,
         )
     except InputError as error:

@@ -5,7 +5,7 @@ import math
 import numbers
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.data.declared_order import Order, declared_order
+from onepeak.data.faults import FEW, Fault, shown_rows
 from onepeak.data.listing import counted, listed
 from onepeak.errors import InputError
 
@@ -63,11 +64,12 @@ def order_labels(
     """
     if isinstance(order, Path):
         source = order.name
-    given = f"The order in {source}" if source else f"`{argument}`"
     classes = None if order is None else declared_order(order, argument=argument)
-    declared = set() if classes is None else {_key(name) for name in classes}
     texts = [_text(label) for label in found]
-    _refuse_missing(texts, declared, rows)
+    if not texts:
+        raise InputError("There are no items.")
+    if missing := _missing(texts, classes, range(len(texts)) if rows is None else rows):
+        raise InputError(f"{missing.sentence}.{f' {missing.advice} or leave the rows out.' if missing.advice else ''}")
     counts = Counter(text for text in texts if text is not None)
     keys = {text: _key(text) for text in counts}
     _refuse_two_spellings(keys)
@@ -76,7 +78,8 @@ def order_labels(
         classes = tuple(str(value) for value in present)
         notes = _integer_notes(present, counts.total(), argument)
     else:
-        _refuse_unnamed(counts, keys, classes, given)
+        if unnamed := _unnamed(texts, classes, _given(argument, source)):
+            raise InputError(f"{unnamed.sentence}.")
         present_keys = set(keys.values())
         empty = [name for name in classes if _key(name) not in present_keys]
         notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
@@ -84,6 +87,32 @@ def order_labels(
     labels = np.array([position[keys[text]] for text in texts if text is not None], dtype=np.int64)
     shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
     return OrderedLabels(labels=labels, classes=classes, notes=(shown, *notes))
+
+
+def label_faults(
+    found: Sequence[object], *, rows: Sequence[Hashable], order: Order | None = None, source: str = ""
+) -> list[Fault]:
+    """The labels that are missing, and those that the order does not name, for which `order_labels` would refuse all.
+
+    Args:
+        found: One label an item.
+        rows: The name of each item's row.
+        order: See `order_labels`, as for the source.
+        source: Where the order stands if not in the argument or its file.
+
+    Example:
+        >>> for fault in label_faults(["low", "", "hi"], rows=[2, 3, 4], order="low,high"):
+        ...     print(fault.sentence)
+        Every item must have a label, 1 item of 3 has none: row 3
+        `order` must name every label of the data, it lacks 'hi' (1 item, row 4; is 'high' meant for it?). It names
+        low, high
+    """
+    classes = None if order is None else declared_order(order)
+    texts = [_text(label) for label in found]
+    given = _given("order", order.name if isinstance(order, Path) else source)
+    missing = _missing(texts, classes, rows)
+    unnamed = None if classes is None else _unnamed(texts, classes, given, rows=rows)
+    return [fault for fault in (missing, unnamed) if fault is not None]
 
 
 def shown_order(classes: Sequence[str]) -> str:
@@ -119,21 +148,28 @@ def _key(name: str) -> Key:
     return int(name.partition(".")[0]) if _INTEGER.fullmatch(name) else name
 
 
-def _refuse_missing(texts: Sequence[str | None], declared: set[Key], rows: Sequence[Hashable] | None) -> None:
-    missing = [
-        index
-        for index, text in enumerate(texts)
-        if text is None or (text.casefold() in _MISSING and text not in declared)
-    ]
+def _given(argument: str, source: str) -> str:
+    return f"The order in {source}" if source else f"`{argument}`"
+
+
+def _is_missing(text: str | None, declared: Collection[Key]) -> bool:
+    return text is None or (text.casefold() in _MISSING and text not in declared)
+
+
+def _missing(texts: Sequence[str | None], classes: Sequence[str] | None, rows: Sequence[Hashable]) -> Fault | None:
+    declared = {_key(name) for name in classes or ()}
+    missing = tuple(place for place, text in enumerate(texts) if _is_missing(text, declared))
+    if not missing:
+        return None
     if len(missing) == len(texts):
-        raise InputError("There are no labels: every one is missing." if texts else "There are no items.")
-    if missing:
-        where = missing if rows is None else [rows[index] for index in missing]
-        raise InputError(
-            f"Every item must have a label, {counted(len(missing), 'item')} of {len(texts):,} "
-            f"{'has' if len(missing) == 1 else 'have'} none: row{'s' if len(missing) > 1 else ''} {listed(where)}. "
-            "Fill them in or leave the rows out."
-        )
+        return Fault(places=missing, sentence="There are no labels: every one is missing")
+    return Fault(
+        places=missing,
+        sentence=f"Every item must have a label, {counted(len(missing), 'item')} of {len(texts):,} "
+        f"{'has' if len(missing) == 1 else 'have'} none: {shown_rows([rows[place] for place in missing])}",
+        advice="Fill them in",
+        reason="no label",
+    )
 
 
 def _refuse_two_spellings(keys: dict[str, Key]) -> None:
@@ -180,16 +216,32 @@ def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> lis
     return notes
 
 
-def _refuse_unnamed(counts: Counter[str], keys: dict[str, Key], classes: Sequence[str], given: str) -> None:
+def _unnamed(
+    texts: Sequence[str | None], classes: Sequence[str], given: str, *, rows: Sequence[Hashable] | None = None
+) -> Fault | None:
     known = {_key(name) for name in classes}
     if len(known) < len(classes):
         twice = [key for key, number in Counter(map(_key, classes)).items() if number > 1]
         raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
-    unnamed = sorted(text for text in counts if keys[text] not in known)
-    if unnamed:
-        spare = [name for name in classes if _key(name) not in keys.values()]
-        shown = listed(f"{text!r} ({counted(counts[text], 'item')}{_misspelt(text, spare)})" for text in unnamed)
-        raise InputError(f"{given} must name every label of the data, it lacks {shown}. It names {listed(classes)}.")
+    present = {place: text for place, text in enumerate(texts) if text is not None and not _is_missing(text, known)}
+    at: dict[str, list[int]] = {}
+    for place, text in present.items():
+        if _key(text) not in known:
+            at.setdefault(text, []).append(place)
+    if not at:
+        return None
+    used = {_key(text) for text in present.values()}
+    spare = [name for name in classes if _key(name) not in used]
+    shown = []
+    for text, places in sorted(at.items()):
+        where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
+        shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{_misspelt(text, spare)})")
+    return Fault(
+        places=tuple(place for places in at.values() for place in places),
+        sentence=f"{given} must name every label of the data, it lacks {listed(shown, limit=FEW)}. It names "
+        f"{listed(classes)}",
+        reason=f"a label that the order lacks, {listed((repr(text) for text in sorted(at)), limit=FEW)}",
+    )
 
 
 def _misspelt(text: str, classes: Sequence[str]) -> str:

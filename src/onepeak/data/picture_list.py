@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
+from onepeak.data.faults import FEW, Fault
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles
 from onepeak.errors import InputError
@@ -29,12 +30,9 @@ def check_pictures(
         onepeak.errors.InputError: 1 of 1 picture does not exist in nowhere: a.png (row 2). Say where they lie with
         `root` (--root), or leave them out with skip_bad=True.
     """
-    texts = [path.strip() if isinstance(path, str) else "" for path in paths]
-    empty = [row for row, text in zip(rows, texts, strict=True) if not text]
-    if empty:
-        raise InputError(
-            f"Every row must have a `{column}`, {counted(len(empty), 'row')} without one: {listed(empty)}."
-        )
+    texts = [_text(path) for path in paths]
+    if fault := unnamed_pictures(paths, rows=rows, column=column):
+        raise InputError(f"{fault.sentence}.")
     found = [on_disk(root, text) for text in texts]
     gone = [f"{texts[i]} (row {rows[i]})" for i, path in enumerate(found) if path is None]
     kept = {i: _from_root(root, path) for i, path in enumerate(found) if path is not None}
@@ -54,6 +52,30 @@ def check_pictures(
     return ImageFiles(root=root, paths=names), list(kept), tuple(notes)
 
 
+def unnamed_pictures(paths: Sequence[object], *, rows: Sequence[Hashable], column: str = "path") -> Fault | None:
+    """What is wrong with the rows of a list that name no picture; None where all do.
+
+    Args:
+        paths: As in `check_pictures`, as for the others.
+        rows: The name of each path's row.
+        column: The list's name for the paths.
+
+    Example:
+        >>> unnamed_pictures(["a.png", " "], rows=[2, 3]).sentence
+        'Every row must have a `path`, 1 row without one: 3'
+    """
+    places = tuple(place for place, path in enumerate(paths) if not _text(path))
+    if not places:
+        return None
+    where = listed((rows[place] for place in places), limit=FEW)
+    return Fault(
+        places=places,
+        sentence=f"Every row must have a `{column}`, {counted(len(places), 'row')} without one: {where}",
+        advice="Fill them in",
+        reason=f"no `{column}`",
+    )
+
+
 def on_disk(root: Path, text: str) -> Path | None:
     """The path as it is spelt on disk, from the root; None where there is no such file."""
     for spelling in (text, text.replace("\\", "/")):
@@ -61,6 +83,10 @@ def on_disk(root: Path, text: str) -> Path | None:
         if (root / path).is_file():
             return path
     return None
+
+
+def _text(path: object) -> str:
+    return path.strip() if isinstance(path, str) else ""
 
 
 def _from_root(root: Path, path: Path) -> Path:

@@ -2,14 +2,15 @@
 
 import csv
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from onepeak._extras import require
 from onepeak.data.class_index import class_index_table
+from onepeak.data.faults import FEW, Fault
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import listed
+from onepeak.data.listing import counted, listed
 from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.data.text_columns import typed
 from onepeak.data.text_file import read_text
@@ -26,19 +27,27 @@ class Table:
     frame: Frame
     order: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
-    bad: dict[int, str] = field(default_factory=dict)
-    """What is wrong with rows that have too few or too many fields, where such are not refused."""
+    misfits: dict[int, list[str]] = field(default_factory=dict)
+    """The fields of rows that have too few or too many of them, by line; all cells of such a row are empty."""
+    faults: tuple[Fault, ...] = ()
+    """What is wrong with these rows, and with cells of columns of numbers, which are without a value."""
+
+    def misfit(self, line: int) -> str:
+        """What is wrong with a row of too few or too many fields."""
+        own = len(self.misfits[line])
+        return f"must have {len(self.frame.columns)} fields, as the header has, got {own}"
 
 
-def read_table(path: Path, *, as_text: Collection[str] | None = (), skip_bad: bool = False) -> Table:
+def read_table(path: Path, *, as_text: Collection[str] | None = (), empty: bool = False) -> Table:
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
+
+    What is wrong with single rows stops nothing here: it is in `faults`.
 
     Args:
         path: The file; its suffix says what it is.
         as_text: Columns of a CSV to leave as they are written, such as labels: `01` and `NA` may be names of classes.
             None: all of them.
-        skip_bad: Whether a row of a CSV with too few or too many fields is left empty, and told of, rather than
-            refused, as long as others are right; a row of nothing but separators is a row then.
+        empty: Whether a row of a CSV that holds separators and nothing else is a row.
 
     Returns:
         The table. Rows are named by their line (the header of a CSV is row 1).
@@ -59,7 +68,7 @@ def read_table(path: Path, *, as_text: Collection[str] | None = (), skip_bad: bo
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
         raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV.")
-    return _read_csv(path, as_text, skip_bad)
+    return _read_csv(path, as_text, empty)
 
 
 def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]]]:
@@ -85,30 +94,41 @@ def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[s
     return [number for number, _ in rows], [row for _, row in rows]
 
 
-def _read_csv(path: Path, as_text: Collection[str] | None, skip_bad: bool) -> Table:
+def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
-    numbers, lines = csv_rows(path, empty=skip_bad)
-    bad: dict[int, str] = {}
+    numbers, lines = csv_rows(path, empty=empty)
+    misfits: dict[int, list[str]] = {}
     indexed = class_index_table(lines)
     if indexed is not None:
         header, lines, order = indexed.columns, indexed.rows, indexed.classes
     else:
         header, lines, order = [name.strip() for name in lines[0]], lines[1:], None
         _check_header(path, header)
-        wrong = {number: len(line) for number, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
-        if wrong and not (skip_bad and len(wrong) < len(lines)):
-            raise InputError(
-                f"Every row of {path.name} must have {len(header)} fields, as its header has, these have not: row "
-                f"{listed(wrong)}."
-            )
-        bad = {number: f"must have {len(header)} fields, as the header has, got {own}" for number, own in wrong.items()}
-        lines = [line if len(line) == len(header) else [""] * len(header) for line in lines]
+        misfits = {n: line for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
     if not lines:
         raise InputError(f"{path} has a header and no rows.")
-    frame = pandas.DataFrame(lines, columns=header, index=numbers[1:], dtype=object)
+    if len(misfits) == len(lines):
+        raise InputError(f"{_misfits(header, misfits)}. Correct the header of {path.name}, or the rows.")
+    cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
+    frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
     notes = () if order is None else ("first row read as: rows, features, names of the classes in their order",)
-    typed_frame = frame if as_text is None else typed(frame, as_text=as_text)
-    return Table(frame=typed_frame, order=order, notes=notes, bad=bad)
+    faults: tuple[Fault, ...] = ()
+    if as_text is not None:
+        frame, faults = typed(frame, as_text=as_text)
+    if misfits:
+        places = tuple(place for place, number in enumerate(numbers[1:]) if number in misfits)
+        told, reason = _misfits(header, misfits), "other fields than the header has"
+        faults = (Fault(places=places, sentence=told, advice="Correct them", reason=reason, unread=True), *faults)
+    return Table(frame=frame, order=order, notes=notes, misfits=misfits, faults=faults)
+
+
+def _misfits(header: Sequence[str], misfits: Mapping[int, Sequence[str]]) -> str:
+    shown = listed((f"row {number} ({len(line)})" for number, line in misfits.items()), limit=FEW)
+    verb = "has" if len(misfits) == 1 else "have"
+    return (
+        f"Every row must have {counted(len(header), 'field')}, as the header has, {counted(len(misfits), 'row')} "
+        f"{verb} not: {shown}"
+    )
 
 
 def _check_header(path: Path, header: Sequence[str]) -> None:

@@ -5,9 +5,9 @@ import re
 from collections.abc import Collection
 
 from onepeak._extras import require
+from onepeak.data.faults import CORRECT, FEW, Fault
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.listing import counted, listed
-from onepeak.errors import InputError
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
 """What programs write for a value that is missing, without regard to case."""
@@ -16,33 +16,38 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _MANY = 20
 
 
-def typed(frame: Frame, *, as_text: Collection[str] = ()) -> Frame:
+def typed(frame: Frame, *, as_text: Collection[str] = ()) -> tuple[Frame, tuple[Fault, ...]]:
     """Finds what each column of text holds.
 
-    A column of many numbers with a few that are none is an error rather than a category: a slip of the pen would
+    In a column of many numbers a few that are none are a fault rather than a category: a slip of the pen would
     otherwise turn a number into a name.
 
     Args:
         frame: Columns of text.
         as_text: Columns that stay as they are.
 
+    Returns:
+        The columns, without a value where there is a fault, and the faults.
+
     Example:
         >>> import pandas
-        >>> typed(pandas.DataFrame({"a": ["1", ""], "b": ["true", "false"], "c": ["x", "?"]})).to_dict("list")
+        >>> frame, _ = typed(pandas.DataFrame({"a": ["1", ""], "b": ["true", "false"], "c": ["x", "?"]}))
+        >>> frame.to_dict("list")
         {'a': [1.0, nan], 'b': [True, False], 'c': ['x', None]}
     """
-    result = frame.copy()
+    result, faults = frame.copy(), []
     for name in frame.columns:
         if name not in as_text:
-            result[name] = _typed(frame[name])
-    return result
+            result[name], fault = _typed(frame[name])
+            faults += [] if fault is None else [fault]
+    return result, tuple(faults)
 
 
-def _typed(column: Column) -> Column:
+def _typed(column: Column) -> tuple[Column, Fault | None]:
     pandas = require("pandas", extra="data", purpose="A table")
     numbers: Column = pandas.to_numeric(column, errors="coerce").astype(float)
     if not numbers.isna().any():
-        return numbers  # most columns: no need to look at each value
+        return numbers, None  # most columns: no need to look at each value
     texts = [present_text(text) for text in column.tolist()]
     present = [text for text in texts if text is not None]
     lowered = [None if text is None else text.casefold() for text in texts]
@@ -50,28 +55,28 @@ def _typed(column: Column) -> Column:
     if present and set(lowered) <= {"true", "false", None}:
         kind = float if None in lowered else bool
         values = pandas.Series([None if text is None else text == "true" for text in lowered], index=column.index)
-        return values.astype(kind)
+        return values.astype(kind), None
     values = pandas.Series(texts, index=column.index, dtype=object)
     numbers = pandas.to_numeric(values, errors="coerce").astype(float)
     wrong = {
-        row: text
-        for row, text, number in zip(column.index, texts, numbers.tolist(), strict=True)
+        place: text
+        for place, (text, number) in enumerate(zip(texts, numbers.tolist(), strict=True))
         if text is not None and math.isnan(number)
     }
-    if not wrong:
-        return numbers
-    if all(DECIMAL_COMMA.fullmatch(text) for text in wrong.values()):
-        raise InputError(
-            f"The column {column.name!r} has numbers with a decimal comma, such as {next(iter(wrong.values()))}: "
-            "write them with a point."
-        )
-    if numbers.nunique() > _MANY and len(wrong) < 0.1 * len(present):
-        shown = listed(f"{text!r} (row {row})" for row, text in wrong.items())
-        raise InputError(
-            f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}. Correct "
-            "these cells, or empty them: what is missing is filled in."
-        )
-    return values
+    few = len(wrong) < 0.1 * len(present)
+    commas = all(DECIMAL_COMMA.fullmatch(text) for text in wrong.values())
+    if not wrong or not (commas or (few and numbers.nunique() > _MANY)):
+        return (values if wrong else numbers), None
+    shown = listed((f"{text!r} (row {column.index[place]})" for place, text in wrong.items()), limit=FEW)
+    if commas and not few:  # how the file is written, and no slip: to leave these rows out would leave round numbers
+        sentence = f"The column {column.name!r} has numbers with a decimal comma, such as {next(iter(wrong.values()))}"
+        return numbers, Fault(places=(), sentence=sentence, advice="Write them with a point")
+    return numbers, Fault(
+        places=tuple(wrong),
+        sentence=f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}",
+        advice="Write numbers with a point, not with a comma" if commas else CORRECT,
+        reason=f"no number in {column.name!r}",
+    )
 
 
 def present_text(text: str) -> str | None:

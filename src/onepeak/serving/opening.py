@@ -35,7 +35,7 @@ def open_for(
         label: The column of labels; the one that the model was trained with, where the table has it.
         group: The column of groups; likewise.
         path: The column of pictures; likewise.
-        skip_bad: Whether to leave out pictures of a list that do not exist.
+        skip_bad: Whether to leave out rows that cannot be used and pictures of a list that do not exist.
     """
     columns = _columns(data)
     if columns is not None:
@@ -78,7 +78,7 @@ def _columns(data: str | Path) -> Collection[str] | None:
     path = Path(data).expanduser()
     if data in DATASETS or not path.is_file():
         return None
-    return [str(name) for name in read_table(path).frame.columns]
+    return [str(name) for name in read_table(path, as_text=None).frame.columns]
 
 
 def _known(name: str | None, columns: Collection[str]) -> str | None:

@@ -19,8 +19,9 @@ from onepeak.data.number_cells import number_cells
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.data.text_columns import present_text
 from onepeak.errors import InputError
-from onepeak.serving.kept import Kept, kept_columns
+from onepeak.serving.kept import Kept
 from onepeak.serving.prediction import NO_VALUE, SourceName
+from onepeak.serving.surplus import kept_and_misfits
 from onepeak.training.table import TableEncoder
 
 
@@ -92,10 +93,11 @@ def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ())
         raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
-    table = read_table(path, as_text=None, skip_bad=True)
-    kept = kept_columns(table.frame, keep) if keep else None
+    table = read_table(path, as_text=None, empty=True)
+    numbers = set(encoder.columns).difference(encoder.categories)
+    kept, errors = kept_and_misfits(table, keep, numbers=numbers)
     frame = table.frame.copy()
-    reasons = {place: [table.bad[row]] for place, row in enumerate(frame.index) if row in table.bad}
+    reasons = {place: [errors[row]] for place, row in enumerate(frame.index) if row in errors}
     for name in (each for each in encoder.columns if each in frame.columns):
         if name in encoder.categories:
             # Names stay as they are written: in this file a category may happen to hold nothing but numbers.

@@ -56,13 +56,13 @@ class Prepared:
 
     @property
     def counts(self) -> dict[str, Any]:
-        """How many items and groups there are and how many pictures were left out, for the record."""
+        """How many items and groups there are and how many items were left out, for the record."""
         groups = self.manifest.groups
         return {
             "items": len(self.manifest),
             "groups": None if groups is None else len(set(groups)),
             "group_column": self.manifest.group_column,
-            "left_out": self.manifest.num_missing + (0 if self.store is None else len(self.store.bad)),
+            "left_out": self.manifest.num_left_out + (0 if self.store is None else len(self.store.bad)),
         }
 
     def suits(self) -> NetworkSettings:

@@ -1,0 +1,80 @@
+"""What is wrong with rows of a table: told all at once, or left out with one line."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from onepeak.data.listing import counted, listed
+from onepeak.errors import InputError
+
+FEW = 5
+"""Cells of one fault that a message shows."""
+CORRECT = "Correct these cells, or empty them: what is missing is filled in"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One mistake, in one column or in the length of rows, and where it is found."""
+
+    places: tuple[int, ...]
+    """Positions of the rows; none where the column as a whole is at fault, which no row can be left out for."""
+    sentence: str
+    """What must be, and the first cells that are not, with their rows; without its full stop."""
+    advice: str = ""
+    """What else to do than to leave the rows out."""
+    reason: str = ""
+    """Why rows were left out, in a few words."""
+    unread: bool = False
+    """Whether nothing of these rows is known: their cells are empty, and no fault of their own."""
+
+
+def rows_without(
+    faults: Sequence[Fault], *, rows: Sequence[Hashable], skip_bad: bool, also: Iterable[str] = ()
+) -> tuple[list[int], tuple[str, ...]]:
+    """The positions of the rows without a fault, and a note on the others.
+
+    Args:
+        faults: What is wrong.
+        rows: The name of each row of the table.
+        skip_bad: Whether rows with a fault may be left out, as long as they are not more than half.
+        also: What else is wrong with the data, to be told with the faults; asked for only if these are refused.
+
+    Raises:
+        InputError: There are faults, and rows are not to be left out, or too many.
+
+    Example:
+        >>> fault = Fault(places=(1,), sentence="`size` must be a number, got 'big' (row 3)", reason="no `size`")
+        >>> rows_without([fault], rows=[2, 3, 4], skip_bad=True)
+        ([0, 2], ('left out 1 of 3 rows: no `size` (row 3)',))
+    """
+    if not faults:
+        return list(range(len(rows))), ()
+    bad = {place for fault in faults for place in fault.places}
+    of_rows = all(fault.places for fault in faults)
+    if not (skip_bad and of_rows and 2 * len(bad) <= len(rows)):
+        raise InputError(_told(faults, also, num_bad=len(bad), num_rows=len(rows), skip_bad=skip_bad))
+    reasons = "; ".join(f"{fault.reason} ({shown_rows([rows[i] for i in fault.places])})" for fault in faults)
+    note = f"left out {len(bad):,} of {counted(len(rows), 'row')}: {reasons}"
+    return [place for place in range(len(rows)) if place not in bad], (note,)
+
+
+def shown_rows(names: Sequence[Hashable]) -> str:
+    """The first rows by name, and how many more.
+
+    Example:
+        >>> shown_rows([7]), shown_rows([2, 3, 5, 7, 11, 13, 17])
+        ('row 7', 'rows 2, 3, 5, 7, 11 and 2 more')
+    """
+    return f"row{'' if len(names) == 1 else 's'} {listed(names, limit=FEW)}"
+
+
+def _told(faults: Sequence[Fault], also: Iterable[str], *, num_bad: int, num_rows: int, skip_bad: bool) -> str:
+    found = [". ".join(filter(None, (fault.sentence, fault.advice))) + "." for fault in faults]
+    found += also
+    of_all = f"{num_bad:,} of {counted(num_rows, 'row')}"
+    end = "Or leave the rows out with skip_bad=True." if num_bad and not skip_bad else ""
+    if 2 * num_bad > num_rows:
+        end = f"With {of_all}, more than half, it is not enough to leave rows out." if skip_bad else ""
+    if len(found) == 1:
+        return f"{found[0]} {end}".rstrip()
+    what = of_all if num_bad else "The columns"
+    return "\n  ".join([f"{what} cannot be used as they are:", *found]) + f"\n{end}".rstrip()
