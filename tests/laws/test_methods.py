@@ -4,6 +4,7 @@ Long because every law goes over the same list of methods, and none is long itse
 """
 
 import copy
+import math
 import pickle
 from dataclasses import dataclass
 
@@ -347,6 +348,25 @@ def test_half_precision_is_answered_in_float32_with_all_its_digits(kind, given_t
     assert loss.dtype == log_probs.dtype == answer_type
     close(loss.double(), method.loss(outputs.double(), batch.labels), rtol=tolerance, atol=tolerance)
     close(log_probs.double(), method.log_probs(outputs.double()), rtol=tolerance, atol=tolerance)
+
+
+@every_method
+@pytest.mark.parametrize("num_classes", [5, 70, 200])
+def test_loss_and_gradient_of_float16_outputs_are_those_of_float64(kind, num_classes):
+    batch = seeded(num_classes, 20, scale=1.0, dtype=torch.float16)  # about as training begins
+    method = kind.build(num_classes)
+    outputs = batch.outputs(method).requires_grad_()
+    exact = outputs.detach().double().requires_grad_()
+    expected = method.loss(exact, batch.labels)
+    (wanted,) = torch.autograd.grad(expected, exact)
+    loss = method.loss(outputs, batch.labels)
+    close(loss.double(), expected, rtol=1e-4, atol=1e-5)  # WU projects in float32
+    # What float16 holds at all is below 65,504: a loss with larger gradients is scaled first, as torch's scaler does.
+    largest = wanted.abs().max().item()
+    scale = min(1.0, 2.0 ** (15 - math.frexp(largest)[1]))
+    assert (scale < 1) == (kind.name == "cdw-ce" and num_classes > 5)
+    (gradient,) = torch.autograd.grad(loss * scale, outputs)
+    close(gradient.double() / scale, wanted, rtol=2e-3, atol=1e-4 * largest)  # float16 has 11 bits
 
 
 @every_method

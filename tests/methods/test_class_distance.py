@@ -33,6 +33,27 @@ def test_it_is_right_where_dlordinal_is_not_a_number():
     assert got.item() == pytest.approx(2 * (100 - math.log(2)))  # 1 - p of the first is 2 e^-100
 
 
+@pytest.mark.parametrize("num_classes", [5, 70, 200])
+def test_a_scaler_of_gradients_finds_what_float16_can_hold(num_classes):
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.randint(num_classes, (64,), generator=generator)
+    features = (4.0 * labels / num_classes - 2).unsqueeze(-1) + 0.1 * torch.randn(64, 8, generator=generator)
+    method, network = ClassDistance(num_classes), torch.nn.Linear(8, num_classes)
+    torch.nn.init.zeros_(network.weight)
+    optimizer, scaler = torch.optim.Adam(network.parameters(), lr=0.05), torch.amp.GradScaler("cpu")
+    losses = []
+    for _ in range(60):
+        optimizer.zero_grad()
+        with torch.autocast("cpu", dtype=torch.float16):
+            outputs = network(features)
+        losses.append(method.loss(outputs, labels))
+        scaler.scale(losses[-1]).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    assert outputs.dtype == torch.float16
+    assert losses[-1] < 0.2 * losses[0]
+
+
 def test_the_ordinal_log_loss_is_the_same_at_another_power():
     got = ordinal_log_loss(5).loss(SCORES, LABELS)
     torch.testing.assert_close(got, ClassDistance(num_classes=5, power=1.5).loss(SCORES, LABELS))
