@@ -407,6 +407,16 @@ def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, t
     assert "Warning" not in errors  # of Python
 
 
+def test_how_few_samples_set_the_intervals_is_told_once(run, table, tmp_path):
+    flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["sizes"]["valid"] == 16
+    told = "Note: 90 % intervals were set on 16 validation samples: real coverage is likely between 83 and 100 %\n"
+    assert errors.count("intervals") == errors.count(told) == 1
+    assert "coverage" not in run("predict", tmp_path / "run", table, "--csv")[2]
+
+
 @pytest.mark.bad_input
 def test_a_table_without_a_column_of_labels_asks_for_it(run, table, tmp_path):
     status, _, errors = run("train", table, "--method", "ce", "--out", tmp_path / "run")

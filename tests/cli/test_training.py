@@ -2,9 +2,14 @@ from onepeak.cli.training import doubts
 from onepeak.metrics.functional import side_order_chance
 
 
-def result_of(soi, *, best_epoch, epochs=10, selected_by="mae"):
-    test = {"soi_predicted": soi}
-    return {"metrics": {"test": test}, "best_epoch": best_epoch, "epochs": epochs, "selected_by": selected_by}
+def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100):
+    return {
+        "metrics": {"test": {"soi_predicted": soi}},
+        "sizes": {"valid": num_valid},
+        "best_epoch": best_epoch,
+        "epochs": epochs,
+        "selected_by": selected_by,
+    }
 
 
 def test_an_order_that_is_no_better_than_chance_is_doubted():
@@ -29,3 +34,8 @@ def test_one_of_the_first_epochs_is_told_in_place_of_what_would_follow_from_it()
     (doubt,) = doubts(result_of(0.5, best_epoch=1, epochs=60), 5)
     assert doubt.startswith("epoch 2 of 60 was kept, by the validation mae: these are the figures of a network")
     assert doubts(result_of(0.99, best_epoch=1, epochs=60), 5) == []  # learnt at once
+
+
+def test_intervals_from_few_samples_are_doubted():
+    (doubt,) = doubts(result_of(0.99, best_epoch=3, num_valid=24), 5)
+    assert doubt.startswith("90 % intervals were set on 24 validation samples: real coverage is likely between 82 and")

@@ -79,6 +79,14 @@ def test_calibration_is_shown_before_and_after_with_its_figures(found):
     ]
 
 
+def test_intervals_from_few_samples_are_told_of_once(found, tmp_path):
+    told = "90 % intervals were set on 20 validation samples: real coverage is likely between"
+    assert told in found["reliability"].table.caption
+    assert sum(told in f"{each.text}{each.table.caption if each.table else ''}" for each in found.values()) == 1
+    many = write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1, num_test=100, calibration={"temperature": 1.5})
+    assert "intervals" not in sections_of(many)["reliability"].table.caption
+
+
 def test_runs_that_know_no_temperature_have_no_such_section(tmp_path):
     assert "reliability" not in sections_of(write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1))
 

@@ -23,6 +23,7 @@ from onepeak.training.calibration import (
     Calibration,
     calibrated_figures,
     calibration_of,
+    few_samples_note,
     figures_of,
 )
 from onepeak.training.evaluate import Predictions
@@ -141,6 +142,17 @@ def test_the_figures_are_those_of_the_calibrated_posterior():
 
 def test_a_small_validation_part_gives_figures_without_intervals():
     assert set(calibrated_figures(calibration_of(said(0, 8)), said(1, 50))) == {"nll", "rps", "ece"}
+
+
+def test_how_far_off_intervals_may_be_is_told_of_few_samples_only():
+    assert few_samples_note(8) == "no 90 % intervals: 8 validation samples, and 9 are needed"
+    assert few_samples_note(9) == (  # the ninth roots of 0.05 and 0.95
+        "90 % intervals were set on 9 validation samples: real coverage is likely between 72 and 99 %, or more where "
+        "the predicted label alone is right more often"
+    )
+    assert few_samples_note(16).endswith("likely between 83 and 100 %")
+    assert "between 85 and 94 %" in few_samples_note(99)
+    assert few_samples_note(100) is None
 
 
 @pytest.mark.bad_input

@@ -21,6 +21,7 @@ from onepeak.errors import InputError, StoppedError, in_documentation
 from onepeak.experiment.run_folder import claim, read_result
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
+from onepeak.training.calibration import few_samples_note
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
@@ -241,7 +242,7 @@ def train_watched(
 
 
 def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
-    """Why the figures may say little of the method."""
+    """Why the figures may say little of the method, and intervals of the model little of new samples."""
     found, chance = [], side_order_chance(num_classes)
     order, kept = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
     if hardly_trained(kept, result["epochs"], result["selected_by"], order=order, chance=chance):
@@ -257,7 +258,8 @@ def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
         )
     if result["best_epoch"] + 1 == result["epochs"] and result["selected_by"] != "last":
         found.append("the last epoch was the best: a longer training (--epochs) is likely to be better")
-    return found
+    few = few_samples_note(result["sizes"]["valid"])
+    return found if few is None else [*found, few]
 
 
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:

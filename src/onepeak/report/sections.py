@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.report.evidence import CURVES, Evidence
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
@@ -20,6 +21,7 @@ from onepeak.report.section import Card, Chart, Choice, Section
 from onepeak.report.sureness import FIGURES
 from onepeak.report.thumbnails import pixels, thumbnail
 from onepeak.report.wide import Cell, WideTable
+from onepeak.training.calibration import few_samples_note
 
 _SIDES = (" trained", " calibrated")
 _MOST_FEATURES = 8
@@ -189,9 +191,16 @@ def _reliability(evidence: Evidence) -> Section:
             header=("method", "runs", "temperature", *(f"{name} ↓{side}" for name in FIGURES for side in _SIDES)),
             rows=rows,
             caption="Means over runs, on their test parts: expected calibration error (15 bins), ranked probability "
-            "score and negative log-likelihood. A run whose validation part sets no temperature keeps 1.",
+            "score and negative log-likelihood. A run whose validation part sets no temperature keeps 1."
+            + _few_samples(evidence.runs),
         ),
     )
+
+
+def _few_samples(runs: Frame) -> str:
+    """A sentence on how far intervals of these models may be off, where a validation part was small."""
+    note = few_samples_note(int(runs["num_valid"].min()))
+    return "" if note is None else f" {note[0].upper()}{note[1:]}."
 
 
 def _class_errors(evidence: Evidence) -> Section:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from onepeak._shapes import Intervals, Labels, LogProbs
+from onepeak.data.listing import counted
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
 from onepeak.posterior.conformal import conformal_rank, samples_needed, scores_at, smallest_alpha
+from onepeak.posterior.coverage import coverage_range
 from onepeak.posterior.interval import widened
 from onepeak.posterior.nested import intervals_within
 from onepeak.training.evaluate import Predictions
@@ -20,6 +22,8 @@ ALPHA = 0.1
 """The share of samples that may lie outside of their interval, where nothing else is asked for."""
 FEWEST = 10
 """Samples that a temperature is fitted to."""
+ENOUGH = 100
+"""Validation samples from which on nothing is said of how few there were."""
 _MOST_SCORES = 1000
 _DIGITS = 1e6
 
@@ -91,6 +95,30 @@ def calibration_of(valid: Predictions) -> Calibration:
     scores = scores_at(temper(valid.log_probs, temperature), valid.labels).sort().values.tolist()
     return Calibration(
         temperature=temperature, num_samples=len(scores), scores=tuple(map(_rounded_up, _thinned(scores))), note=note
+    )
+
+
+def few_samples_note(num_samples: int) -> str | None:
+    """What somebody should know of intervals that so few validation samples set; None where they are enough.
+
+    Args:
+        num_samples: Of the validation part.
+
+    Example:
+        >>> few_samples_note(24)
+        '90 % intervals were set on 24 validation samples: real coverage is likely between 82 and 98 %, or more where
+        the predicted label alone is right more often'
+    """
+    if num_samples >= ENOUGH:
+        return None
+    had = counted(num_samples, "validation sample")
+    if num_samples < samples_needed(ALPHA):
+        return f"no {100 * (1 - ALPHA):.0f} % intervals: {had}, and {samples_needed(ALPHA)} are needed"
+    low, high = (round(100 * share) for share in coverage_range(num_samples, ALPHA))
+    more = "" if high == 100 else ", or more where the predicted label alone is right more often"
+    return (
+        f"{100 * (1 - ALPHA):.0f} % intervals were set on {had}: real coverage is likely between {low} and {high} %"
+        f"{more}"
     )
 
 
