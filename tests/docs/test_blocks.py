@@ -22,7 +22,7 @@ from onepeak.cli.app import app
 from onepeak.experiment.task import train_task
 from onepeak.training.devices import make_fabric
 
-PEERS = {"dlordinal", "coral_pytorch", "mord", "transformers", "fastai"}
+PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "transformers", "fastai"}
 """Packages that need not be there; a block that imports a missing one is passed over."""
 
 TINY = {"train": ["--epochs", "1"], "compare": ["--epochs", "1", "--splits", "1", "--folds", "1"]}

@@ -75,6 +75,12 @@ def test_class_weights_are_the_same_but_for_what_the_mean_divides_by():
     agree(slace * total, theirs.SLACELoss(1.0, 5, weight=WEIGHTS)(SCORES, LABELS))
 
 
+def test_class_weights_of_cdw_ce_are_divided_by_their_sum_there():
+    total = WEIGHTS[LABELS].sum() / len(LABELS)
+    ours = method("cdw-ce", power=2.0, class_weight=WEIGHTS).loss(SCORES, LABELS)
+    agree(ours * total / WEIGHTS.sum(), theirs.CDWCELoss(5, alpha=2.0, weight=WEIGHTS)(SCORES, LABELS))
+
+
 def test_the_sensitivities_of_dlordinal_are_these():
     said = torch.tensor([0, 1, 1, 2, 3, 3, 0, 1, 2, 3, 4, 0])
     others = LABELS.numpy(), said.numpy()

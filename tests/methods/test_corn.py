@@ -1,3 +1,4 @@
+import pytest
 import torch
 from coral_pytorch.dataset import corn_label_from_logits
 from coral_pytorch.losses import corn_loss
@@ -13,6 +14,12 @@ def test_the_loss_is_that_of_coral_pytorch_but_for_what_the_mean_divides_by():
     questions = (LABELS + 1).clamp(max=4).sum()
     expected = corn_loss(OUTPUTS, LABELS, num_classes=5) * questions / len(LABELS)
     torch.testing.assert_close(Corn(num_classes=5).loss(OUTPUTS, LABELS), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_the_loss_of_the_first_example_in_condor_pytorchs_documentation():
+    """`condor_negloglikeloss` of these logits is given there as 0.4936: it is this loss, and not that of `Condor`."""
+    outputs = torch.tensor([[2.1, 1.8, -2.1, -1.8], [1.9, -1.0, -1.5, -1.3], [1.9, 1.8, 1.7, 1.6]])
+    assert Corn(num_classes=5).loss(outputs, torch.tensor([2, 1, 4])).item() == pytest.approx(0.4936, abs=1e-4)
 
 
 def test_the_prediction_is_that_of_coral_pytorch():
