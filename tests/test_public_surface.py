@@ -49,6 +49,13 @@ def test_losses_and_methods_need_neither_torchmetrics_nor_torchvision():
     assert loaded.strip() == "[]"
 
 
+@pytest.mark.parametrize("module", ["onepeak.cli.training", "onepeak.cli.comparing", "onepeak.serving.model"])
+def test_what_takes_seconds_to_import_comes_when_it_is_needed(module):
+    heavy = "('lightning', 'torchmetrics', 'torchvision', 'timm', 'scipy', 'sklearn', 'matplotlib', 'torch._dynamo')"
+    loaded = python(f"import {module}, sys; print([name for name in {heavy} if name in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
 def test_the_catalog_is_called_however_its_package_was_imported():
     code = "import onepeak.methods.poisson, onepeak; print(len(onepeak.methods()), onepeak.methods.poisson.__name__)"
     assert python(code).split() == [str(len(onepeak.methods())), "onepeak.methods.poisson"]

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,11 +11,15 @@ import pandas
 import pytest
 import torch
 from PIL import Image
+from torch import nn
+from torch._inductor import config as inductor
 
 from onepeak.errors import InputError
 from onepeak.metrics.functional import side_order_index
+from onepeak.networks import NetworkSettings, build_network
 from onepeak.posterior import covers, is_unimodal, mean, project, sizes, temper
 from onepeak.serving import load, stream
+from onepeak.serving.model import Model
 from onepeak.serving.reading import Reading
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import make_fabric
@@ -356,3 +362,38 @@ def test_a_model_of_an_earlier_version_answers_without_calibration(copied, pixel
     assert said.intervals is None
     assert said.notes == ("posteriors are not calibrated and have no intervals: the model is of an earlier version",)
     assert torch.equal(said.log_probs, load(picture_run().folder).predict(pixels[:2], raw=True).log_probs)
+
+
+def test_to_answer_no_compiler_and_no_metrics_are_imported():
+    place = table_run().folder
+    heavy = "('torch._dynamo', 'torchmetrics', 'lightning', 'torchvision', 'scipy', 'matplotlib')"
+    code = (
+        "import sys; from onepeak.serving import load; load(sys.argv[1]).predict(sys.argv[2]); "
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, place, place.parent / "grades.csv"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+SEEN = []
+
+
+class Watched(nn.Linear):
+    """Looks whether torch's compiler is to give the same bits."""
+
+    def __init__(self, num_features):
+        super().__init__(num_features, 4)
+
+    def forward(self, rows):
+        SEEN.append(inductor.deterministic)
+        return super().forward(rows)
+
+
+def test_a_network_of_somebodys_own_may_be_compiled_and_gives_the_same_bits_too(table_model):
+    num_features = table_model.description.network.num_features
+    settings = NetworkSettings(backbone=f"{__name__}:Watched", num_features=num_features)
+    description = replace(table_model.description, network=settings)
+    own = Model(description, build_network(table_model.network.method, settings), table_model.device)
+    SEEN.clear()
+    own.predict(table_run().folder.parent / "grades.csv")
+    assert (set(SEEN), inductor.deterministic) == ({True}, False)

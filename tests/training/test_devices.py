@@ -2,6 +2,7 @@ import os
 
 import pytest
 import torch
+from torch._inductor import config as inductor
 
 from onepeak.errors import InputError
 from onepeak.training import devices
@@ -76,13 +77,22 @@ def test_an_unknown_precision_is_refused():
         make_fabric(device="cpu", precision="fp64")
 
 
-def test_deterministic_algorithms_are_used_within_and_only_there(monkeypatch):
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("before", ["default", "warn", "error"])
+def test_deterministic_algorithms_are_used_within_and_only_there(monkeypatch, compiled, before):
     monkeypatch.setitem(os.environ, "CUBLAS_WORKSPACE_CONFIG", ":16:8")
-    before = torch.are_deterministic_algorithms_enabled(), torch.backends.cudnn.benchmark
-    with same_bits():
-        assert torch.are_deterministic_algorithms_enabled()
-        assert not torch.backends.cudnn.benchmark
-    assert (torch.are_deterministic_algorithms_enabled(), torch.backends.cudnn.benchmark) == before
+    torch.set_deterministic_debug_mode(before)
+    found = torch.get_deterministic_debug_mode(), torch.backends.cudnn.benchmark, inductor.deterministic
+    try:
+        with same_bits(compiled=compiled):
+            assert torch.are_deterministic_algorithms_enabled()
+            assert torch.is_deterministic_algorithms_warn_only_enabled()
+            assert inductor.deterministic == compiled
+            assert not torch.backends.cudnn.benchmark
+        assert (torch.get_deterministic_debug_mode(), torch.backends.cudnn.benchmark) == found[:2]
+    finally:
+        torch.set_deterministic_debug_mode("default")
+        inductor.deterministic = found[2]
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"  # the user's choice stays
 
 

@@ -20,6 +20,7 @@ from onepeak.data.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.networks.network import Network
+from onepeak.networks.own_backbone import is_own
 from onepeak.serving.choosing import model_folder
 from onepeak.serving.costs import costs_of
 from onepeak.serving.paths import picture_paths
@@ -109,6 +110,7 @@ class Model:
         self.description = description
         self.network = network.to(device).eval()
         self.device = device
+        self._compiled = is_own(description.network.backbone)  # only somebody's own network may be
 
     def __repr__(self) -> str:
         kind = "table" if self.reads_tables else "picture"
@@ -209,7 +211,7 @@ class Model:
         Returns:
             Finite maps: where a class has no probability at all, there is as little evidence as anywhere else.
         """
-        with same_bits():
+        with same_bits(compiled=self._compiled):
             maps = self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()
         lowest = torch.where(maps.isfinite(), maps, torch.inf).amin(dim=(1, 2), keepdim=True).nan_to_num(posinf=0.0)
         return torch.where(maps.isfinite(), maps, lowest)
@@ -331,7 +333,7 @@ class Model:
 
     @torch.inference_mode()
     def _computed(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        with same_bits():
+        with same_bits(compiled=self._compiled):
             outputs, method = self.network(inputs), self.network.method
             log_probs = method.log_probs(outputs)
             known = ~log_probs.isnan().any(dim=-1)  # nobody else's answer depends on a sample that has none
