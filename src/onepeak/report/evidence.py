@@ -15,6 +15,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.records import read_history, read_predictions
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.cases import choose_cases
+from onepeak.report.every_epoch import at_every_epoch
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.figures.curves import Curve, curve
 from onepeak.report.figures.paradoxes import Case
@@ -141,9 +142,7 @@ def _read_history(run: dict[Any, Any], reading: _Reading) -> None:
         if {"epoch", f"valid_{metric}"} <= set(history.columns) and len(history):
             values = history[f"valid_{metric}"].to_numpy(dtype=np.float64)
             epochs = history["epoch"].to_numpy(dtype=np.int64)
-            # Of kept records only some epochs are left: between two of them the course is a straight line.
-            course = np.interp(np.arange(epochs[-1] + 1), epochs, values)
-            reading.histories[metric].setdefault(run["label"], []).append(course)
+            reading.histories[metric].setdefault(run["label"], []).append(at_every_epoch(epochs, values))
 
 
 def _read_predictions(run: dict[Any, Any], reading: _Reading, fresh: Tally, source: Source) -> None:

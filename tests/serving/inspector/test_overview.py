@@ -62,3 +62,14 @@ def test_curves_follow_the_histories_and_do_without_damaged_ones(tmp_path):
     mae = {row.row: row for row in look_at(tmp_path).rows}["elb"].figures["mae"].mean
     assert course.epochs == [1, 2, 3, 4]
     assert course.mean == pytest.approx([mae + 1, mae + 2 / 3, mae + 1 / 3, mae], abs=1e-4)
+
+
+def test_curves_of_a_history_of_which_some_epochs_were_kept_lie_at_those_epochs(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1, epochs=31)
+    whole = curves(find_runs(tmp_path).runs)["mae"]["ce"]
+    path = tmp_path / "runs" / "ce" / "split0-fold0" / "history.csv"
+    header, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([header, *lines[::10]]) + "\n")
+    kept = curves(find_runs(tmp_path).runs)["mae"]["ce"]
+    assert kept.epochs == list(range(1, 32))
+    assert kept.mean == pytest.approx(whole.mean, abs=1e-4)  # its course is a straight line

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from onepeak.report.every_epoch import at_every_epoch
 from onepeak.report.figures.curves import curve
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import Run
@@ -142,8 +143,12 @@ def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
     try:
         with (folder / HISTORY).open(newline="", encoding="utf-8") as file:
             header, *lines = csv.reader(file)
+        epochs = np.array([int(line[header.index("epoch")]) for line in lines])
         places = {name: header.index(f"valid_{name}") for name in CURVES if f"valid_{name}" in header}
-        return {name: np.array([float(line[place] or "nan") for line in lines]) for name, place in places.items()}
+        return {
+            name: at_every_epoch(epochs, np.array([float(line[place] or "nan") for line in lines]))
+            for name, place in places.items()
+        }
     except (OSError, ValueError, IndexError):
         return {}  # the page goes without its curve; results do not depend on it
 
