@@ -219,6 +219,16 @@ def test_two_folders_of_the_same_data_keep_their_figures_apart(tmp_path):
     assert len(report.findings) == 2
 
 
+def test_folders_whose_names_differ_in_signs_only_keep_their_figures_apart(tmp_path):
+    for name in ("o/a", "o_a"):
+        for split in (0, 1):
+            write_run(tmp_path / name, method="elb", split=split)
+    report = write_report(tmp_path / "o" / "a", tmp_path / "o_a", out=tmp_path / "report")
+    assert len({path.name for path in report.figures}) == len(report.figures) == 4
+    ids = [given["id"] for _, given in page_of(report).tags if "id" in given]
+    assert len(set(ids)) == len(ids)
+
+
 @pytest.mark.bad_input
 def test_what_is_no_folder_of_runs_is_refused(folder, tmp_path):
     with pytest.raises(InputError, match=r"`out` \(--out\) must be given for a report of 2 folders"):

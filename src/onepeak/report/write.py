@@ -1,5 +1,6 @@
 """Writes the report of one or more folders of runs: tables, figures for print, and the page."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -97,7 +98,8 @@ class _Block:
 
 def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Iterator[_Block]:
     parts = list(blocks(results))
-    for number, (title, runs) in enumerate(parts):
+    taken: set[str] = set()
+    for title, runs in parts:
         folder = Path(runs["experiment"].iloc[0])
         source = open_source(read_config(folder), str(runs["dataset"].iloc[0]))
         evidence = gather(
@@ -108,8 +110,16 @@ def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Itera
             most_numbers=MOST_NUMBERS // len(parts),
             on_run=on_run,
         )
-        name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or f"data-{number}"
-        yield _Block(evidence=evidence, folder=folder, id=name)
+        own = _id_of(title, taken)
+        taken.add(own)
+        yield _Block(evidence=evidence, folder=folder, id=own)
+
+
+def _id_of(title: str, taken: set[str]) -> str:
+    """The title in letters, digits and dashes, with a number behind it where another became the same."""
+    plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "data"
+    names = (plain if number == 1 else f"{plain}-{number}" for number in itertools.count(1))
+    return next(name for name in names if name not in taken)
 
 
 def _block_text(block: _Block, place: Path, *, alone: bool, figures: list[Path]) -> BlockText:
