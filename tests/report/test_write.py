@@ -210,6 +210,14 @@ def test_several_folders_are_one_report_with_a_block_each_and_their_ranks(tmp_pa
     assert not (tmp_path / "one" / "report.html").exists()
 
 
+def test_classes_have_the_names_that_the_experiment_recorded(tmp_path):
+    write_whole_comparison(tmp_path, {"ce": 2.0, "elb": 0.0}, splits=1, num_classes=3)
+    (tmp_path / "config.toml").write_text("data = 'gone.csv'\n[record]\nclasses = ['low', 'middle', 'high']\n")
+    charts = page_of(write_report(tmp_path)).charts
+    (confusion,) = (chart for name, chart in charts.items() if name.endswith("-confusion-0"))
+    assert list(confusion["layout"]["xaxis"]["ticktext"]) == ["low", "middle", "high"]
+
+
 def test_two_folders_of_the_same_data_keep_their_figures_apart(tmp_path):
     for name in ("short", "long"):
         for split in (0, 1):

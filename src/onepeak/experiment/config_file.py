@@ -1,10 +1,13 @@
 """`config.toml` of an experiment as others read it: without torch, which the inspector's first page does not load."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 CONFIG = "config.toml"
+RECORD = "record"
+"""The table in which it keeps what was found when the experiment began; no part of the experiment."""
 
 
 def read_config(folder: Path) -> dict[str, Any] | None:
@@ -13,3 +16,13 @@ def read_config(folder: Path) -> dict[str, Any] | None:
         return tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
         return None
+
+
+def recorded_classes(config: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The names of the classes in their order, as the experiment recorded them; none where it did not.
+
+    Example:
+        >>> recorded_classes({"record": {"classes": ["low", "high"]}}), recorded_classes(None)
+        (('low', 'high'), ())
+    """
+    return tuple(map(str, (config or {}).get(RECORD, {}).get("classes", ())))

@@ -13,10 +13,10 @@ from onepeak.data.file_lock import locked
 from onepeak.data.listing import listed
 from onepeak.data.splits import PARTS, Split
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import CONFIG
+from onepeak.experiment.config_file import CONFIG, RECORD
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
-from onepeak.experiment.plan_file import RECORD, plan_content
+from onepeak.experiment.plan_file import plan_content
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.recipe_file import BASE

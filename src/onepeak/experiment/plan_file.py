@@ -7,13 +7,11 @@ from typing import Any
 
 from onepeak._registry import unknown_name
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import RECORD
 from onepeak.experiment.entries import MethodEntry, entries_from_text
 from onepeak.experiment.plan import Experiment, network_problems, recipe_problems
 from onepeak.training.recipe_file import replaced
 from onepeak.training.toml_file import read_toml
-
-RECORD = "record"
-"""The table in which `config.toml` keeps what was found when the experiment began; no part of the experiment."""
 
 
 def read_plan(path: Path) -> Experiment:

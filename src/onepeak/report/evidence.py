@@ -1,6 +1,6 @@
 """All that the runs on one data set say, read once and kept small, for the figures and the findings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,7 @@ def gather(
     summary: Frame,
     source: Source,
     *,
+    classes: Sequence[str] = (),
     most_numbers: int = MOST_NUMBERS,
     on_run: Callable[[], None] = lambda: None,
 ) -> Evidence:
@@ -93,11 +94,12 @@ def gather(
         runs: Its runs, as `read_results` gives them.
         summary: What `summary` makes of them.
         source: The data.
+        classes: Their names, as the experiment recorded them; else those of a model or of the data.
         most_numbers: The most probabilities to keep for overlays.
         on_run: Called after each run.
     """
     methods = dict(zip(runs["label"], runs["method"], strict=True))
-    classes = _classes(runs, source)
+    classes = tuple(classes) or _classes(runs, source)
     shown = int(np.clip(most_numbers // max(1, len(methods) * len(classes) ** 2), 3, 40))
     per_run = {row: -(-shown // count) for row, count in runs["label"].value_counts().items()}
     reading = _Reading()

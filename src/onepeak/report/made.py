@@ -8,8 +8,7 @@ from typing import Any
 
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, duration, listed
-from onepeak.experiment.config_file import CONFIG
-from onepeak.experiment.plan_file import RECORD
+from onepeak.experiment.config_file import CONFIG, RECORD
 from onepeak.training.run import RESULT
 
 

@@ -11,7 +11,7 @@ from onepeak._one_step import write_text_in_one_step
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import read_config
+from onepeak.experiment.config_file import read_config, recorded_classes
 from onepeak.experiment.published import PAPER
 from onepeak.experiment.records import FailedRun, failed_runs, read_results
 from onepeak.report.evidence import MOST_NUMBERS, Evidence, gather
@@ -101,12 +101,13 @@ def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Itera
     taken: set[str] = set()
     for title, runs in parts:
         folder = Path(runs["experiment"].iloc[0])
-        source = open_source(read_config(folder), str(runs["dataset"].iloc[0]))
+        config = read_config(folder)
         evidence = gather(
             title,
             runs,
             whole[whole["dataset"] == title],
-            source,
+            open_source(config, str(runs["dataset"].iloc[0])),
+            classes=recorded_classes(config),
             most_numbers=MOST_NUMBERS // len(parts),
             on_run=on_run,
         )

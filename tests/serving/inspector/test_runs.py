@@ -3,7 +3,7 @@ import math
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.experiment import plan_file, records
+from onepeak.experiment import records
 from onepeak.serving.inspector import runs
 from onepeak.serving.inspector.runs import find_runs
 from onepeak.training import model_files, run
@@ -14,7 +14,7 @@ from run_folders import write_result, write_run
 def test_names_of_files_are_those_that_runs_write():
     """They are written down twice because their owners load torch, which the first page does without."""
     assert (runs.RUNS, runs.ERROR, runs.RESULT) == (records.RUNS, records.ERROR, run.RESULT)
-    assert (runs.DESCRIPTION, runs.RECORD) == (model_files.DESCRIPTION, plan_file.RECORD)
+    assert runs.DESCRIPTION == model_files.DESCRIPTION
 
 
 def test_rows_come_in_the_order_of_the_experiment_and_their_runs_by_split(tmp_path):

@@ -9,10 +9,10 @@ from typing import Any
 
 from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import read_config
+from onepeak.experiment.config_file import read_config, recorded_classes
 
 # The names of `onepeak.experiment` and `onepeak.training`, which load torch; a test compares them.
-RUNS, RESULT, ERROR, DESCRIPTION, RECORD = "runs", "result.json", "error.json", "onepeak.json", "record"
+RUNS, RESULT, ERROR, DESCRIPTION = "runs", "result.json", "error.json", "onepeak.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +99,8 @@ def _run(path: Path) -> Run:
 
 def _classes(runs: list[Run], results: list[Path], config: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The names of the classes: of the experiment, of a model, or only numbers."""
-    recorded = (config or {}).get(RECORD, {}).get("classes")
-    if recorded:
-        return tuple(map(str, recorded))
+    if recorded := recorded_classes(config):
+        return recorded
     for run in runs[:5]:
         if (run.folder / DESCRIPTION).exists():
             return tuple(map(str, _json(run.folder / DESCRIPTION).get("classes", ())))
