@@ -176,3 +176,21 @@ def test_the_index_of_the_frame_changes_nothing():
 def test_a_frame_that_is_no_data_set_is_refused(frame, settings, message):
     with pytest.raises(InputError, match=message):
         from_frame(frame, **settings)
+
+
+def test_a_table_can_be_read_like_another():
+    like = FeatureRows(columns=("b", "a"), values=np.empty((0, 2)), categories={"a": ("x", "7")})
+    frame = pd.DataFrame({"a": [7, 8, 7], "b": ["1", "", "3"], "label": [0, 1, 1], "more": [1j, 1j, 1j]})
+    data = from_frame(frame, like=like)
+    assert (data.items.columns, data.items.categories) == (like.columns, like.categories)
+    np.testing.assert_array_equal(data.items.values, [[1, 1], [np.nan, np.nan], [3, 1]])
+    assert "1 name of the column 'a' without a code, taken as missing: 8" in data.notes
+    assert "2 missing values in b, a" in data.notes
+
+
+@pytest.mark.bad_input
+def test_pictures_cannot_be_read_like_a_table():
+    like = FeatureRows(columns=("a",), values=np.empty((0, 1)))
+    frame = pd.DataFrame({"path": ["a.png"], "label": [0]})
+    with pytest.raises(InputError, match="`like` is for a table of features, and the column 'path' names pictures"):
+        from_frame(frame, like=like)

@@ -240,3 +240,18 @@ def test_a_column_of_pictures_that_cannot_be_one_is_refused(plant, write):
     twice = write("twice.csv", "scan,label\na.jpg,1\na.jpg,2\n")
     with pytest.raises(InputError, match="`scan` must name every picture once"):
         open_data(twice, path="scan")
+
+
+def test_a_table_is_read_with_the_columns_and_codes_of_another(write):
+    train = open_data(write("train.csv", "site,n,label\n01,1,0\nx,2,1\n1234567,3,0\n"))
+    test = open_data(write("test.csv", "id,n,label,site\na,5,0,1234567\nb,6,1,01\n"), like=train.items)
+    assert (test.items.columns, test.items.categories) == (train.items.columns, train.items.categories)
+    assert test.items.values.tolist() == [[1, 5], [0, 6]]
+
+
+@pytest.mark.bad_input
+def test_pictures_are_not_read_like_a_table(plant, write):
+    train = open_data(write("train.csv", "n,label\n1,0\n2,1\n"))
+    for data in (plant("scans/1/a.png", "scans/2/b.png") / "scans", "biopsies"):
+        with pytest.raises(InputError, match="`like` is for a table of features, got pictures: leave it out"):
+            open_data(data, like=train.items)

@@ -106,9 +106,7 @@ def test_integer_classes_may_be_fewer_than_the_models(table_model, tmp_path):
 def test_codes_of_the_data_are_turned_into_those_of_the_model(table_model, tmp_path):
     """In this file there are other names, in another order, and by themselves they are numbers."""
     (tmp_path / "some.csv").write_text("tone,size,label\n2,0.1,low\n1,2.0,high\n2,1.0,middle\n")
-    data = open_data(tmp_path / "some.csv", order=TABLE_CLASSES)
-    assert data.items.categories == {}
-    found = evaluate(table_model, data)
+    found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
     expected = table_model.predict({"size": [0.1, 2.0, 1.0], "tone": ["2", "1", "2"]})
     assert (found.prediction.log_probs == expected.log_probs).all()
     (tmp_path / "some.csv").write_text("tone,size,label\npale,0.1,low\ndark,2.0,high\n,1.0,middle\n")
@@ -151,8 +149,19 @@ def test_columns_that_are_missing_or_of_another_kind_are_refused(table_model, tm
     with pytest.raises(InputError, match="must have the columns size, tone, it lacks tone"):
         evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
     (tmp_path / "some.csv").write_text("size,tone,label\nbig,1,low\nsmall,2,high\n")
-    with pytest.raises(InputError, match="The column 'size' must be numbers, as when the model was trained, got text"):
+    with pytest.raises(
+        InputError, match=r"column 'size' must be finite numbers .*: 'big' \(row 2\), 'small' \(row 3\)"
+    ):
         evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+
+
+@pytest.mark.bad_input
+def test_rows_that_were_not_read_for_the_model_are_refused(table_model, tmp_path):
+    """By themselves these tones are numbers: they would be taken for codes."""
+    (tmp_path / "some.csv").write_text("size,tone,label\n0.1,2,low\n2.0,1,high\n")
+    data = open_data(tmp_path / "some.csv", order=TABLE_CLASSES)
+    with pytest.raises(InputError, match=r"must have the columns and codes .* got others: .*open_for\(model, file\)"):
+        evaluate(table_model, data)
 
 
 @pytest.mark.bad_input

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from onepeak.data.manifest import ImageFiles
+from onepeak.data.open import open_data
 from onepeak.data.splits.digests import item_digests
 from onepeak.errors import InputError
 from onepeak.experiment.records import read_predictions
@@ -83,6 +84,9 @@ def test_other_data_and_other_labels_have_nothing_of_the_part(tmp_path):
     (tmp_path / "new.csv").write_text("size,tone,grade\n100,dark,low\n200,1,high\n")
     with pytest.raises(InputError, match=r"got data with none of the \d+ items of its test part"):
         held_out(open_for(model, tmp_path / "new.csv"), model, run.folder, "test")
+    alone = open_data(tmp_path / "new.csv", label="grade", order=run.manifest.classes)
+    with pytest.raises(InputError, match="must have the columns and codes that the model was trained with, got others"):
+        held_out(alone, model, run.folder, "test")
     turned = replace(run.manifest, labels=(run.manifest.labels + 1) % 3)
     with pytest.raises(InputError, match="got data with none of"):
         held_out(turned, model, run.folder, "test")

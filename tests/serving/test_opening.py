@@ -1,10 +1,14 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.serving import load
+from onepeak.serving import evaluate, load
 from onepeak.serving.opening import check_kind, open_for
+from onepeak.serving.table_rows import rows_of_file
+from onepeak.training.table import TableEncoder
+from table_models import table_model as rows_model
 from trained_models import TABLE_CLASSES, picture_run, table_run
 
 
@@ -31,6 +35,67 @@ def test_the_column_of_groups_is_remembered_where_the_table_has_it(table_model, 
     (tmp_path / "new.csv").write_text("size,tone,grade,patient\n1,dark,low,a\n2,1,high,b\n")
     assert open_for(table_model, tmp_path / "new.csv").groups == ("a", "b")
     assert open_for(table_model, table_run().folder.parent / "grades.csv").groups is None
+
+
+VISITS = TableEncoder(
+    columns=("site", "visit"), categories={"site": ("0012", "1234567", "x")}, means=(0, 5), stds=(1, 2), missing=()
+)
+SITES = ("0012", "1234567", "x")
+
+
+def visits(path, *, sites=SITES, first=1, more=""):
+    """Twelve rows with the labels 0 to 5."""
+    lines = [f"{sites[row % len(sites)]},{first + row},{row % 6}{more and ',' + more}" for row in range(12)]
+    path.write_text("\n".join([f"site,visit,label{more and ',more'}", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"sites": [f"s{row}" for row in range(12)], "first": 3},  # hardly repeats
+        {"first": 1},  # counts the rows
+        {"sites": ["1234567"], "first": 3},  # nothing but numbers
+        {"sites": ["0012"], "first": 3},
+        {"sites": ["NA", "0012"], "first": 3},
+        {"first": 3, "more": "2020-01-01"},
+    ],
+)
+def test_a_table_is_read_as_predict_reads_it(table, tmp_path):
+    """Whatever its columns look like by themselves."""
+    model = rows_model("ce", encoder=VISITS)
+    model.description = replace(model.description, classes=tuple("012345"))
+    file = visits(tmp_path / "visits.csv", **table)
+    expected = rows_of_file(file, VISITS).rows
+    for found in (open_for(model, file), open_for(model, file, order="0..5")):
+        assert (found.items.columns, found.items.categories) == (VISITS.columns, VISITS.categories)
+        np.testing.assert_array_equal(found.items.values, expected.values)
+    assert evaluate(model, found).prediction.log_probs.equal(model.predict(file).log_probs)
+
+
+def test_what_the_model_does_not_read_cannot_stop_it(tmp_path):
+    """A column of numbers with a few texts, as numbers of patients are."""
+    model = rows_model("ce", encoder=VISITS)
+    model.description = replace(model.description, group="patient")
+    patients = [*range(100, 139), "P7"]
+    lines = [f"x,{row / 7},grade {row % 6},{patient},{patient}" for row, patient in enumerate(patients)]
+    (tmp_path / "rows.csv").write_text("\n".join(["site,visit,label,patient,chart", *lines]) + "\n")
+    data = open_for(model, tmp_path / "rows.csv")
+    assert data.groups == tuple(map(str, patients))
+    assert data.items.columns == ("site", "visit")
+
+
+@pytest.mark.bad_input
+def test_a_cell_that_predict_cannot_read_is_told_or_left_out(tmp_path):
+    model = rows_model("ce", encoder=VISITS)
+    (tmp_path / "rows.csv").write_text("site,visit,label\nx,1,grade 0\nx,inf,grade 1\nx,3,grade 2\nx,two,grade 1\n")
+    with pytest.raises(
+        InputError, match=r"'visit' must be finite .* 2 rows have none: 'inf' \(row 3\), 'two' \(row 5\)"
+    ):
+        open_for(model, tmp_path / "rows.csv")
+    data = open_for(model, tmp_path / "rows.csv", skip_bad=True)
+    assert data.items.values.tolist() == [[2, 1], [2, 3]]
+    assert "left out 2 of 4 rows: no number in 'visit' (rows 3, 5)" in data.notes
 
 
 @pytest.mark.bad_input

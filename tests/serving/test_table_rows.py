@@ -1,13 +1,10 @@
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from onepeak.data.features import encode_features
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.serving.table_rows import recoded, rows_of, rows_of_file
+from onepeak.serving.table_rows import rows_of, rows_of_file
 from onepeak.training.table import TableEncoder
 
 TRAINED = FeatureRows(
@@ -16,23 +13,6 @@ TRAINED = FeatureRows(
     categories={"tone": ("1", "2", "dark")},
 )
 ENCODER = TableEncoder.learn(TRAINED)
-
-
-@given(st.lists(st.sampled_from(["1", "2", "dark", None]), min_size=1, max_size=12))
-def test_rows_read_by_themselves_are_recoded_as_if_read_for_the_model(tones):
-    frame = pandas.DataFrame({"tone": pandas.Series(tones, dtype=object), "size": 1.5})
-    alone, _ = encode_features(frame[["tone", "size"]])
-    found, _ = recoded(alone, ENCODER)
-    expected = rows_of(frame, ENCODER).rows
-    assert found.columns == expected.columns == ("size", "tone")
-    np.testing.assert_array_equal(found.values, expected.values)
-
-
-def test_numbers_that_were_names_in_training_become_names_again():
-    alone = FeatureRows(columns=("tone", "size"), values=np.array([[2, 0.5], [np.nan, 1], [7, 2]]))
-    found, notes = recoded(alone, ENCODER)
-    np.testing.assert_array_equal(found.values, np.array([[0.5, 1], [1, np.nan], [2, np.nan]]))
-    assert notes == ("1 name of the column 'tone' without a code, taken as missing: 7",)
 
 
 def test_a_parquet_file_is_read_as_it_is(tmp_path):
@@ -133,13 +113,6 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_error(tmp_path):
     pandas.DataFrame({"size": pandas.to_datetime(["2020-01-01"]), "tone": "1"}).to_parquet(tmp_path / "a.parquet")
     with pytest.raises(InputError, match="the column 'size' holds datetime64"):
         rows_of_file(tmp_path / "a.parquet", ENCODER)
-
-
-@pytest.mark.bad_input
-def test_text_where_the_model_read_numbers_is_refused():
-    alone, _ = encode_features(pandas.DataFrame({"size": ["big", "small"], "tone": ["1", "2"]}))
-    with pytest.raises(InputError, match="The column 'size' must be numbers, as when the model was trained, got text"):
-        recoded(alone, ENCODER)
 
 
 @pytest.mark.bad_input

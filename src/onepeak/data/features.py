@@ -76,7 +76,7 @@ def encode_features(frame: Frame, *, places: Sequence[int] | None = None) -> tup
         raise InputError(f"A table must have a column that is a feature, it has {listed(frame.columns) or 'none'}.")
     categories = {name: _categories(frame[name]) for name in kept if kinds[name] == "category"}
     rows, _ = encode_like(frame, columns=kept, categories=categories)
-    return rows, (*notes, *_odd(rows))
+    return rows, (*notes, *odd_values(rows))
 
 
 def encode_like(
@@ -99,9 +99,7 @@ def encode_like(
         >>> rows.values.tolist(), notes
         ([[1.0, 1.0], [2.0, nan]], ("1 name of the column 'tone' without a code, taken as missing: z",))
     """
-    gone = [name for name in columns if name not in frame.columns]
-    if gone:
-        raise InputError(f"The table must have the columns {listed(columns)}, it lacks {listed(gone)}.")
+    check_columns(frame, columns)
     notes: list[str] = []
     values = np.empty((len(frame), len(columns)), dtype=np.float64)
     for position, name in enumerate(columns):
@@ -117,6 +115,32 @@ def encode_like(
             values[:, position] = _numbers(frame[name])
     kept = {name: tuple(categories[name]) for name in columns if name in categories}
     return FeatureRows(columns=tuple(columns), values=values, categories=kept), tuple(notes)
+
+
+def check_columns(frame: Frame, columns: Sequence[str]) -> None:
+    """Refuses a table that lacks one of these columns."""
+    gone = [name for name in columns if name not in frame.columns]
+    if gone:
+        raise InputError(f"The table must have the columns {listed(columns)}, it lacks {listed(gone)}.")
+
+
+def odd_values(rows: FeatureRows) -> tuple[str, ...]:
+    """Sentences on columns that tell nothing, on missing values and on rows that repeat."""
+    missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
+    first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
+    constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
+    sentences = []
+    for found, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
+        names = [rows.columns[position] for position in np.flatnonzero(found)]
+        if names:
+            sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
+    if missing.any():
+        names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
+        sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
+    repeated = len(rows) - len({row.tobytes() for row in rows.values})
+    if repeated:
+        sentences.append(f"{counted(repeated, 'row')} with the same features as an earlier one")
+    return tuple(sentences)
 
 
 def _kind(column: Column) -> Kind:
@@ -203,22 +227,3 @@ def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
         f"`path` (--path {flag}).",
         page="images",
     )
-
-
-def _odd(rows: FeatureRows) -> list[str]:
-    """Sentences on columns that tell nothing and on missing values."""
-    missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
-    first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
-    constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
-    sentences = []
-    for found, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
-        names = [rows.columns[position] for position in np.flatnonzero(found)]
-        if names:
-            sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
-    if missing.any():
-        names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
-        sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
-    repeated = len(rows) - len({row.tobytes() for row in rows.values})
-    if repeated:
-        sentences.append(f"{counted(repeated, 'row')} with the same features as an earlier one")
-    return sentences

@@ -2,18 +2,19 @@
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onepeak._extras import require
 from onepeak._registry import unknown_name
 from onepeak.data.declared_order import Order
-from onepeak.data.faults import FEW, Fault, rows_without
-from onepeak.data.features import encode_features, feature_faults
+from onepeak.data.faults import CORRECT, FEW, Fault, rows_without
+from onepeak.data.features import encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.frame_types import Column, Frame
+from onepeak.data.known_cells import known_cells
 from onepeak.data.listing import counted, listed
-from onepeak.data.manifest import Items, Manifest
+from onepeak.data.manifest import FeatureRows, Items, Manifest
 from onepeak.data.order import label_faults, order_labels
 from onepeak.data.picture_list import check_pictures, unnamed_pictures
 from onepeak.errors import InputError
@@ -33,6 +34,7 @@ def from_frame(
     path: str | None = None,
     root: str | Path | None = None,
     skip_bad: bool = False,
+    like: FeatureRows | None = None,
     faults: Sequence[Fault] = (),
     name: str = "frame",
 ) -> Manifest:
@@ -52,6 +54,8 @@ def from_frame(
         skip_bad: Whether to leave out, with a note, rows with a cell that cannot be used (no label, one that the order
             lacks, no group, an infinite number), as long as they are not more than half, and pictures that do not
             exist.
+        like: For features: rows whose columns and codes to take, such as those of a training table. No other column
+            is read, and a name that has no code there is missing.
         faults: What is known already to be wrong with some rows, such as from their file.
         name: What the data set is called.
 
@@ -75,12 +79,18 @@ def from_frame(
         _column(frame, "group", group)
     others = [column for column in frame.columns if column not in (label, group)]
     path = _path(frame, path, others)
+    features, numbers = frame[others], others
+    if like is not None:
+        _refuse_pictures(path)
+        features, wrong = known_cells(frame, columns=like.columns, categories=like.categories)
+        numbers = [column for column in like.columns if column not in like.categories]
+        faults = (*faults, *(_cell_fault(frame[column], cells) for column, cells in wrong.items()))
     order, source = _order(frame[label], order)
     folder = Path("." if root is None else root).expanduser()
-    columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder, features=others)
+    columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder)
     num_rows = len(frame)
     rows, left_out = rows_without(
-        _faults(frame, columns, faults),
+        _faults(frame, features[numbers], columns, faults),
         rows=list(frame.index),
         skip_bad=skip_bad,
         also=_also_wrong(frame, columns),
@@ -98,7 +108,11 @@ def from_frame(
             if group is None:
                 notes = (*notes, *_likely_groups(frame[unread]))
     else:
-        items, notes = encode_features(frame[others], places=rows)
+        if like is None:
+            items, notes = encode_features(features.iloc[rows], places=rows)
+        else:
+            items, notes = encode_like(features.iloc[rows], columns=like.columns, categories=like.categories)
+            notes = (*notes, *odd_values(items))
         if root is not None:
             raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
     ordered = order_labels(_plain(frame[label]), order=order, source=source, rows=list(frame.index))
@@ -149,6 +163,23 @@ def _path(frame: Frame, path: str | None, others: Sequence[str]) -> str | None:
     return path
 
 
+def _refuse_pictures(path: str | None) -> None:
+    if path is not None:
+        raise InputError(f"`like` is for a table of features, and the column {path!r} names pictures: leave it out.")
+
+
+def _cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
+    places = tuple(sorted(wrong))
+    cells = listed((f"{column.iloc[place]!r} (row {column.index[place]})" for place in places), limit=FEW)
+    has = f"{counted(len(places), 'row')} {'has' if len(places) == 1 else 'have'} none"
+    return Fault(
+        places=places,
+        sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: {cells}",
+        advice=CORRECT,
+        reason=f"no number in {column.name!r}",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Columns:
     """What the columns of a table are for."""
@@ -161,12 +192,17 @@ class _Columns:
     path: str | None
     root: Path
     """Of the pictures."""
-    features: Sequence[str]
-    """The columns that are neither label nor group; read as features where there are no pictures."""
 
 
-def _faults(frame: Frame, columns: _Columns, known: Sequence[Fault]) -> list[Fault]:
-    """All that is wrong with rows, those first that are known from the file; their other cells are no fault."""
+def _faults(frame: Frame, features: Frame, columns: _Columns, known: Sequence[Fault]) -> list[Fault]:
+    """All that is wrong with rows, those first that are known from the file; their other cells are no fault.
+
+    Args:
+        frame: The table.
+        features: Its columns that are features whose cells may be at fault; not looked at where there are pictures.
+        columns: What the others are for.
+        known: From the file.
+    """
     unread = {row for fault in known if fault.unread for row in fault.places}
     read = [row for row in range(len(frame)) if row not in unread]
     part = frame.iloc[read]
@@ -175,7 +211,7 @@ def _faults(frame: Frame, columns: _Columns, known: Sequence[Fault]) -> list[Fau
     if columns.group is not None:
         found += _group_faults(part[columns.group])
     if columns.path is None:
-        found = [*feature_faults(part[columns.features]), *found]
+        found = [*feature_faults(features.iloc[read]), *found]
     else:
         known = [fault for fault in known if fault.unread]  # no other column of a list is read
         unnamed = unnamed_pictures(part[columns.path].tolist(), rows=rows, column=columns.path)

@@ -8,7 +8,7 @@ from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order, classes_file
 from onepeak.data.folder import read_folder
 from onepeak.data.frame import GROUP, LABEL, PATH, from_frame
-from onepeak.data.manifest import Manifest
+from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.table_file import read_table
 from onepeak.errors import InputError, Page
 
@@ -22,6 +22,7 @@ def open_data(
     group: str | None = None,
     path: str | None = None,
     skip_bad: bool = False,
+    like: FeatureRows | None = None,
 ) -> Manifest:
     """Opens anybody's data. What the reader chose on the user's behalf is in the manifest's `notes`.
 
@@ -37,6 +38,7 @@ def open_data(
         path: The column of a list that names the pictures, `path` by default if there is one.
         skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`, and
             pictures of a list that do not exist.
+        like: For a table of features, rows whose columns and codes to take, such as those that a model was trained on.
 
     Example:
         >>> import tempfile
@@ -47,6 +49,9 @@ def open_data(
         ('5', '6')
     """
     place = Path(data).expanduser()
+    known_set = isinstance(data, str) and data in DATASETS
+    if like is not None and (known_set or place.is_dir()):
+        raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
     if isinstance(data, str) and data in DATASETS:
         _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path)
         return DATASETS[data].open(root)
@@ -63,7 +68,9 @@ def open_data(
         except InputError as error:
             raise InputError(f"{error}{_known_set(place)}", page="images") from error
     label = label or LABEL
-    return _own(_open_table(place, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad))
+    return _own(
+        _open_table(place, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad, like=like)
+    )
 
 
 def _open_table(
@@ -75,9 +82,10 @@ def _open_table(
     group: str | None,
     path: str | None,
     skip_bad: bool,
+    like: FeatureRows | None,
 ) -> Manifest:
     pictures = path or PATH
-    table = read_table(file, as_text=(label, group or GROUP, pictures))
+    table = read_table(file, as_text=(label, group or GROUP, pictures) if like is None else None)
     if order is None:
         order = classes_file(file.parent) if table.order is None else table.order
     if root is None and pictures in table.frame.columns:
@@ -91,6 +99,7 @@ def _open_table(
             path=path,
             root=root,
             skip_bad=skip_bad,
+            like=like,
             faults=table.faults,
             name=file.stem,
         )

@@ -17,12 +17,11 @@ from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
 from onepeak.serving.costs import costs_of
 from onepeak.serving.model import PICTURES_A_BATCH, Model
-from onepeak.serving.opening import check_kind
+from onepeak.serving.opening import check_kind, check_rows
 from onepeak.serving.pictures import Picture
 from onepeak.serving.prediction import Prediction, Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.streaming import stream
-from onepeak.serving.table_rows import recoded
 from onepeak.training.calibration import figures_of
 from onepeak.training.evaluate import Predictions, measure
 from onepeak.training.trained_items import short
@@ -82,7 +81,8 @@ def evaluate(
 
     Args:
         model: The model.
-        data: Its classes must be the model's; classes without an item may be left out.
+        data: Its classes must be the model's; classes without an item may be left out. Rows of a table must have the
+            model's columns and codes, as `onepeak.serving.opening.open_for` reads them.
         batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
         skip_bad: Whether to leave out pictures that cannot be read.
         alpha: The share of items whose interval may miss the true label, as in `Model.predict`.
@@ -101,7 +101,9 @@ def evaluate(
     failed: tuple[Row, ...] = ()
     items: Items
     if isinstance(data.items, FeatureRows):
-        items, own = _predict_rows(model, data.items, batch_size)
+        items = data.items
+        check_rows(model, items)
+        own = model.predict_rows(items, batch_size=batch_size, reading=Reading(raw=True))
     else:
         own, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
         items, labels = data.items.take(good), labels[good]
@@ -148,14 +150,6 @@ def _trained_on(model: Model, items: Items) -> npt.NDArray[np.bool_]:
     if not model.trained_items:  # the pictures need not be read once more
         return np.zeros(len(items), dtype=np.bool_)
     return np.array([short(digest) in model.trained_items for digest in item_digests(items)], dtype=np.bool_)
-
-
-def _predict_rows(model: Model, items: FeatureRows, batch_size: int | None) -> tuple[FeatureRows, Prediction]:
-    """The rows as the model reads them, and what it says of them, raw."""
-    if model.description.table is None:
-        raise TypeError("rows for a model of pictures")
-    rows, notes = recoded(items, model.description.table)
-    return rows, replace(model.predict_rows(rows, batch_size=batch_size, reading=Reading(raw=True)), notes=notes)
 
 
 def _predict_pictures(

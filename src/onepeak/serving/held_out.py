@@ -13,7 +13,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.records import PREDICTIONS, read_predictions
 from onepeak.serving.evaluation import with_classes_of
 from onepeak.serving.model import Model
-from onepeak.serving.table_rows import recoded
+from onepeak.serving.opening import check_rows
 from onepeak.training.trained_items import HELD_OUT_ITEMS, load_held_out_items, short
 
 HeldOut: TypeAlias = Literal["valid", "test"]
@@ -38,7 +38,9 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
     check_choice("part", part, get_args(HeldOut))
     missing = _recorded(folder, part)
     size, kept = missing.total(), []
-    digests = _digests(data, model)
+    if isinstance(data.items, FeatureRows):
+        check_rows(model, data.items)
+    digests = item_digests(data.items)
     for place, (digest, label) in enumerate(zip(digests, _labels(data, model), strict=True)):
         if missing[item := (short(digest), label)]:
             missing[item] -= 1
@@ -73,13 +75,6 @@ def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
         )
     told = zip(rows["part"].tolist(), items, rows["label"].tolist(), strict=True)
     return Counter((item, label) for name, item, label in told if name == part)
-
-
-def _digests(data: Manifest, model: Model) -> tuple[str, ...]:
-    items, table = data.items, model.description.table
-    if isinstance(items, FeatureRows) and table is not None:
-        items, _ = recoded(items, table)
-    return item_digests(items)
 
 
 def _labels(data: Manifest, model: Model) -> list[int]:

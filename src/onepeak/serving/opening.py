@@ -1,13 +1,16 @@
 """Data to measure a model on: opened with the columns and the order that the model was trained with."""
 
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order
 from onepeak.data.frame import PATH
 from onepeak.data.listing import listed
-from onepeak.data.manifest import Manifest
+from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.open import open_data
 from onepeak.data.table_file import read_table
 from onepeak.errors import InputError
@@ -26,6 +29,8 @@ def open_for(
     skip_bad: bool = False,
 ) -> Manifest:
     """Opens data as `onepeak.data.open_data` does; what is not said is taken from the model, where it fits.
+
+    Of a table the columns that the model reads are read, and as `predict` reads them.
 
     Args:
         model: The model to be measured.
@@ -51,15 +56,16 @@ def open_for(
                 "it with --path."
             )
         check_kind(model, pictures=pictures)
+    opened = partial(
+        open_data, data, root=root, label=label, group=group, path=path, skip_bad=skip_bad, like=_like(model)
+    )
     try:
-        return open_data(data, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad)
+        return opened(order=order)
     except InputError as error:
         if order is not None:
             raise
         try:  # most often the order is what is missing: text has none
-            return open_data(
-                data, root=root, order=model.classes, label=label, group=group, path=path, skip_bad=skip_bad
-            )
+            return opened(order=model.classes)
         except InputError as other:
             if str(other) == str(error):
                 raise error from None
@@ -71,6 +77,25 @@ def check_kind(model: Model, *, pictures: bool) -> None:
     if pictures == model.reads_tables:
         kinds = ("pictures", "rows of a table") if pictures else ("rows of a table", "pictures")
         raise InputError(f"The data must be {kinds[1]}, as the model was trained on, got {kinds[0]}.")
+
+
+def check_rows(model: Model, rows: FeatureRows) -> None:
+    """Refuses rows with other columns or other codes than the model reads: they would mean something else."""
+    table = model.description.table
+    if table is None or (rows.columns, rows.categories) != (table.columns, table.categories):
+        raise InputError(
+            "The rows must have the columns and codes that the model was trained with, got others: open their file "
+            "with `onepeak.serving.opening.open_for(model, file)`."
+        )
+
+
+def _like(model: Model) -> FeatureRows | None:
+    """No rows, with the columns and codes of the model; None for a model of pictures."""
+    table = model.description.table
+    if table is None:
+        return None
+    values = np.empty((0, len(table.columns)), dtype=np.float64)
+    return FeatureRows(columns=table.columns, values=values, categories=table.categories)
 
 
 def _columns(data: str | Path) -> Collection[str] | None:

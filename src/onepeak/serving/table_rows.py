@@ -13,11 +13,10 @@ from onepeak._extras import require
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.features import encode_like
 from onepeak.data.frame_types import Frame
+from onepeak.data.known_cells import known_cells
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
-from onepeak.data.number_cells import number_cells
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
-from onepeak.data.text_columns import present_text
 from onepeak.errors import InputError
 from onepeak.serving.kept import Kept
 from onepeak.serving.prediction import NO_VALUE, SourceName
@@ -96,16 +95,11 @@ def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ())
     table = read_table(path, as_text=None, empty=True)
     numbers = set(encoder.columns).difference(encoder.categories)
     kept, errors = kept_and_misfits(table, keep, numbers=numbers)
-    frame = table.frame.copy()
+    frame, wrong = known_cells(table.frame, columns=encoder.columns, categories=encoder.categories)
     reasons = {place: [errors[row]] for place, row in enumerate(frame.index) if row in errors}
-    for name in (each for each in encoder.columns if each in frame.columns):
-        if name in encoder.categories:
-            # Names stay as they are written: in this file a category may happen to hold nothing but numbers.
-            frame[name] = frame[name].map(_name)
-        else:
-            frame[name], wrong = number_cells(frame[name])
-            for place, reason in wrong.items():
-                reasons.setdefault(place, []).append(reason)
+    for cells in wrong.values():
+        for place, reason in cells.items():
+            reasons.setdefault(place, []).append(reason)
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
     read = TableRows(
         rows=rows,
@@ -116,21 +110,6 @@ def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ())
         kept=kept,
     )
     return replace(read, notes=(*notes, *_missing(read)))
-
-
-def recoded(rows: FeatureRows, encoder: TableEncoder) -> tuple[FeatureRows, tuple[str, ...]]:
-    """Rows that were read by themselves, with the codes of the encoder; and notes on names it has not seen."""
-    pandas = require("pandas", extra="data", purpose="A table")
-    frame = pandas.DataFrame(rows.values, columns=list(rows.columns))
-    for name in encoder.categories:
-        if name in rows.columns:
-            frame[name] = _names(rows, name)
-    for name in set(rows.categories).difference(encoder.categories).intersection(encoder.columns):
-        raise InputError(
-            f"The column {name!r} must be numbers, as when the model was trained, got text: "
-            f"{listed(rows.categories[name], limit=3)}."
-        )
-    return encode_like(frame, columns=encoder.columns, categories=encoder.categories)
 
 
 def _missing(table: TableRows) -> list[str]:
@@ -148,13 +127,6 @@ def _missing(table: TableRows) -> list[str]:
             names = listed(table.sources[place] for place in places)
             notes.append(f"{counted(len(places), 'row')} {what}: {table.source_name} {names}")
     return notes
-
-
-def _names(rows: FeatureRows, column: str) -> list[str | None]:
-    """The values of a column as text; numbers where this part of the data happens to hold nothing else."""
-    values = rows.values[:, rows.columns.index(column)].tolist()
-    known = rows.categories.get(column)
-    return [None if np.isnan(value) else known[int(value)] if known else f"{value:g}" for value in values]
 
 
 def _frame(inputs: object, encoder: TableEncoder) -> Frame:
@@ -204,7 +176,3 @@ def _named(array: npt.NDArray[np.generic], encoder: TableEncoder) -> Frame:
         )
     frame: Frame = pandas.DataFrame(array, columns=list(encoder.columns)).infer_objects()
     return frame
-
-
-def _name(value: object) -> object:
-    return present_text(value) if isinstance(value, str) else value  # parquet has types of its own

@@ -11,6 +11,7 @@ from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.asked_model import inspect_model
 from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.pages import overview_page, render, shell
+from onepeak.serving.opening import open_for
 from onepeak.training.trained_items import short
 from table_models import CALIBRATION, table_model
 
@@ -72,7 +73,7 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
     lines = [f"{20 + row},{'pale' if row % 2 else 'dark'},{-200 + row},grade {row % 6}" for row in range(30)]
     path.write_text("\n".join(["age,tone,dose,label", *lines]))
     model = table_model("elb", calibration=CALIBRATION)
-    data = open_data(path, order=model.classes)
+    data = open_for(model, path)
     shown = inspect_model(model, tmp_path, data)
     page = shown.posteriors.page(Filter(method="elb"), 1)
     assert page.kind == "rows"
