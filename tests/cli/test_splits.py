@@ -107,6 +107,17 @@ def test_splits_are_saved_and_read_back(run, faces, tmp_path):
     assert read["protocol"] == "splits.csv"
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_items_that_a_file_leaves_out_are_told_and_not_used(run, faces, tmp_path, suffix):
+    parts = ["train"] * 12 + ["valid"] * 6 + ["test"] * 5
+    lines = [f"images/{number:02}.png,{part}" for number, part in enumerate(parts)]
+    (tmp_path / "theirs.csv").write_text("\n".join(["path,part", *lines]) + "\n")
+    run(faces, "--protocol", tmp_path / "theirs.csv", "--out", tmp_path / f"ours{suffix}")
+    record = json.loads(run(faces, "--protocol", tmp_path / f"ours{suffix}", "--json"))
+    assert [entry["sizes"] for entry in record["runs"]] == [{"train": 12, "valid": 6, "test": 5}]
+    assert "1 of 24 items is in no part, and not used: images/23.png" in record["notes"]
+
+
 def test_a_leak_is_shown_with_what_it_means_for_training(run, faces, tmp_path):
     rows = "".join(f"{item},{'train' if item < 12 else 'valid' if item < 18 else 'test'}\n" for item in range(24))
     (tmp_path / "bad.csv").write_text("item,part\n" + rows)

@@ -444,6 +444,18 @@ def test_a_split_that_leaks_is_refused_and_where_allowed_recorded(run, pictures,
     assert shared in json.loads((tmp_path / "run" / "result.json").read_text())["leaks_allowed"]
 
 
+def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
+    parts = ["train"] * 40 + ["valid"] * 20 + ["test"] * 18
+    (tmp_path / "parts.csv").write_text("\n".join(["item,part", *(f"{row},{part}" for row, part in enumerate(parts))]))
+    flags = [
+        flag for flag in flags_of(table, tmp_path / "run", "--protocol", tmp_path / "parts.csv") if flag != "--quiet"
+    ]
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert "2 of 80 items are in no part, and not used: item 78, item 79" in errors
+    assert "40 / 20 / 18 to train / validate / test" in errors
+
+
 def test_a_split_that_does_not_leak_has_nothing_to_record(run, pictures, tmp_path):
     flags = flags_of_pictures(pictures, tmp_path, "--protocol", "kfold", data="scans.csv")
     assert run(*flags)[0] == 0

@@ -20,6 +20,7 @@ from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
 from onepeak.data.listing import counted
 from onepeak.data.splits import Split
+from onepeak.data.splits.counts import unused_items
 from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
@@ -197,7 +198,8 @@ def run_comparison(
     epochs = {entry.label: recipe_of(entry, opened.recipe).epochs for entry in experiment.methods}
     tally = Tally(runs, epochs)
     if not quiet:
-        of_data = (*opened.prepared.manifest.notes, *opened.prepared.notes)
+        manifest = opened.prepared.manifest
+        of_data = (*manifest.notes, *opened.prepared.notes, *unused_items(manifest, opened.splits))
         print_notes((*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)))
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
     try:

@@ -17,6 +17,7 @@ from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks
+from onepeak.data.splits.counts import unused_items
 from onepeak.errors import InputError, StoppedError, in_documentation
 from onepeak.experiment.run_folder import claim, read_result
 from onepeak.methods.catalog import method
@@ -25,12 +26,14 @@ from onepeak.training.calibration import few_samples_note
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
+from onepeak.training.history import values_to_lower
 from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import hardly_trained
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
+from onepeak.training.ran_out import ran_out
 from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, RESULT, train_run
@@ -118,7 +121,8 @@ def train_one(request: TrainRequest) -> None:
     if fabric.is_global_zero:
         show(result, prepared.manifest.num_classes, request.out)
         if not request.quiet:
-            print_notes(doubts(result, prepared.manifest.num_classes))
+            values = values_to_lower(request.out, result["selected_by"])
+            print_notes(doubts(result, prepared.manifest.num_classes, values))
 
 
 def opened(request: TrainRequest) -> Manifest:
@@ -200,7 +204,8 @@ def announce(
 ) -> None:
     """What is about to be trained, on what, and from which epoch on."""
     manifest, backbone, epochs = prepared.manifest, settings.network.backbone, settings.recipe.epochs
-    print_notes((*prepared.notes, *first_weights_notes(backbone, request.weights)))
+    unused = unused_items(manifest, [split])
+    print_notes((*prepared.notes, *unused, *first_weights_notes(backbone, request.weights)))
     print_note(
         f"{request.method} on {manifest.name}: {manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
@@ -241,8 +246,14 @@ def train_watched(
             raise StoppedError(f"Stopped: {how}") from None
 
 
-def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
-    """Why the figures may say little of the method, and intervals of the model little of new samples."""
+def doubts(result: dict[str, Any], num_classes: int, values: list[float]) -> list[str]:
+    """Why the figures may say little of the method, and intervals of the model little of new samples.
+
+    Args:
+        result: The run's record.
+        num_classes: Of the data.
+        values: What chose the epoch, after every one, see `values_to_lower`.
+    """
     found, chance = [], side_order_chance(num_classes)
     order, kept = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
     if hardly_trained(kept, result["epochs"], result["selected_by"], order=order, chance=chance):
@@ -256,8 +267,11 @@ def doubts(result: dict[str, Any], num_classes: int) -> list[str]:
             f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
             f"method keeps no order. Which ones do: {in_documentation('choose')}"
         )
-    if result["best_epoch"] + 1 == result["epochs"] and result["selected_by"] != "last":
-        found.append("the last epoch was the best: a longer training (--epochs) is likely to be better")
+    if len(values) == result["recipe"]["epochs"] and ran_out(values):
+        found.append(
+            f"the validation {result['selected_by']} was still getting better when the epochs ran out: a longer "
+            "training (--epochs) is likely to be better"
+        )
     few = few_samples_note(result["sizes"]["valid"])
     return found if few is None else [*found, few]
 

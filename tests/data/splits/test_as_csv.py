@@ -18,8 +18,8 @@ def three(pictures):
     return pictures([0, 1, 2], groups=("Ann", "Bob, Jr.", "Cem"))
 
 
-def read(text, manifest, *, partial=False):
-    return splits_from_csv(text, manifest, file=FILE, partial=partial)
+def read(text, manifest):
+    return splits_from_csv(text, manifest, file=FILE)
 
 
 def test_the_table_has_one_row_an_item_and_one_column_a_run(three):
@@ -54,13 +54,9 @@ def test_an_empty_cell_leaves_the_item_out(pictures):
     assert split.sizes == {"train": 1, "valid": 1, "test": 1}
 
 
-def test_a_row_may_be_missing_if_the_file_is_partial(pictures):
-    four = pictures([0, 1, 2, 0])
-    assert len(read(THREE, four, partial=True)) == 1
-    with pytest.raises(
-        InputError, match=r"must say where every item of 'mine' goes, got nothing for 1 item: images/000003"
-    ):
-        read(THREE, four)
+def test_so_does_a_row_that_is_not_there(pictures):
+    [split] = read(THREE, pictures([0, 1, 2, 0]))
+    assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
 
 @pytest.mark.bad_input

@@ -17,9 +17,9 @@ def three(pictures):
     return pictures([0, 1, 2])
 
 
-def read(content, manifest, *, partial=False):
+def read(content, manifest):
     text = content if isinstance(content, str) else json.dumps(content)
-    return splits_from_json(text, manifest, file=FILE, partial=partial)
+    return splits_from_json(text, manifest, file=FILE)
 
 
 def test_the_object_says_what_it_is_about(three):
@@ -50,11 +50,9 @@ def test_runs_that_only_say_their_fold_are_folds_of_one_split(three):
     ]
 
 
-def test_items_may_be_left_out_if_the_file_is_partial(pictures):
-    four = pictures([0, 1, 2, 0])
-    assert len(read({"runs": [RUN]}, four, partial=True)) == 1
-    with pytest.raises(InputError, match=r"got nothing for 1 item: images/000003.jpg"):
-        read({"runs": [RUN]}, four)
+def test_items_may_be_left_out(pictures):
+    [split] = read({"runs": [RUN]}, pictures([0, 1, 2, 0]))
+    assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
 
 @pytest.mark.bad_input

@@ -1,6 +1,6 @@
 import numpy as np
 
-from onepeak.data.splits.counts import class_counts, group_counts, split_notes
+from onepeak.data.splits.counts import class_counts, group_counts, split_notes, unused_items
 from onepeak.data.splits.split import Split
 
 
@@ -28,6 +28,18 @@ def test_groups_are_counted_where_there_are_groups(pictures):
     assert group_counts(pictures(labels), parts) is None
 
 
+def test_items_in_no_part_are_told_of(pictures):
+    manifest = pictures([0, 1] * 4)
+    whole, less, least = (split([0, 1], [2, 3], test) for test in ([4, 5, 6, 7], [4, 5], [4]))
+    assert unused_items(manifest, [whole]) == []
+    assert unused_items(manifest, [less]) == [
+        "2 of 8 items are in no part, and not used: images/000006.jpg, images/000007.jpg"
+    ]
+    of_many = unused_items(manifest, [whole, least, less])
+    assert of_many[0].startswith("3 of 8 items are in no part of some run, and not used: images/000005.jpg, ")
+    assert split_notes(manifest, [less])[:1] == unused_items(manifest, [less])
+
+
 def test_a_part_that_lacks_a_class_is_noted_with_the_number_of_runs(pictures):
     manifest = pictures([0, 0, 0, 1, 1, 1], num_classes=3)
     runs = [split([0, 3], [1, 4], [2, 5]), split([0, 1], [2, 3], [4, 5])]
@@ -39,7 +51,7 @@ def test_a_part_that_lacks_a_class_is_noted_with_the_number_of_runs(pictures):
 
 
 def test_many_missing_classes_are_cut_short(pictures):
-    manifest = pictures([*range(8), 0, 0], num_classes=8)
+    manifest = pictures([*range(8), 0], num_classes=8)
     train = split_notes(manifest, [split([0], [8], list(range(1, 8)))])[0]
     assert train.startswith("train lacks 7 of the 8 classes")
     assert train.endswith("c5 (1 of 1 runs) and 2 more")

@@ -56,7 +56,7 @@ def test_an_item_that_is_left_out_comes_back_left_out(tmp_path, faces, suffix):
     [split] = make_splits(faces, protocol="holdout", splits=1)
     split = type(split)(train=split.train[1:], valid=split.valid, test=split.test, protocol="holdout")
     save_splits([split], faces, tmp_path / f"splits{suffix}")
-    assert parts(load_splits(tmp_path / f"splits{suffix}", faces, partial=True)) == parts([split])
+    assert parts(load_splits(tmp_path / f"splits{suffix}", faces)) == parts([split])
 
 
 @pytest.mark.bad_input

@@ -6,7 +6,6 @@ import pytest
 
 from onepeak.data.manifest import ImageFiles
 from onepeak.data.splits.matching import (
-    check_complete,
     check_labels_agree,
     item_name,
     match_paths,
@@ -56,8 +55,6 @@ def test_what_does_not_match_is_named(three, rows):
         match_paths(["a.jpg"], twice, file=FILE)
     with pytest.raises(InputError, match=r"must hold positions from 0 to 2, got 2 items: 3, 9: .*another data set"):
         match_positions([0, 3, 9], three, file=FILE)
-    with pytest.raises(InputError, match=r"got nothing for 1 item: images/000002.jpg. .* `partial=True`"):
-        check_complete(np.array([0, 1]), three, file=FILE)
     with pytest.raises(
         InputError, match=r"other labels than 'mine' for 1 item: images/000000.jpg \(c2 there, c0 here\)"
     ):

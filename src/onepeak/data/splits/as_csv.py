@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.splits.matching import check_complete, check_labels_agree, item_name, match_paths, match_positions
+from onepeak.data.splits.matching import check_labels_agree, item_name, match_paths, match_positions
 from onepeak.data.splits.split import Indices, Part, Split
 from onepeak.errors import InputError
 
@@ -46,7 +46,7 @@ def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
     return text.getvalue()
 
 
-def splits_from_csv(text: str, manifest: Manifest, *, file: Path, partial: bool) -> list[Split]:
+def splits_from_csv(text: str, manifest: Manifest, *, file: Path) -> list[Split]:
     """The runs of such a table, made here or elsewhere."""
     header, rows = _read(text, file)
     items = _items(header, rows, manifest, file)
@@ -54,8 +54,6 @@ def splits_from_csv(text: str, manifest: Manifest, *, file: Path, partial: bool)
         twice = np.flatnonzero(np.bincount(items) > 1)
         first = item_name(manifest, int(twice[0]))
         raise InputError(f"{file} must have one row an item, got several for {len(twice)}, such as {first}.")
-    if not partial:
-        check_complete(items, manifest, file=file)
     if "label" in header:
         check_labels_agree(items, _column(header, rows, "label"), manifest, file=file)
 

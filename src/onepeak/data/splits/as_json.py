@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.splits.matching import check_complete, check_labels_agree, match_paths
+from onepeak.data.splits.matching import check_labels_agree, match_paths
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
 from onepeak.errors import InputError
 
@@ -33,7 +33,7 @@ def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
     return "{" + ",\n".join([*lines, '"runs": [\n' + ",\n".join(runs) + "\n]"]) + "}\n"
 
 
-def splits_from_json(text: str, manifest: Manifest, *, file: Path, partial: bool) -> list[Split]:
+def splits_from_json(text: str, manifest: Manifest, *, file: Path) -> list[Split]:
     """The runs of such a text, made here or elsewhere."""
     try:
         content = json.loads(text)
@@ -46,11 +46,7 @@ def splits_from_json(text: str, manifest: Manifest, *, file: Path, partial: bool
     numbering = _numbering(content, manifest, file)
     if isinstance(labels := content.get("labels"), list) and len(labels) == len(numbering):
         check_labels_agree(numbering, [str(label) for label in labels], manifest, file=file)
-    splits = [_split(run, place, numbering, manifest, file) for place, run in enumerate(runs)]
-    if not partial:
-        for split in splits:
-            check_complete(np.concatenate(list(split.parts.values())), manifest, file=file)
-    return splits
+    return [_split(run, place, numbering, manifest, file) for place, run in enumerate(runs)]
 
 
 def _numbering(content: dict[str, object], manifest: Manifest, file: Path) -> Indices:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import Manifest
+from onepeak.data.splits.matching import item_name
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
 
 
@@ -32,13 +34,34 @@ def group_counts(manifest: Manifest, split: Split) -> dict[Part, int] | None:
     return {part: len({groups[item] for item in items}) for part, items in split.parts.items()}
 
 
+def unused_items(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
+    """A sentence on items that are in no part of a run, as a file of splits may leave some out; none if all are used.
+
+    Example:
+        >>> from onepeak.data.manifest import FeatureRows
+        >>> rows = FeatureRows(columns=("x",), values=np.zeros((5, 1)))
+        >>> data = Manifest(name="mine", items=rows, labels=np.array([0, 0, 1, 1, 1]), classes=("low", "high"))
+        >>> split = Split(train=np.array([0, 2]), valid=np.array([1]), test=np.array([4]), protocol="mine")
+        >>> unused_items(data, [split])
+        ['1 of 5 items is in no part, and not used: item 3']
+    """
+    everything = np.arange(len(manifest))
+    unused = max((np.setdiff1d(everything, np.concatenate(list(run.parts.values()))) for run in splits), key=len)
+    if not len(unused):
+        return []
+    names = listed((item_name(manifest, int(item)) for item in unused), limit=5)
+    are = f"{len(unused):,} of {counted(len(manifest), 'item')} {'is' if len(unused) == 1 else 'are'}"
+    where = "" if len(splits) == 1 else " of some run"
+    return [f"{are} in no part{where}, and not used: {names}"]
+
+
 def split_notes(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
-    """What a reader of the results should know: the classes that some part of some run has no item of.
+    """What a reader of the results should know: unused items, and classes that some part of some run has no item of.
 
     A class that has no item in the whole data set is not among them.
     """
     present = np.bincount(manifest.labels, minlength=manifest.num_classes) > 0
-    notes = []
+    notes = unused_items(manifest, splits)
     for part in PARTS:
         runs_without = np.zeros(manifest.num_classes, dtype=np.int64)
         for split in splits:

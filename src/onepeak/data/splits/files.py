@@ -39,7 +39,7 @@ def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None
         raise InputError(f"The splits cannot be written to {path}: {error.strerror}.") from error
 
 
-def load_splits(path: Path, manifest: Manifest, *, partial: bool = False) -> list[Split]:
+def load_splits(path: Path, manifest: Manifest) -> list[Split]:
     """Reads splits made here or elsewhere, and matches them with a data set.
 
     A CSV needs a column `path` (relative to the data set's root) or `item` (positions from 0), and one column a run:
@@ -48,8 +48,8 @@ def load_splits(path: Path, manifest: Manifest, *, partial: bool = False) -> lis
 
     Args:
         path: A file that ends in `.csv` or `.json`.
-        manifest: The data set; a path that it does not have is an error.
-        partial: Whether the file may say nothing of some items of the data set.
+        manifest: The data set; a path or position that it does not have is an error. Its items that the file puts into
+            no part are not used: `onepeak.data.splits.counts.unused_items` tells of them.
 
     Returns:
         The runs in the order of split and fold; from a CSV, their protocol is the file's name.
@@ -62,7 +62,7 @@ def load_splits(path: Path, manifest: Manifest, *, partial: bool = False) -> lis
     except OSError as error:
         raise InputError(f"The splits cannot be read from {path}: {error.strerror}.") from error
     read = splits_from_json if suffix == ".json" else splits_from_csv
-    splits = read(text, manifest, file=path, partial=partial)
+    splits = read(text, manifest, file=path)
     _check_different(splits, str(path))
     return sorted(splits, key=lambda split: (split.split, split.fold))
 

@@ -46,17 +46,6 @@ def match_positions(positions: Sequence[int], manifest: Manifest, *, file: Path)
     return np.array(positions, dtype=np.int64)
 
 
-def check_complete(items: Indices, manifest: Manifest, *, file: Path) -> None:
-    """Refuses a file that says nothing of some items."""
-    missing = np.setdiff1d(np.arange(len(manifest)), items)
-    if len(missing):
-        names = [item_name(manifest, int(item)) for item in missing]
-        raise InputError(
-            f"{file} must say where every item of {manifest.name!r} goes, got nothing for {_items(names)}. "
-            "If they are left out on purpose, load it with `partial=True`."
-        )
-
-
 def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> None:
     """Refuses a file whose labels are not those of the data set; labels under other names are not looked at."""
     if not set(labels) <= set(manifest.classes):
