@@ -1,43 +1,70 @@
 import json
+import re
+from dataclasses import replace
+from html import unescape
 
 import pytest
 
 from onepeak.experiment.records import read_results
 from onepeak.report.evidence import gather
 from onepeak.report.figures.canvas import interactive, printed
-from onepeak.report.page import section_text, subtitle
+from onepeak.report.made import Made
+from onepeak.report.page import BlockText, page_html, subtitle
 from onepeak.report.section import Card, Chart, Section
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
+from onepeak.report.wide import WideTable
 from run_folders import write_run
 
 
-@pytest.fixture
-def section():
+@pytest.fixture(scope="module")
+def html():
+    """A page of two blocks that are alike, with names that would end a script element."""
     chart = Chart(name="</script><b>", figure=interactive(x="</script>", height=200))
     card = Card(text="ce says so", name="item 3", picture=None, features="", chart=chart)
-    return Section(
+    section = Section(
         name="confusion", title="Confusion", text="", charts=(chart, chart), printed=printed()[0], cards=(card,)
     )
+    block = BlockText(
+        id="one",
+        title="Mine",
+        subtitle="",
+        findings=(),
+        tables=(WideTable(title="", header=(), rows=(), caption=""),),
+        paper=(),
+        looks={},
+        failed_title="",
+        failed=(),
+        notes=(),
+        sections=((section, "figures/confusion.png"),),
+        made=Made(commands=(), config=""),
+    )
+    return page_html([block, replace(block, id="two")], metrics=())
 
 
-def test_a_chart_cannot_end_the_script_it_is_kept_in(section):
-    text = section_text(section, block="one", address="figures/confusion.png").charts[0]
-    assert "<" not in text.json
-    assert json.loads(text.json)["layout"]["xaxis"]["title"]["text"] == "</script>"
-    assert text.height == 200
+def attributes(html, name):
+    return [unescape(value) for value in re.findall(f' {name}="([^"]*)"', html)]
 
 
-def test_ids_are_unique_on_the_page(section):
-    found = [section_text(section, block=block, address="") for block in ("one", "two")]
-    ids = [chart.id for each in found for chart in (*each.charts, *(card.chart for card in each.cards))]
-    assert len(set(ids)) == len(ids) == 6
+def test_a_chart_cannot_end_the_script_it_is_kept_in(html):
+    kept = re.findall('<script type="application/json" id="[^"]*">(.*?)</script>', html)
+    assert len(kept) == 6
+    assert {json.loads(text)["layout"]["xaxis"]["title"]["text"] for text in kept} == {"</script>"}
+    assert attributes(html, "style").count("min-height:200px") == 6
 
 
-def test_a_chart_says_what_it_is_to_those_who_do_not_see_it(section):
-    text = section_text(section, block="one", address="")
-    assert text.charts[0].says == "Confusion: </script><b>"
-    assert text.cards[0].chart.says.startswith("Confusion: ce says so")
+def test_ids_are_unique_on_the_page_and_every_chart_has_its_own(html):
+    ids = attributes(html, "id")
+    assert len(set(ids)) == len(ids)
+    own = ["confusion-case0", "confusion-0", "confusion-1"]
+    assert attributes(html, "data-figure") == [f"{block}-{name}" for block in ("one", "two") for name in own]
+    assert set(attributes(html, "data-figure")) <= set(ids)
+
+
+def test_a_chart_says_what_it_is_to_those_who_do_not_see_it(html):
+    case, first, _ = attributes(html, 'role="img" aria-label')[:3]
+    assert first == "Confusion: </script><b>"
+    assert case == "Confusion: ce says so: </script><b>"
 
 
 def test_the_line_below_the_title_counts_classes_methods_splits_and_runs(tmp_path):

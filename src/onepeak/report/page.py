@@ -11,48 +11,9 @@ from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.made import Made
 from onepeak.report.measured import MEASURED
-from onepeak.report.section import Card, Chart, Choice, Layout, Section
+from onepeak.report.section import Section
 from onepeak.report.wide import WideTable
 from onepeak.training.run import versions
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChartText:
-    """An interactive figure as the page holds it."""
-
-    id: str
-    name: str
-    says: str
-    """For those who do not see it."""
-    height: int
-    json: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class CardText:
-    """A card as the page holds it."""
-
-    text: str
-    name: str
-    picture: str | None
-    features: str
-    chart: ChartText
-
-
-@dataclass(frozen=True, kw_only=True)
-class SectionText:
-    """A section as the page holds it."""
-
-    id: str
-    title: str
-    text: str
-    layout: Layout
-    charts: tuple[ChartText, ...]
-    cards: tuple[CardText, ...]
-    choice: Choice | None
-    table: WideTable | None
-    print: str
-    """The address of the figure for print, beside the page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +32,8 @@ class BlockText:
     failed_title: str
     failed: tuple[FailedRun, ...]
     notes: tuple[str, ...]
-    sections: tuple[SectionText, ...]
+    sections: tuple[tuple[Section, str], ...]
+    """Each with the address of its figure for print, beside the page."""
     made: Made
 
 
@@ -126,48 +88,3 @@ def subtitle(evidence: Evidence) -> str:
     rows, splits = len(evidence.looks), len(set(zip(runs["split"], runs["fold"], strict=True)))
     classes = f"{len(evidence.classes)} classes, " if evidence.classes else ""
     return f"{classes}{counted(rows, 'method')} on {counted(splits, 'split')}, {counted(len(runs), 'run')}"
-
-
-def section_text(section: Section, *, block: str, address: str) -> SectionText:
-    """A section as the page holds it.
-
-    Args:
-        section: The section.
-        block: The id of its block, so that ids are unique.
-        address: Of its figure for print.
-    """
-    own = f"{block}-{section.name}"
-    cards = enumerate(section.cards)
-    return SectionText(
-        id=own,
-        title=section.title,
-        text=section.text,
-        layout=section.layout,
-        charts=tuple(_chart(each, f"{own}-{place}", section.title) for place, each in enumerate(section.charts)),
-        cards=tuple(_card(each, f"{own}-case{place}", section.title) for place, each in cards),
-        choice=section.choice,
-        table=section.table,
-        print=address,
-    )
-
-
-def _card(card: Card, own: str, title: str) -> CardText:
-    return CardText(
-        text=card.text,
-        name=card.name,
-        picture=card.picture,
-        features=card.features,
-        chart=_chart(card.chart, own, f"{title}: {card.text}"),
-    )
-
-
-def _chart(chart: Chart, own: str, title: str) -> ChartText:
-    # Inside a script element only "<" could end it early.
-    text = chart.figure.to_json().replace("<", "\\u003c")
-    return ChartText(
-        id=own,
-        name=chart.name,
-        says=f"{title}: {chart.name}" if chart.name else title,
-        height=int(chart.figure.layout.height),
-        json=text,
-    )

@@ -17,6 +17,12 @@ class Chart:
     name: str = ""
     """Above it, where several stand beside each other."""
 
+    @property
+    def json(self) -> str:
+        """As a script element of the page holds it, which only "<" could end early."""
+        text: str = self.figure.to_json().replace("<", "\\u003c")
+        return text
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:

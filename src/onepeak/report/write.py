@@ -18,7 +18,7 @@ from onepeak.report.evidence import MOST_NUMBERS, Evidence, gather
 from onepeak.report.figures.canvas import save
 from onepeak.report.findings import findings
 from onepeak.report.made import how_made
-from onepeak.report.page import BlockText, page_html, section_text, subtitle
+from onepeak.report.page import BlockText, page_html, subtitle
 from onepeak.report.sections import sections
 from onepeak.report.source import open_source
 from onepeak.report.summary import blocks, summary
@@ -131,7 +131,7 @@ def _block_text(block: _Block, place: Path, *, alone: bool, figures: list[Path])
         stem = section.name if alone else f"{block.id}-{section.name}"
         png, pdf = save(section.printed, place / FIGURES / stem)
         figures += [png, pdf]
-        texts.append(section_text(section, block=block.id, address=f"{FIGURES}/{png.name}"))
+        texts.append((section, f"{FIGURES}/{png.name}"))
     tables = wide_tables(evidence.summary)
     failed = failed_runs(block.folder)
     return BlockText(
