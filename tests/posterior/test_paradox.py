@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onepeak.errors import InputError
-from onepeak.metrics.functional import side_order_index
-from onepeak.posterior import is_paradoxical, mode, runner_up_distance
+from onepeak.posterior import is_paradoxical, runner_up_distance
 
 
 def posteriors(seed, num_classes, rows=20):
@@ -31,14 +30,14 @@ def test_the_distance_is_that_of_sorted_labels_ties_included(scores):
 def test_a_mirrored_scale_changes_nothing(seed, num_classes):
     log_probs = posteriors(seed, num_classes)
     assert torch.equal(runner_up_distance(log_probs.flip(-1)), runner_up_distance(log_probs))
-    assert torch.equal(is_paradoxical(log_probs.flip(-1), soi_below=0.7), is_paradoxical(log_probs, soi_below=0.7))
+    assert torch.equal(is_paradoxical(log_probs.flip(-1)), is_paradoxical(log_probs))
 
 
 def test_a_posterior_with_one_peak_is_never_paradoxical():
     labels = torch.arange(70)
     log_probs = (-0.3 * (labels - labels[:, None] - 0.1).abs()).log_softmax(-1)
     assert (runner_up_distance(log_probs) == 1).all()
-    assert not is_paradoxical(log_probs, soi_below=1.0).any()
+    assert not is_paradoxical(log_probs).any()
 
 
 def test_two_peaks_far_apart_are_a_paradox():
@@ -55,35 +54,21 @@ def test_a_posterior_all_on_one_label_is_no_paradox():
     assert runner_up_distance(torch.full((5, 5), -torch.inf).fill_diagonal_(0)).tolist() == [1] * 5
 
 
-@given(st.integers(0, 2**31), st.integers(2, 12), st.floats(0, 1))
-def test_the_threshold_is_on_the_side_order_index_to_the_label_decided(seed, num_classes, threshold):
+@given(st.integers(0, 2**31), st.integers(2, 12))
+def test_a_paradox_is_a_second_label_that_is_no_neighbour_of_the_first(seed, num_classes):
     log_probs = posteriors(seed, num_classes)
-    apart = runner_up_distance(log_probs) > 1
-    for label in (mode(log_probs), mode(log_probs.flip(-1))):
-        expected = apart | (side_order_index(log_probs, label) < threshold)
-        assert torch.equal(is_paradoxical(log_probs, label, soi_below=threshold), expected)
-    expected = apart | (side_order_index(log_probs, mode(log_probs)) < threshold)
-    assert torch.equal(is_paradoxical(log_probs, soi_below=threshold), expected)
+    assert is_paradoxical(log_probs).tolist() == [slow_distance(row) > 1 for row in log_probs.tolist()]
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 3, 4), (0, 4)])
 def test_any_leading_shape_is_kept(shape):
     log_probs = torch.randn(shape).log_softmax(-1)
-    assert runner_up_distance(log_probs).shape == is_paradoxical(log_probs, soi_below=0.5).shape == shape[:-1]
+    assert runner_up_distance(log_probs).shape == is_paradoxical(log_probs).shape == shape[:-1]
 
 
 @pytest.mark.bad_input
 def test_bad_input_is_named():
-    log_probs = torch.zeros(2, 4)
     with pytest.raises(InputError, match=r"`log_probs` must have at least 2 numbers on its last axis, got shape"):
         runner_up_distance(torch.zeros(3, 1))
     with pytest.raises(InputError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
         is_paradoxical(torch.tensor([[0.0, torch.nan], [0.0, 1.0]]))
-    with pytest.raises(InputError, match=r"`predicted` must be integers from 0 to 3, got 4\."):
-        is_paradoxical(log_probs, torch.tensor([0, 4]), soi_below=0.5)
-    with pytest.raises(InputError, match=r"`predicted` must have shape \(2,\), one a sample, got \(3,\)\."):
-        is_paradoxical(log_probs, torch.tensor([0, 1, 2]), soi_below=0.5)
-    with pytest.raises(InputError, match="`predicted` must be left out without `soi_below`"):
-        is_paradoxical(log_probs, torch.tensor([0, 1]))
-    with pytest.raises(InputError, match=r"`soi_below` must be a finite number >= 0 and <= 1, got 1\.5\."):
-        is_paradoxical(log_probs, soi_below=1.5)

@@ -2,11 +2,8 @@
 
 import torch
 
-from onepeak._check import check_labels, check_number
 from onepeak._shapes import Labels, LogProbs, PerSampleBool
-from onepeak.constraints.gaps import signed_gaps
-from onepeak.errors import InputError
-from onepeak.posterior._check import check_class_scores, wide
+from onepeak.posterior._check import check_class_scores
 
 
 def runner_up_distance(log_probs: LogProbs) -> Labels:
@@ -33,36 +30,14 @@ def runner_up_distance(log_probs: LogProbs) -> Labels:
     return torch.where(is_second, distance, log_probs.shape[-1]).amin(dim=-1)
 
 
-def is_paradoxical(
-    log_probs: LogProbs, predicted: Labels | None = None, *, soi_below: float | None = None
-) -> PerSampleBool:
-    """Whether each posterior contradicts the order of the labels.
-
-    It does where the second most probable label is no neighbour of the first (see `runner_up_distance`), and, if a
-    threshold is given, where the side order index to the label decided on lies below it.
+def is_paradoxical(log_probs: LogProbs) -> PerSampleBool:
+    """Whether each posterior contradicts the order: its second most probable label is no neighbour of the first.
 
     Args:
-        log_probs: Log-probabilities or scores; only their order matters.
-        predicted: The label decided on, from which the side order index is measured; the mode where not given. Only
-            together with a threshold: nothing else depends on it.
-        soi_below: The least side order index that is no paradox, from 0 to 1: with 1, every posterior that does not
-            fall away from its label strictly is one. Where not given, the index is not looked at.
+        log_probs: Log-probabilities or scores; only their order matters (see `runner_up_distance`).
 
     Example:
-        >>> log_probs = torch.tensor([[0.1, 0.5, 0.4, 0.0], [0.5, 0.1, 0.0, 0.4], [0.6, 0.2, 0.05, 0.15]]).log()
-        >>> is_paradoxical(log_probs)
-        tensor([False,  True, False])
-        >>> is_paradoxical(log_probs, soi_below=0.9)
-        tensor([False,  True,  True])
+        >>> is_paradoxical(torch.tensor([[0.1, 0.5, 0.4, 0.0], [0.5, 0.1, 0.0, 0.4]]).log())
+        tensor([False,  True])
     """
-    apart = runner_up_distance(log_probs) > 1
-    if predicted is not None:
-        check_labels(predicted, log_probs.shape[-1], log_probs.shape[:-1], name="predicted")
-    if soi_below is None:
-        if predicted is not None:
-            raise InputError("`predicted` must be left out without `soi_below`: only the side order index looks at it.")
-        return apart
-    check_number("soi_below", soi_below, minimum=0, maximum=1)
-    label = log_probs.argmax(dim=-1) if predicted is None else predicted
-    in_order = (signed_gaps(log_probs, label) < 0).to(wide(log_probs)).mean(dim=-1)
-    return apart | (in_order < soi_below)
+    return runner_up_distance(log_probs) > 1
