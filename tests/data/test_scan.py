@@ -1,6 +1,8 @@
 import pytest
+from PIL import Image
 
-from onepeak.data.scan import scan
+from onepeak.data.decode import known_formats
+from onepeak.data.scan import IMAGE_SUFFIXES, scan
 from onepeak.errors import InputError
 
 
@@ -8,6 +10,12 @@ def test_pictures_are_found_at_any_depth_in_sorted_order(plant):
     root = plant("b/2.PNG", "a/x/1.tif", "a/0.JPG", "3.webp")
     assert scan(root).pictures == ("3.webp", "a/0.JPG", "a/x/1.tif", "b/2.PNG")
     assert scan(root).folders == ("a", "b")
+
+
+def test_every_format_that_is_decoded_is_found():
+    formats = Image.registered_extensions()
+    found = {formats[suffix] for suffix in IMAGE_SUFFIXES}
+    assert found >= set(known_formats())
 
 
 def test_what_systems_and_archives_leave_behind_is_ignored_and_counted(plant):

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from onepeak.data.listing import listed
 from onepeak.errors import InputError
 
-IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".ppm", ".pgm"})
+IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".gif", ".webp", ".avif", ".ppm", ".pgm"})
 
 
 @dataclass(frozen=True, kw_only=True)
