@@ -1,6 +1,5 @@
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from onepeak.data.splits.as_csv import splits_from_csv, splits_to_csv
 from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
 
-FILE = Path("theirs.csv")
 THREE = "path,part\nimages/000000.jpg,train\nimages/000001.jpg,val\nimages/000002.jpg,Test\n"
 
 
@@ -18,8 +16,13 @@ def three(pictures):
     return pictures([0, 1, 2], groups=("Ann", "Bob, Jr.", "Cem"))
 
 
-def read(text, manifest):
-    return splits_from_csv(text, manifest, file=FILE)
+@pytest.fixture
+def read(tmp_path):
+    def call(text, manifest):
+        (tmp_path / "theirs.csv").write_text(text)
+        return splits_from_csv(tmp_path / "theirs.csv", manifest)
+
+    return call
 
 
 def test_the_table_has_one_row_an_item_and_one_column_a_run(three):
@@ -43,18 +46,18 @@ def test_the_table_has_one_row_an_item_and_one_column_a_run(three):
         "item,part\n2,test\n1,dev\n0,training\n",
     ],
 )
-def test_tables_made_elsewhere_are_understood(three, text):
+def test_tables_made_elsewhere_are_understood(three, text, read):
     [split] = read(text, three)
     assert (split.name, split.protocol) == ("split0-fold0", "theirs.csv")
     assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
 
-def test_an_empty_cell_leaves_the_item_out(pictures):
+def test_an_empty_cell_leaves_the_item_out(pictures, read):
     [split] = read("item,part\n0,train\n1,valid\n2,test\n3,\n", pictures([0, 1, 2, 0]))
     assert split.sizes == {"train": 1, "valid": 1, "test": 1}
 
 
-def test_so_does_a_row_that_is_not_there(pictures):
+def test_so_does_a_row_that_is_not_there(pictures, read):
     [split] = read(THREE, pictures([0, 1, 2, 0]))
     assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
@@ -63,13 +66,16 @@ def test_so_does_a_row_that_is_not_there(pictures):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r"theirs.csv must have a header and at least one row, got 0 lines"),
-        ("path,part\n", r"must have a header and at least one row, got 1 lines"),
+        ("", r"theirs.csv is empty"),
+        ("path,part\n", r"theirs.csv must have a header and at least one row, got no row"),
         ("path,part,part\na,b,c\n", r"must have columns of different names, got path, part, part"),
         (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 columns as the header has, got 1"),
         ("name,part\na,train\n", r"must have a column `path` or `item`, got name, part"),
         (THREE.replace("part", "fold"), r"must have a column `part`, or one a run .*, got path, fold"),
-        (THREE.replace("val", "held"), r"row 3: `part` must be train, valid or test, or empty .*, got 'held'"),
+        (
+            THREE.replace("val", "held").replace("\n", "\n\n"),
+            r"row 5: `part` must be train, valid or test, or empty .*, got 'held'",
+        ),
         (THREE.replace("val", "train"), r"`part` must put at least one item into valid, got none"),
         (
             THREE + "images/000000.jpg,test\n",
@@ -84,6 +90,6 @@ def test_so_does_a_row_that_is_not_there(pictures):
         ),
     ],
 )
-def test_tables_that_cannot_be_are_refused(three, text, message):
+def test_tables_that_cannot_be_are_refused(three, text, message, read):
     with pytest.raises(InputError, match=message):
         read(text, three)

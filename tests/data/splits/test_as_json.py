@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +7,6 @@ from onepeak.data.splits.as_json import splits_from_json, splits_to_json
 from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
 
-FILE = Path("theirs.json")
 RUN = {"train": [0], "valid": [1], "test": [2]}
 
 
@@ -17,9 +15,13 @@ def three(pictures):
     return pictures([0, 1, 2])
 
 
-def read(content, manifest):
-    text = content if isinstance(content, str) else json.dumps(content)
-    return splits_from_json(text, manifest, file=FILE)
+@pytest.fixture
+def read(tmp_path):
+    def call(content, manifest):
+        (tmp_path / "theirs.json").write_text(content if isinstance(content, str) else json.dumps(content))
+        return splits_from_json(tmp_path / "theirs.json", manifest)
+
+    return call
 
 
 def test_the_object_says_what_it_is_about(three):
@@ -35,7 +37,7 @@ def test_the_object_says_what_it_is_about(three):
     }
 
 
-def test_paths_or_positions_made_elsewhere_are_understood(three):
+def test_paths_or_positions_made_elsewhere_are_understood(three, read):
     paths = {"train": ["images/000000.jpg"], "val": ["images\\000001.jpg"], "test": ["./images/000002.jpg"]}
     first, second = read({"runs": [paths, RUN]}, three)
     assert (first.name, second.name) == ("split0-fold0", "split1-fold0")
@@ -43,14 +45,14 @@ def test_paths_or_positions_made_elsewhere_are_understood(three):
     assert all(np.array_equal(first.parts[part], second.parts[part]) for part in first.parts)
 
 
-def test_runs_that_only_say_their_fold_are_folds_of_one_split(three):
+def test_runs_that_only_say_their_fold_are_folds_of_one_split(three, read):
     assert [run.name for run in read({"runs": [{**RUN, "fold": 0}, {**RUN, "fold": 1}]}, three)] == [
         "split0-fold0",
         "split0-fold1",
     ]
 
 
-def test_items_may_be_left_out(pictures):
+def test_items_may_be_left_out(pictures, read):
     [split] = read({"runs": [RUN]}, pictures([0, 1, 2, 0]))
     assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
@@ -82,6 +84,6 @@ def test_items_may_be_left_out(pictures):
         ({"paths": ["z.jpg"], "runs": [RUN]}, r"it has no 1 item: z.jpg"),
     ],
 )
-def test_objects_that_cannot_be_are_refused(three, content, message):
+def test_objects_that_cannot_be_are_refused(three, content, message, read):
     with pytest.raises(InputError, match=message):
         read(content, three)

@@ -127,7 +127,7 @@ def test_splits_of_a_file_are_a_protocol_too(tmp_path, iciar):
         ({"splits": 0}, r"`splits` must be an integer >= 1, got 0"),
         ({"folds": 0}, r"`folds` must be an integer >= 1, got 0"),
         ({"seed": -1}, r"`seed` must be an integer >= 0, got -1"),
-        ({"protocol": "nowhere.csv"}, r"The splits cannot be read from nowhere.csv: No such file"),
+        ({"protocol": "nowhere.csv"}, r"nowhere.csv cannot be read: No such file"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(pictures, settings, message):

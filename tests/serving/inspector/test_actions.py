@@ -12,11 +12,19 @@ def test_actions_come_in_the_order_of_the_classes(tmp_path):
     assert read_actions(path, CLASSES) == ("wait", "cut, then wait")
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_are_read_too(tmp_path, separator):
+    path = tmp_path / "actions.csv"
+    path.write_text(f"label{separator}action\n\nlow{separator}wait, then look\nhigh{separator}cut\n")
+    assert read_actions(path, CLASSES) == ("wait, then look", "cut")
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must have the columns label, action, got none"),
+        ("", "actions.csv is empty"),
+        ("label,action\nlow,wait, then look\nhigh,cut\n", "line 2 must have 2 fields, as the header has, got 3"),
         ("label,what\nlow,a\n", "must have the columns label, action, got label, what"),
         (
             "label,action\nlow,a\nmiddle,b\n",
@@ -35,5 +43,5 @@ def test_a_file_that_does_not_fit_is_told_what_is_wrong(tmp_path, text, message)
 
 @pytest.mark.bad_input
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"`actions` must be a CSV file in UTF-8, got .*nowhere.csv"):
+    with pytest.raises(InputError, match=r"nowhere.csv cannot be read: No such file"):
         read_actions(tmp_path / "nowhere.csv", CLASSES)

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.matching import check_labels_agree, item_name, match_paths, match_positions
 from onepeak.data.splits.split import Indices, Part, Split
+from onepeak.data.table_file import csv_rows
 from onepeak.errors import InputError
 
 _RUN_COLUMN = re.compile(r"split(\d+)-fold(\d+)")
@@ -46,78 +48,85 @@ def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
     return text.getvalue()
 
 
-def splits_from_csv(text: str, manifest: Manifest, *, file: Path) -> list[Split]:
+def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     """The runs of such a table, made here or elsewhere."""
-    header, rows = _read(text, file)
-    items = _items(header, rows, manifest, file)
+    table = _Table.read(file)
+    items = _items(table, manifest)
     if len(np.unique(items)) < len(items):
         twice = np.flatnonzero(np.bincount(items) > 1)
         first = item_name(manifest, int(twice[0]))
         raise InputError(f"{file} must have one row an item, got several for {len(twice)}, such as {first}.")
-    if "label" in header:
-        check_labels_agree(items, _column(header, rows, "label"), manifest, file=file)
+    if "label" in table.header:
+        check_labels_agree(items, table.column("label"), manifest, file=file)
 
-    runs = {name: (int(run[1]), int(run[2])) for name in header if (run := _RUN_COLUMN.fullmatch(name))}
-    if not runs and "part" in header:
+    runs = {name: (int(run[1]), int(run[2])) for name in table.header if (run := _RUN_COLUMN.fullmatch(name))}
+    if not runs and "part" in table.header:
         runs = {"part": (0, 0)}
     if not runs:
         raise InputError(
-            f"{file} must have a column `part`, or one a run named as `split0-fold0`, got {', '.join(header)}."
+            f"{file} must have a column `part`, or one a run named as `split0-fold0`, got {', '.join(table.header)}."
         )
-    return [
-        _split(items, _column(header, rows, name), name, split=split, fold=fold, file=file)
-        for name, (split, fold) in runs.items()
-    ]
+    return [_split(items, table, name, split=split, fold=fold) for name, (split, fold) in runs.items()]
 
 
-def _read(text: str, file: Path) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows, whichever separator the spreadsheet wrote."""
-    first = text.partition("\n")[0]
-    table = [row for row in csv.reader(io.StringIO(text), delimiter=max(",;\t", key=first.count)) if any(row)]
-    if len(table) < 2:
-        raise InputError(f"{file} must have a header and at least one row, got {len(table)} lines.")
-    header = [name.strip() for name in table[0]]
-    if len(set(header)) < len(header):
-        raise InputError(f"{file} must have columns of different names, got {', '.join(header)}.")
-    for number, row in enumerate(table[1:], start=2):
-        if len(row) != len(header):
-            raise InputError(f"{file}, row {number} must have {len(header)} columns as the header has, got {len(row)}.")
-    return header, table[1:]
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    """The cells of a file."""
+
+    file: Path
+    header: list[str]
+    lines: list[int]
+    """The line that each row ends on."""
+    rows: list[list[str]]
+
+    @staticmethod
+    def read(file: Path) -> "_Table":
+        (_, *lines), (first, *rows) = csv_rows(file)
+        header = [name.strip() for name in first]
+        if not rows:
+            raise InputError(f"{file} must have a header and at least one row, got no row.")
+        if len(set(header)) < len(header):
+            raise InputError(f"{file} must have columns of different names, got {', '.join(header)}.")
+        for line, row in zip(lines, rows, strict=True):
+            if len(row) != len(header):
+                raise InputError(
+                    f"{file}, row {line} must have {len(header)} columns as the header has, got {len(row)}."
+                )
+        return _Table(file=file, header=header, lines=lines, rows=rows)
+
+    def column(self, name: str) -> list[str]:
+        at = self.header.index(name)
+        return [row[at].strip() for row in self.rows]
 
 
-def _column(header: Sequence[str], rows: Sequence[Sequence[str]], name: str) -> list[str]:
-    at = header.index(name)
-    return [row[at].strip() for row in rows]
-
-
-def _items(header: Sequence[str], rows: Sequence[Sequence[str]], manifest: Manifest, file: Path) -> Indices:
+def _items(table: _Table, manifest: Manifest) -> Indices:
     # a path means the same picture on every machine, a position need not
-    if "path" in header and (isinstance(manifest.items, ImageFiles) or "item" not in header):
-        return match_paths(_column(header, rows, "path"), manifest, file=file)
-    if "item" not in header:
-        raise InputError(f"{file} must have a column `path` or `item`, got {', '.join(header)}.")
-    cells = _column(header, rows, "item")
-    for number, cell in enumerate(cells, start=2):
+    if "path" in table.header and (isinstance(manifest.items, ImageFiles) or "item" not in table.header):
+        return match_paths(table.column("path"), manifest, file=table.file)
+    if "item" not in table.header:
+        raise InputError(f"{table.file} must have a column `path` or `item`, got {', '.join(table.header)}.")
+    cells = table.column("item")
+    for line, cell in zip(table.lines, cells, strict=True):
         if not cell.isdecimal():
-            raise InputError(f"{file}, row {number}: `item` must be a position from 0, got {cell!r}.")
-    return match_positions([int(cell) for cell in cells], manifest, file=file)
+            raise InputError(f"{table.file}, row {line}: `item` must be a position from 0, got {cell!r}.")
+    return match_positions([int(cell) for cell in cells], manifest, file=table.file)
 
 
-def _split(items: Indices, cells: Sequence[str], column: str, *, split: int, fold: int, file: Path) -> Split:
+def _split(items: Indices, table: _Table, column: str, *, split: int, fold: int) -> Split:
     chosen: dict[Part, list[int]] = {"train": [], "valid": [], "test": []}
-    for number, (item, cell) in enumerate(zip(items, cells, strict=True), start=2):
+    for item, line, cell in zip(items, table.lines, table.column(column), strict=True):
         part = _PART_NAMES.get(cell.lower())
         if part is not None:
             chosen[part].append(int(item))
         elif cell:
             raise InputError(
-                f"{file}, row {number}: `{column}` must be train, valid or test, or empty to leave the item out, "
+                f"{table.file}, row {line}: `{column}` must be train, valid or test, or empty to leave the item out, "
                 f"got {cell!r}."
             )
     parts = {part: np.array(members, dtype=np.int64) for part, members in chosen.items()}
     for part, members in parts.items():
         if not len(members):
-            raise InputError(f"{file}: `{column}` must put at least one item into {part}, got none.")
+            raise InputError(f"{table.file}: `{column}` must put at least one item into {part}, got none.")
     return Split(
-        train=parts["train"], valid=parts["valid"], test=parts["test"], split=split, fold=fold, protocol=file.name
+        train=parts["train"], valid=parts["valid"], test=parts["test"], split=split, fold=fold, protocol=table.file.name
     )

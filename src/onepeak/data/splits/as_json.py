@@ -9,6 +9,7 @@ import numpy as np
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.matching import check_labels_agree, match_paths
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
+from onepeak.data.text_file import read_text
 from onepeak.errors import InputError
 
 FORMAT = "onepeak-splits-1"
@@ -33,10 +34,10 @@ def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
     return "{" + ",\n".join([*lines, '"runs": [\n' + ",\n".join(runs) + "\n]"]) + "}\n"
 
 
-def splits_from_json(text: str, manifest: Manifest, *, file: Path) -> list[Split]:
-    """The runs of such a text, made here or elsewhere."""
+def splits_from_json(file: Path, manifest: Manifest) -> list[Split]:
+    """The runs of such a file, made here or elsewhere."""
     try:
-        content = json.loads(text)
+        content = json.loads(read_text(file))
     except json.JSONDecodeError as error:
         raise InputError(f"{file} must be JSON, and is not: {error}.") from None
     runs = content.get("runs") if isinstance(content, dict) else None

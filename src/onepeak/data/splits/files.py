@@ -54,15 +54,7 @@ def load_splits(path: Path, manifest: Manifest) -> list[Split]:
     Returns:
         The runs in the order of split and fold; from a CSV, their protocol is the file's name.
     """
-    suffix = _suffix(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path} must be text in UTF-8, and is not: save it as UTF-8.") from None
-    except OSError as error:
-        raise InputError(f"The splits cannot be read from {path}: {error.strerror}.") from error
-    read = splits_from_json if suffix == ".json" else splits_from_csv
-    splits = read(text, manifest, file=path)
+    splits = splits_from_json(path, manifest) if _suffix(path) == ".json" else splits_from_csv(path, manifest)
     _check_different(splits, str(path))
     return sorted(splits, key=lambda split: (split.split, split.fold))
 

@@ -1,17 +1,16 @@
 """What to do for each label, such as the treatment of each grade: the list that a confused posterior makes absurd."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from onepeak.data.table_file import csv_rows
 from onepeak.errors import InputError
 
 COLUMNS = ("label", "action")
 
 
 def read_actions(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
-    """Reads a CSV with the columns label and action, one line a class.
+    """Reads a CSV (comma, semicolon or tab) with the columns label and action, one line a class.
 
     Args:
         path: The file.
@@ -28,23 +27,20 @@ def read_actions(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
         ...     read_actions(path, ("low", "high"))
         ('wait', 'operate')
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"`actions` must be a CSV file in UTF-8, got {path}, which cannot be read: {error}.") from None
-    reader = csv.DictReader(io.StringIO(text))
-    names = reader.fieldnames or ()
+    (_, *lines), (header, *rows) = csv_rows(path)
+    names = [name.strip() for name in header]
     if not set(COLUMNS) <= set(names):
-        raise InputError(f"{path} must have the columns {', '.join(COLUMNS)}, got {', '.join(names) or 'none'}.")
+        raise InputError(f"{path} must have the columns {', '.join(COLUMNS)}, got {', '.join(names)}.")
     found: dict[str, str] = {}
-    for line in reader:
-        label = (line["label"] or "").strip()
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != len(names):
+            raise InputError(f"{path}, line {line} must have {len(names)} fields, as the header has, got {len(row)}.")
+        cells = dict(zip(names, row, strict=True))
+        label = cells["label"].strip()
         if label not in classes or label in found:
             wrong = "twice" if label in found else f"which is no class: {', '.join(classes)}"
-            raise InputError(
-                f"{path}, line {reader.line_num}: `label` must name each class once, got {label!r} {wrong}."
-            )
-        found[label] = (line["action"] or "").strip()
+            raise InputError(f"{path}, line {line}: `label` must name each class once, got {label!r} {wrong}.")
+        found[label] = cells["action"].strip()
     missing = [name for name in classes if not found.get(name)]
     if missing:
         raise InputError(f"{path} must have an action for every class, got none for {', '.join(missing)}.")
