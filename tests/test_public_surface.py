@@ -56,6 +56,15 @@ def test_what_takes_seconds_to_import_comes_when_it_is_needed(module):
     assert loaded.strip() == "[]"
 
 
+@pytest.mark.parametrize("command", [["datasets"], ["splits", "rows.csv"]])
+def test_commands_that_only_look_at_data_do_not_wait_for_torch(command, tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_text("\n".join(["size,label", *(f"{row * row},{row % 2}" for row in range(20))]))
+    monkeypatch.chdir(tmp_path)
+    code = f"import sys; sys.argv[1:] = {command}\nfrom onepeak.cli import main\ntry:\n    main()\n"
+    loaded = python(f"{code}finally:\n    print(['torch' in sys.modules, 'numpy' in sys.modules])")
+    assert loaded.splitlines()[-1] == "[False, True]"
+
+
 def test_the_catalog_is_called_however_its_package_was_imported():
     code = "import onepeak.methods.poisson, onepeak; print(len(onepeak.methods()), onepeak.methods.poisson.__name__)"
     assert python(code).split() == [str(len(onepeak.methods())), "onepeak.methods.poisson"]

@@ -1,10 +1,15 @@
 """From anybody's ordered pictures or tables to batches, with splits that do not leak."""
 
-from onepeak.data.arrays import from_arrays
-from onepeak.data.datasets import DATASETS, Dataset
-from onepeak.data.frame import from_frame
-from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
-from onepeak.data.open import open_data
+from typing import TYPE_CHECKING
+
+from onepeak._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from onepeak.data.arrays import from_arrays
+    from onepeak.data.datasets import DATASETS, Dataset
+    from onepeak.data.frame import from_frame
+    from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
+    from onepeak.data.open import open_data
 
 __all__ = [
     "DATASETS",
@@ -17,3 +22,19 @@ __all__ = [
     "from_frame",
     "open_data",
 ]
+
+# Imported when first used: a decoding worker passes through here, and should wait for nothing but Pillow.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "DATASETS": "onepeak.data.datasets",
+        "Dataset": "onepeak.data.datasets",
+        "FeatureRows": "onepeak.data.manifest",
+        "ImageArrays": "onepeak.data.manifest",
+        "ImageFiles": "onepeak.data.manifest",
+        "Manifest": "onepeak.data.manifest",
+        "from_arrays": "onepeak.data.arrays",
+        "from_frame": "onepeak.data.frame",
+        "open_data": "onepeak.data.open",
+    },
+)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._check import check_integer, check_number
+from onepeak._values import check_integer, check_number
 from onepeak.data.chance import uniform
 from onepeak.errors import InputError
 

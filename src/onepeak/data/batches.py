@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak._check import check_integer, check_number
+from onepeak._values import check_integer, check_number
 from onepeak.data.augment import Augment, draw_changes
 from onepeak.data.colour import jitter
 from onepeak.data.crops import cut

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from onepeak._check import check_integer
+from onepeak._values import check_integer
 from onepeak.data.biopsies_chance import Array, Chance, Indices, Use
 from onepeak.data.biopsies_drawing import draw
 from onepeak.data.manifest import ImageArrays, Manifest

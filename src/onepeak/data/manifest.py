@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._check import check_integer
+from onepeak._values import check_integer
 from onepeak.errors import InputError
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from onepeak._check import check_integer, check_number
+from onepeak._values import check_integer, check_number
 from onepeak.data.scaling import scaled_size
 from onepeak.errors import InputError
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from onepeak._check import check_integer
 from onepeak._registry import unknown_name
+from onepeak._values import check_integer
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
 from onepeak.data.splits.files import SUFFIXES, load_splits

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._check import check_integer
+from onepeak._values import check_integer
 from onepeak.data.listing import listed
 from onepeak.errors import InputError
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from onepeak._check import check_integer
+from onepeak._values import check_integer
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.data.resize import Resize
 from onepeak.data.store.failures import (
