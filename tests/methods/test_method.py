@@ -41,10 +41,11 @@ def test_a_method_of_ones_own_gets_weights_reductions_and_decisions():
     assert own.loss(outputs, labels).item() == pytest.approx(6.5 / 4)
 
 
-@pytest.mark.bad_input
-def test_a_method_without_class_scores_cannot_be_constrained():
-    with pytest.raises(InputError, match=r"HalfSquaredError has no class scores, so no order constraint can be put"):
-        Constrained(HalfSquaredError(num_classes=4), LogBarrier(num_classes=4))
+def test_a_constraint_acts_on_the_log_probabilities_of_a_method_that_has_no_other_scores():
+    own, barrier = HalfSquaredError(num_classes=4), LogBarrier(num_classes=4)
+    outputs, labels = torch.tensor([[0.0], [4.0]]), torch.tensor([1, 2])
+    expected = own.loss(outputs, labels) + barrier(own.log_probs(outputs), labels).mean()
+    torch.testing.assert_close(Constrained(own, barrier).loss(outputs, labels), expected)
 
 
 def test_a_class_weight_moves_and_is_saved_with_the_method():

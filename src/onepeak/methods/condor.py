@@ -4,7 +4,7 @@ from typing import final
 
 from torch.nn import functional as F
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
 from onepeak.methods.levels import answers, log_products
 from onepeak.methods.method import Method
 
@@ -44,8 +44,4 @@ class Condor(Method):
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Products of conditional chances."""
-        return log_products(outputs)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities."""
         return log_products(outputs)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample
 from onepeak.methods.levels import level_cross_entropy, log_differences
 from onepeak.methods.method import Method
 
@@ -58,8 +58,4 @@ class Coral(Method):
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Differences of levels."""
-        return log_differences(self.levels(outputs))
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities."""
         return log_differences(self.levels(outputs))

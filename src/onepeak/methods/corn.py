@@ -2,7 +2,7 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
 from onepeak.methods.levels import log_products
 from onepeak.methods.method import Method
 
@@ -43,8 +43,4 @@ class Corn(Method):
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Products of conditional chances."""
-        return log_products(outputs)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities."""
         return log_products(outputs)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from onepeak._check import check_choice
 from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample
 from onepeak.methods.links import cloglog_probs, logit_probs, probit_probs
 from onepeak.methods.method import Method
 
@@ -74,10 +74,6 @@ class CumulativeLink(Method):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Minus the log-probability of the label."""
         return -self.posterior_of(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities."""
-        return self.posterior_of(outputs)
 
 
 def quantiles(shares: Tensor, link: Link) -> Tensor:

@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias, final, get_args
 
 from onepeak._check import check_choice
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample
 from onepeak.methods.levels import level_cross_entropy, log_differences
 from onepeak.methods.method import Method
 
@@ -55,10 +55,6 @@ class LevelQuestions(Method):
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Differences of levels."""
-        return log_differences(outputs)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities."""
         return log_differences(outputs)
 
 

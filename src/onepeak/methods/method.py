@@ -60,9 +60,12 @@ class Method(nn.Module, ABC):
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The log-probabilities of the classes: outputs are float32 or wider, and checked."""
 
-    def class_scores(self, outputs: Outputs) -> Scores:  # noqa: ARG002 - for methods that have them
-        """One score a class, whose order an order constraint can act on; an error where the method has none."""
-        raise InputError(f"{type(self).__name__} has no class scores, so no order constraint can be put on it.")
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """One score a class, whose order an order constraint can act on: the log-probabilities, unless it has better.
+
+        A method that no constraint can act on raises an `InputError` here.
+        """
+        return self.posterior_of(outputs)
 
     def loss(
         self,

@@ -2,7 +2,7 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
 from onepeak.methods.levels import log_products
 from onepeak.methods.method import Method
 
@@ -38,8 +38,4 @@ class StickBreaking(Method):
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The lengths of the pieces."""
-        return log_products(-outputs)
-
-    def class_scores(self, outputs: Outputs) -> Scores:
-        """The log-probabilities."""
         return log_products(-outputs)
