@@ -1,11 +1,11 @@
 import torch
 
-from onepeak.methods.steps import below_the_peak, wide
+from onepeak.methods.steps import below_the_peak, widened
 
 
 def test_half_and_single_precision_are_widened():
-    assert wide(torch.zeros(2)).dtype == torch.float64
-    assert wide(torch.zeros(2, dtype=torch.float64)).dtype == torch.float64
+    assert widened(torch.zeros(2)).dtype == torch.float64
+    assert widened(torch.zeros(2, dtype=torch.float64)).dtype == torch.float64
 
 
 def test_scores_near_the_peak_keep_their_digits_in_float32():

@@ -9,6 +9,7 @@ from onepeak._precision import full_precision
 from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.steps import below_the_peak, widened
 
 
 @final
@@ -55,13 +56,8 @@ class Binomial(SoftmaxMethod):
 
 
 def binomial_scores(logit: Tensor, num_classes: int) -> Tensor:
-    """Log P(k) of a binomial distribution for every class, less its greatest, from a logit with a last axis of one.
-
-    Near the peak of many classes neighbours differ by far less than the terms do, so the sum is taken in float64 where
-    the device has it.
-    """
-    wide = logit if logit.device.type == "mps" else logit.double()
+    """Log P(k) of a binomial distribution for every class, less its greatest, from a logit with a last axis of one."""
+    wide = widened(logit)
     counts = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
     ways = -torch.lgamma(counts + 1) - torch.lgamma(num_classes - counts)
-    scores = ways + counts * wide
-    return (scores - scores.amax(dim=-1, keepdim=True).detach()).to(logit.dtype)
+    return below_the_peak(ways + counts * wide, logit.dtype)

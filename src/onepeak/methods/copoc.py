@@ -7,7 +7,7 @@ import torch
 from onepeak._shapes import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.softmax import SoftmaxMethod
-from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, wide
+from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, widened
 
 
 @final
@@ -38,7 +38,7 @@ class Copoc(SoftmaxMethod):
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """Minus the distance of each place from zero, less the greatest."""
-        first, steps = wide(outputs).split([1, self.num_classes - 1], dim=-1)
+        first, steps = widened(outputs).split([1, self.num_classes - 1], dim=-1)
         places = torch.cat([first - (self.num_classes - 1) / 2, (1 + steps).abs() + SMALLEST_STEP], dim=-1).cumsum(
             dim=-1
         )

@@ -4,13 +4,14 @@ import torch
 from torch import Tensor
 
 from onepeak._shapes import PerSample, Scores
+from onepeak.methods.steps import below_the_peak, widened
 
 
 def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: int) -> Scores:
     r"""Log-density of a Gaussian at every class, less its greatest: :math:`-(k - m)^2 / 2 \sigma^2` up to a constant.
 
     Written as :math:`k (m - k / 2) / \sigma^2`, without the square of a mean far off the scale, in which the classes'
-    differences would drown; taken in float64 where the device has it, so that neighbours near the peak stay apart.
+    differences would drown.
 
     Args:
         mean: In classes, 0 to c - 1, or off the scale.
@@ -21,11 +22,10 @@ def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: 
         >>> gaussian_scores(torch.tensor(1.0), 1.0, 3)
         tensor([-0.5000,  0.0000, -0.5000])
     """
-    wide = mean if mean.device.type == "mps" else mean.double()
+    wide = widened(mean)
     classes = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
     spread = deviation.unsqueeze(-1).to(wide.dtype) if isinstance(deviation, Tensor) else deviation
-    scores = classes * (wide.unsqueeze(-1) - classes / 2) / spread**2
-    return (scores - scores.amax(dim=-1, keepdim=True)).to(mean.dtype)
+    return below_the_peak(classes * (wide.unsqueeze(-1) - classes / 2) / spread**2, mean.dtype)
 
 
 def place_on_scale(output: PerSample, num_classes: int) -> PerSample:

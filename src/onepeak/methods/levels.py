@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
 
-SMALLEST_STEP = 1e-12
+SMALLEST_DIFFERENCE = 1e-12
 """Two equal levels leave no probability to the class between them; their logits are taken this far apart, so that its
 log-probability is finite. Neighbours without probability stay ties."""
 
@@ -47,7 +47,7 @@ def log_differences(level_logits: Outputs) -> LogProbs:
     falling = level_logits.cummin(dim=-1).values
     upper = F.pad(falling, (1, 0), value=torch.inf)
     lower = F.pad(falling, (0, 1), value=-torch.inf)
-    step = (lower - upper).clamp(max=-SMALLEST_STEP)
+    step = (lower - upper).clamp(max=-SMALLEST_DIFFERENCE)
     return (F.logsigmoid(upper) + F.logsigmoid(-lower) + (-step.expm1()).log()).log_softmax(dim=-1)
 
 

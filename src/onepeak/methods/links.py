@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from onepeak._shapes import LogProbs, Outputs
-from onepeak.methods.levels import SMALLEST_STEP, log_differences
+from onepeak.methods.levels import SMALLEST_DIFFERENCE, log_differences
 
 _END = 1e6
 """In place of the infinite ends of the line: so far out every distribution function here is 0 or 1."""
@@ -31,7 +31,7 @@ def probit_probs(places: Outputs) -> LogProbs:
     flip = lower + upper > 0  # differences are taken in the lower tail, where none is lost to rounding
     lower, upper = torch.where(flip, -upper, lower), torch.where(flip, -lower, upper)
     log_upper = log_normal(upper)
-    step = (log_normal(lower) - log_upper).clamp(max=-SMALLEST_STEP)
+    step = (log_normal(lower) - log_upper).clamp(max=-SMALLEST_DIFFERENCE)
     return (log_upper + (-step.expm1()).log()).log_softmax(dim=-1)
 
 
@@ -40,8 +40,8 @@ def cloglog_probs(places: Outputs) -> LogProbs:
     lower, upper = _ends(places)
     exponential = _bounded_exp(lower)
     near = upper <= _LARGEST
-    step = (lower - upper).clamp(max=-SMALLEST_STEP)
-    far_difference = (_bounded_exp(upper) - exponential).clamp(min=SMALLEST_STEP)
+    step = (lower - upper).clamp(max=-SMALLEST_DIFFERENCE)
+    far_difference = (_bounded_exp(upper) - exponential).clamp(min=SMALLEST_DIFFERENCE)
     log_difference = torch.where(near, upper + (-step.expm1()).log(), torch.where(near, 1, far_difference).log())
     small = log_difference < _SMALL
     difference = log_difference.exp()

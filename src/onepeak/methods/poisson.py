@@ -12,6 +12,7 @@ from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.method import Variant
 from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.steps import below_the_peak, widened
 
 _FAR = 40
 """So far from zero softplus is e^x below and x above, to the last digit of float64."""
@@ -84,13 +85,12 @@ class Poisson(SoftmaxMethod):
 def poisson_log_probs(log_rate: Tensor, num_classes: int) -> Tensor:
     """Log P(k) of a Poisson distribution for every class, less its greatest, from the logarithm of the rate.
 
-    Near the peak of many classes neighbours differ by far less than the terms of the sum do, so the sum is taken in
-    float64 (in float32 it would have ties and wrong turns from some thousand classes on) where the device has it.
+    In float32 it would have ties and wrong turns from some thousand classes on.
     """
-    wide = log_rate if log_rate.device.type == "mps" else log_rate.double()
+    wide = widened(log_rate)
     counts = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
     log_probs = counts * wide - torch.lgamma(counts + 1)  # less the rate, which is the same for every class
-    return (log_probs - log_probs.amax(dim=-1, keepdim=True).detach()).to(log_rate.dtype)
+    return below_the_peak(log_probs, log_rate.dtype)
 
 
 def log_softplus(raw: Tensor) -> Tensor:

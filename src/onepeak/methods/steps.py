@@ -1,4 +1,4 @@
-"""Steps from class to class that are never zero: what heads with one peak by construction are made of."""
+"""Scores of heads with one peak by construction: neighbours stay apart, in steps that are never zero."""
 
 import torch
 from torch import Tensor
@@ -8,8 +8,8 @@ SMALLEST_STEP = 0.01
 softplus is 0, would be a tie."""
 
 
-def wide(outputs: Tensor) -> Tensor:
-    """In float64 where the device has it: a running sum of many steps would swallow small ones in float32."""
+def widened(outputs: Tensor) -> Tensor:
+    """In float64 where the device has it: neighbours near the peak differ by less than the terms of their sums."""
     return outputs if outputs.device.type == "mps" else outputs.double()
 
 

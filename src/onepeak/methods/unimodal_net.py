@@ -8,7 +8,7 @@ from torch import Tensor
 from onepeak._shapes import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.softmax import SoftmaxMethod
-from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, wide
+from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, widened
 
 
 @final
@@ -38,7 +38,7 @@ class UnimodalNet(SoftmaxMethod):
 
     def class_scores(self, outputs: Outputs) -> Scores:
         """The lower of the two running sums, less the greatest."""
-        steps = positive(wide(outputs)) + SMALLEST_STEP
+        steps = positive(widened(outputs)) + SMALLEST_STEP
         rising = steps.cumsum(dim=-1)
         falling = steps.flip(-1).cumsum(dim=-1).flip(-1)
         return below_the_peak(torch.minimum(rising, falling), outputs.dtype)
