@@ -19,10 +19,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import onepeak
-from name_places import name_points
 from onepeak.experiment.ranks import RankComparison, compare_ranks
 from onepeak.experiment.records import read_results
 from onepeak.report.diagram import critical_difference_diagram
+from onepeak.report.figures.name_places import name_points
 
 METRICS = {
     "mae": False,

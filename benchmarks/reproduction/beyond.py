@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from name_places import name_points
+from onepeak.report.figures.name_places import name_points
 from onepeak.report.palette import styles
 from reproduction.against import Tested, against
 from reproduction.runs import figure

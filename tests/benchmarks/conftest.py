@@ -20,7 +20,6 @@ def _load(name, file):
     spec.loader.exec_module(sys.modules[name])
 
 
-_load("name_places", "name_places.py")
 _load("reproduction", "reproduction/__init__.py")
 _load("fgnet", "fgnet.py")
 _load("catalog", "catalog.py")

@@ -64,6 +64,26 @@ def test_a_row_of_a_table_is_shown_as_text():
     assert source.picture(0) is None
 
 
+def test_of_many_columns_those_are_shown_in_which_a_row_is_least_like_the_others():
+    values = np.zeros((10, 6))
+    values[:, 0] = [*range(9), 30]  # the last is 2.8 deviations off
+    values[:, 1] = np.arange(10)
+    values[:, 2] = 7.0  # the same everywhere
+    values[:9, 3] = 1  # a category of its own: 3 deviations
+    values[9, 4] = np.nan  # missing in no other: as much
+    values[:, 5] = [0, 1] * 5
+    rows = FeatureRows(
+        columns=("size", "place", "same", "tone", "gap", "side"),
+        values=values,
+        categories={"tone": ("dark", "light"), "side": ("left", "right")},
+    )
+    manifest = Manifest(name="rows", items=rows, labels=np.array([0, 1] * 5), classes=("low", "high"))
+    source = Source(manifest=manifest)
+    assert list(source.features(9, most=4)) == ["size", "place", "tone", "gap"]
+    assert source.features(9, most=2) == {"tone": "dark", "gap": "missing"}
+    assert list(source.features(9, most=8)) == list(rows.columns)
+
+
 def test_a_list_is_opened_by_its_column_of_pictures(files, tmp_path):
     items = files.manifest.items
     (tmp_path / "list.csv").write_text("scan,label\n" + "".join(f"{items.root / path},1\n" for path in items.paths[:2]))

@@ -1,6 +1,6 @@
 """The figures of a report in their order: what each shows, for the page and for print."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from onepeak.training.calibration import few_samples_note
 
 _SIDES = (" trained", " calibrated")
 _MOST_FEATURES = 8
-"""Columns of a table that are shown of one row."""
+"""Columns of a table that are shown of one row: those in which it is least like the others."""
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -108,7 +108,9 @@ def _overlay(evidence: Evidence) -> Section:
 
 def _paradoxes(evidence: Evidence) -> Section:
     shares = ", ".join(f"{row} {percent(tally.paradoxical)}" for row, tally in evidence.tallies.items())
-    pictures = [None if case.place is None else evidence.source.picture(case.place) for case in evidence.cases]
+    source = evidence.source
+    pictures = [None if case.place is None else source.picture(case.place) for case in evidence.cases]
+    rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in evidence.cases]
     return Section(
         name="paradoxes",
         title="Paradoxical predictions",
@@ -117,28 +119,29 @@ def _paradoxes(evidence: Evidence) -> Section:
         "same sample:",
         charts=(),
         cards=tuple(
-            _card(case, evidence, None if picture is None else thumbnail(picture))
-            for case, picture in zip(evidence.cases, pictures, strict=True)
+            _card(case, evidence, None if picture is None else thumbnail(picture), features)
+            for case, picture, features in zip(evidence.cases, pictures, rows, strict=True)
         ),
         printed=printed_cases(
             evidence.cases,
-            [None if picture is None else pixels(picture) for picture in pictures],
+            [
+                features if picture is None else pixels(picture)
+                for picture, features in zip(pictures, rows, strict=True)
+            ],
             evidence.classes,
             evidence.looks,
         ),
     )
 
 
-def _card(case: Case, evidence: Evidence, picture: str | None) -> Card:
+def _card(case: Case, evidence: Evidence, picture: str | None, features: Mapping[str, str]) -> Card:
     names, probs = evidence.classes, case.probs[case.row]
-    features = {} if case.place is None else evidence.source.features(case.place)
-    shown = [f"{column} {value}" for column, value in list(features.items())[:_MOST_FEATURES]]
     return Card(
         text=f"{case.row} finds {names[case.first]} most probable ({percent(float(probs[case.first]))}), then "
         f"{names[case.second]} ({percent(float(probs[case.second]))}). The truth is {names[case.label]}.",
         name=f"{case.name}, split {case.split}, fold {case.fold}",
         picture=picture,
-        features=", ".join(shown),
+        features=", ".join(f"{column} {value}" for column, value in features.items()),
         chart=Chart(figure=interactive_case(case, names, evidence.looks)),
     )
 

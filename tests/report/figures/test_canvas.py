@@ -5,6 +5,7 @@ import pytest
 from onepeak.report.figures.canvas import (
     class_ticks,
     interactive,
+    legend_below,
     name_classes,
     name_ticks,
     printed,
@@ -57,6 +58,8 @@ def test_like_figures_stand_in_rows_of_three_and_spare_places_are_empty(number, 
         (["a class with quite a long name"] * 2, True),
         ([f"{age}" for age in range(70)], False),
         (["low", "middle", "high"], False),
+        (["mild", "moderate", "severe"], False),
+        (["I", "II", "III", "IV"], False),
     ],
 )
 @pytest.mark.parametrize("columns", [1, 3])
@@ -64,12 +67,24 @@ def test_names_of_classes_never_touch(classes, upright, columns):
     figure, axes = printed(1, columns)
     for each in axes:
         each.set_xlim(-0.5, len(classes) - 0.5)
-        name_ticks(each, classes)
+    name_ticks(figure, axes, classes)
     figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in axes[0].get_xticklabels()]
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+    assert all(box.y0 > 0 for box in boxes)
     if columns == 3:
         assert axes[0].get_xticklabels()[0].get_rotation() == (90 if upright else 0)
+
+
+@pytest.mark.parametrize("names", [["ce", "elb"], [f"smooth-rps+elb-weight-0.{place}" for place in range(15)]])
+def test_a_legend_is_as_wide_as_the_text_at_most(names):
+    figure, (axes,) = printed()
+    for name in names:
+        axes.plot([0, 1], label=name)
+    legend_below(figure, axes)
+    figure.draw_without_rendering()
+    box = figure.legends[0].get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path):

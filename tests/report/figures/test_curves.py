@@ -61,3 +61,10 @@ def test_one_epoch_of_one_run_is_a_point():
     axes = printed_curves(curves, curves, LOOKS, chance=0.6).axes
     assert axes[1].lines[0].get_ydata().tolist() == pytest.approx([70])
     assert axes[0].lines[0].get_marker() == "o"
+
+
+@pytest.mark.parametrize("num_epochs", [1, 2, 4, 10, 18, 60])
+def test_epochs_are_whole_numbers_on_the_axis(num_epochs):
+    curves = {"elb": curve([np.linspace(1, 0.5, num_epochs)])}
+    for axes in printed_curves(curves, curves, LOOKS).axes:
+        assert (axes.get_xticks() == axes.get_xticks().round()).all()

@@ -30,3 +30,15 @@ def test_two_classes_of_one_method_have_two_bars():
     counts = {"elb": np.array([3, 1])}
     assert len(interactive_violations(counts, LOOKS).data[0].x) == 2
     assert printed_violations(counts, LOOKS).axes[0].get_ylabel() == "elb"
+
+
+@pytest.mark.parametrize("num_classes", [2, 3, 4, 12, 70])
+def test_counts_are_whole_numbers_on_the_axis(num_classes):
+    counts = {"elb": np.eye(1, num_classes, dtype=np.int64)[0], "ce": np.ones(num_classes, dtype=np.int64)}
+    [*others, last] = printed_violations(counts, LOOKS).axes
+    ticks = last.get_xticks()
+    shown = ticks[(ticks > -0.5) & (ticks < num_classes - 0.5)]
+    assert len(shown) >= 2
+    assert (shown == shown.round()).all()
+    assert not any(axes.xaxis.get_tick_params()["labelbottom"] for axes in others)
+    assert interactive_violations(counts, LOOKS).layout.xaxis2.dtick == (1 if num_classes <= 12 else None)

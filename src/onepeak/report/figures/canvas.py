@@ -28,7 +28,11 @@ TEXT_WIDTH = 6.3
 PRINT_DASHES: Mapping[Dash, str] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 PRINT_SYMBOLS: Mapping[Symbol, str] = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^"}
 _LETTER = 0.054
-"""Inches of one letter of a tick, on average."""
+"""Inches of one letter of a tick or a legend, on average."""
+_HANDLE = 0.5
+"""Inches of the line before a name in a legend, and of what is empty around both."""
+_GAP = 4
+"""Pixels between two names on an axis, at least."""
 FEW_CLASSES = 12
 """Up to so many classes each of them is named on an axis and marked on a line."""
 
@@ -93,7 +97,9 @@ def small_multiples(number: int, *, height: float) -> tuple[Printed, list[Printe
 def legend_below(figure: Printed, axes: PrintedAxes) -> None:
     """Names the rows under the whole figure."""
     handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(6, len(names)), fontsize=7, frameon=False)
+    fit = int(TEXT_WIDTH / (_HANDLE + _LETTER * max(map(len, names))))
+    columns = max(1, min(6, fit, len(names)))
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize=7, frameon=False)
 
 
 def class_ticks(classes: Sequence[str], *, most: int = FEW_CLASSES) -> list[int]:
@@ -116,18 +122,26 @@ def name_classes(axis: Mapping[str, Any] | None, classes: Sequence[str]) -> dict
     return {**(axis or {}), "tickmode": "array", "tickvals": ticks, "ticktext": [classes[tick] for tick in ticks]}
 
 
-def name_ticks(axes: PrintedAxes, classes: Sequence[str], *, most: int = FEW_CLASSES) -> None:
-    """Names the classes along an axis of print; names too long to stand beside each other stand upright.
+def name_ticks(
+    figure: Printed, panels: Sequence[PrintedAxes], classes: Sequence[str], *, most: int = FEW_CLASSES
+) -> None:
+    """Names the classes along axes of print; where names do not fit beside each other, all stand upright.
 
     Args:
-        axes: Of a figure as wide as the text.
+        figure: With all else drawn.
+        panels: Those of its axes to name classes along.
         classes: Names of the classes.
         most: Up to so many classes each is named.
     """
     ticks = class_ticks(classes, most=most)
     names = [classes[tick] for tick in ticks]
-    room = axes.get_position().width * TEXT_WIDTH / len(ticks)
-    axes.set_xticks(ticks, names, rotation=90 if _LETTER * (max(map(len, names)) + 1) > room else 0)
+    for axes in panels:
+        axes.set_xticks(ticks, names)
+    figure.draw_without_rendering()  # from here on it is known how much room there is
+    boxes = [[label.get_window_extent() for label in axes.get_xticklabels()] for axes in panels]
+    if any(right.x0 - left.x1 < _GAP for row in boxes for left, right in itertools.pairwise(row)):
+        for axes in panels:
+            axes.tick_params(axis="x", labelrotation=90)
 
 
 def save(figure: Printed, stem: Path, *, tight: bool = False) -> tuple[Path, Path]:

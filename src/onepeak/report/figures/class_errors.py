@@ -73,8 +73,8 @@ def printed_class_errors(confusions: Mapping[str, Table], classes: Sequence[str]
             markersize=3,
             label=row,
         )
-    name_ticks(axes, classes)
     axes.set_xlabel("true class", fontsize=8)
     axes.set_ylabel("MAE", fontsize=8)
     legend_below(figure, axes)
+    name_ticks(figure, [axes], classes)
     return figure

@@ -14,6 +14,7 @@ from onepeak.report.figures.canvas import (
     class_ticks,
     interactive,
     name_classes,
+    name_ticks,
     plotly,
     small_multiples,
 )
@@ -110,10 +111,10 @@ def printed_confusions(confusions: Mapping[str, Table], classes: Sequence[str]) 
         if has_numbers(len(classes)):
             _print_numbers(axes, shares)
         axes.set_title(row, fontsize=8)
-        axes.set_xticks(ticks, [classes[tick] for tick in ticks], rotation=90)
         axes.set_yticks(ticks, [classes[tick] for tick in ticks])
         axes.set_xlabel("predicted", fontsize=7)
         axes.set_ylabel("true", fontsize=7)
+    name_ticks(figure, panels, classes, most=8)
     return figure
 
 

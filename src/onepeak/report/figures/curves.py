@@ -160,6 +160,10 @@ def printed_curves(
                 markersize=3,
                 label=row,
             )
+        if max((int(each.epochs[-1]) for each in curves.values()), default=1) == 1:
+            axes.set_xticks([1])
+        else:
+            axes.locator_params(axis="x", integer=True)  # there is no epoch 1.5
         axes.set_xlabel("epoch", fontsize=8)
         axes.set_ylabel(title, fontsize=8)
     if chance is not None:

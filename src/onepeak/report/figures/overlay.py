@@ -86,8 +86,8 @@ def printed_overlay(rows: Mapping[str, Posteriors], classes: Sequence[str], look
             axes.plot(found.T, color=looks[row].colour, alpha=0.3, linewidth=0.6)
             axes.plot(found.mean(axis=0), color=looks[row].colour, linewidth=1.6)
         axes.set_title(row, fontsize=8)
-        name_ticks(axes, classes, most=8)
         axes.set_xlim(-0.5, len(classes) - 0.5)
         axes.set_ylim(0, 1.05 * highest)
     figure.suptitle(f"posteriors whose predicted label is {classes[label]}", fontsize=8)
+    name_ticks(figure, panels, classes, most=8)
     return figure

@@ -11,6 +11,7 @@ from onepeak.report.figures.canvas import (
     Interactive,
     Looks,
     Printed,
+    PrintedAxes,
     interactive,
     legend_below,
     name_classes,
@@ -20,6 +21,9 @@ from onepeak.report.figures.canvas import (
 )
 
 Pixels = npt.NDArray[np.uint8]
+
+_MOST_LETTERS = 26
+"""Of a column's name or a value beside a figure for print."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,15 +91,23 @@ def interactive_case(case: Case, classes: Sequence[str], looks: Looks) -> Intera
 
 
 def printed_cases(
-    cases: Sequence[Case], pictures: Sequence[Pixels | None], classes: Sequence[str], looks: Looks
+    cases: Sequence[Case], samples: Sequence[Pixels | Mapping[str, str]], classes: Sequence[str], looks: Looks
 ) -> Printed:
-    """For print: a line for each case, its picture at the left."""
-    figure, panels = printed(len(cases), 2, height=1.7)
-    for place, (case, picture) in enumerate(zip(cases, pictures, strict=True)):
-        left, axes = panels[2 * place], panels[2 * place + 1]
-        left.axis("off")
-        if picture is not None:
-            left.imshow(picture)
+    """For print: a line for each case, its sample at the left if any of them can be shown.
+
+    Args:
+        cases: What is said.
+        samples: Of each case the picture, or values of its row by column; none where the data are not there.
+        classes: Names of the classes.
+        looks: The look of each row.
+    """
+    columns = 2 if any(len(sample) for sample in samples) else 1
+    figure, panels = printed(len(cases), columns, height=1.7)
+    charts = panels[columns - 1 :: columns]
+    for case, sample, left, axes in zip(cases, samples, panels[::columns], charts, strict=True):
+        if columns == 2:
+            left.axis("off")
+            _show(left, sample)
         left.set_title(
             f"{case.row} says {classes[case.first]}, then {classes[case.second]}; true {classes[case.label]}",
             fontsize=7,
@@ -114,7 +126,22 @@ def printed_cases(
                 np.arange(len(classes)), np.exp(case.truth), color="0.85", label="true posterior", zorder=0
             )
         axes.axvline(case.label, color="0.5", linestyle=":", linewidth=0.8)
-        name_ticks(axes, classes)
         axes.set_ylabel("probability", fontsize=7)
-    legend_below(figure, panels[1])
+    legend_below(figure, charts[0])
+    name_ticks(figure, charts, classes)
     return figure
+
+
+def _show(axes: PrintedAxes, sample: Pixels | Mapping[str, str]) -> None:
+    """Draws a picture, or writes down a row: names of columns on one side of the middle, values on the other."""
+    if isinstance(sample, np.ndarray):
+        axes.imshow(sample)
+        return
+    for lines, place, side in ((sample, 0.48, "right"), (sample.values(), 0.52, "left")):
+        text = "\n".join(map(_short, lines))
+        axes.text(place, 0.95, text, ha=side, va="top", fontsize=6.5, transform=axes.transAxes, parse_math=False)
+
+
+def _short(text: str) -> str:
+    """What fits into a quarter of a page's width."""
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -1,17 +1,34 @@
 """Error against order: which methods are not beaten in both at once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from onepeak.report.figures.canvas import PRINT_SYMBOLS, Interactive, Looks, Printed, interactive, plotly, printed
+from onepeak._extras import require
+from onepeak.report.figures.canvas import (
+    PRINT_SYMBOLS,
+    Interactive,
+    Looks,
+    Printed,
+    interactive,
+    plotly,
+    printed,
+)
+from onepeak.report.figures.name_places import NoRoomError, name_points
 from onepeak.report.palette import faint
 
-_SIDES = ("top left", "bottom right", "top right", "bottom left")
 MOST_DOTS = 100
 """Runs of a row that are shown as dots; more would hide the means."""
+_LETTERS = 12
+"""Pixels of a letter's height."""
+_TRIES = 10
+"""How often names look for places between the points, before they stand beside the picture."""
+_LEVEL = "\n"
+"""Stands for the level of chance among rows; none is called so."""
+_FEWEST_LINES = 20
+"""So many names, one below the other, have room beside the points, however the page is read."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,6 +48,15 @@ class Scores:
         """Of the runs; 0 of one alone."""
         one = len(self.mae) < 2
         return (0.0, 0.0) if one else (float(self.mae.std(ddof=1)), float(self.soi.std(ddof=1)))
+
+    @property
+    def reach(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Of error and of order, the lowest and the highest that is drawn: of runs, or of mean and deviation."""
+        low, high = np.subtract(self.mean, self.std), np.add(self.mean, self.std)
+        return (
+            (min(low[0], self.mae.min()), max(high[0], self.mae.max())),
+            (min(low[1], self.soi.min()), max(high[1], self.soi.max())),
+        )
 
 
 def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
@@ -57,7 +83,11 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Interactive:
     """For the page: the mean of each row with its deviation, its runs as dots, and the front."""
     graph = plotly()
-    figure = interactive(x="mean absolute error (lower is better)", y="side order index (higher is better)", height=460)
+    figure = interactive(
+        x="mean absolute error (lower is better)",
+        y="side order index (higher is better)",
+        height=max(460, 200 + 24 * len(scores)),
+    )
     front = _front(scores)
     figure.add_trace(
         graph.Scatter(
@@ -69,9 +99,9 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
             hoverinfo="skip",
         )
     )
-    # Names of neighbours go to different sides of their points.
-    in_order = sorted(scores, key=lambda row: scores[row].mean)
-    places = {row: _SIDES[place % len(_SIDES)] for place, row in enumerate(in_order)}
+    across = _limits([each.reach[0] for each in scores.values()])
+    upward = _limits([*(each.reach[1] for each in scores.values()), *([] if chance is None else [(chance, chance)])])
+    heights = column_of_names({row: each.mean for row, each in scores.items()}, upward)
     for row, each in scores.items():
         look, (mae, soi), (mae_std, soi_std) = looks[row], each.mean, each.std
         figure.add_trace(
@@ -92,28 +122,70 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
                 y=[soi],
                 error_x={"array": [mae_std], "thickness": 1},
                 error_y={"array": [soi_std], "thickness": 1},
-                mode="markers+text",
+                mode="markers",
                 marker={"color": look.colour, "size": 11, "symbol": look.symbol},
-                text=[row],
-                textposition=places[row],
                 name=row,
                 legendgroup=row,
                 hovertemplate="MAE %{x:.3f}, SOI %{y:.1%}",
             )
         )
-    figure.update_layout(yaxis={"tickformat": ".0%"})
+        figure.add_trace(
+            graph.Scatter(
+                x=[mae, across[1]],
+                y=[soi, heights[row]],
+                mode="lines+text",
+                line={"color": faint(look.colour, 0.5), "width": 1},
+                text=["", f" {row}"],
+                textposition="middle right",
+                textfont={"size": _LETTERS},
+                cliponaxis=False,
+                name=row,
+                legendgroup=row,  # a click on the legend takes the name away with its point
+                showlegend=False,
+                hoverinfo="skip",
+            )
+        )
+    figure.update_layout(
+        yaxis={"tickformat": ".0%", "range": upward},
+        xaxis={"range": across},
+        margin={"r": 16 + 0.55 * _LETTERS * max(map(len, scores))},
+    )
     if chance is not None:
         figure.add_hline(
             y=chance,
             line={"dash": "dash", "width": 1, "color": "#7a7f87"},
-            annotation={"text": "chance", "xanchor": "right"},
+            annotation={"text": "chance"},
+            annotation_position="top left",
         )
     return figure
 
 
+def column_of_names(points: Mapping[str, tuple[float, float]], limits: tuple[float, float]) -> dict[str, float]:
+    """How high each name stands beside the picture: as near to its point as no two names touch, whatever its width.
+
+    Args:
+        points: Error and order of each row.
+        limits: Of the axis of order.
+
+    Example:
+        >>> heights = column_of_names({"elb": (1.0, 0.5), "pn": (2.0, 0.5)}, (0.0, 1.0))
+        >>> {row: round(height, 3) for row, height in heights.items()}
+        {'elb': 0.475, 'pn': 0.525}
+    """
+    optimize = require("scipy.optimize", extra="report", purpose="The report's page")
+    low, high = limits
+    gap = (high - low) / max(_FEWEST_LINES, len(points) + 1)
+    rows = sorted(points, key=lambda row: (points[row][1], points[row][0]))
+    steps = gap * np.arange(len(rows))
+    # Heights a gap or more apart are rising ones once the gaps are taken out.
+    nearest = optimize.isotonic_regression(np.array([points[row][1] for row in rows]) - steps).x
+    heights = nearest.clip(low + gap / 2, high - gap / 2 - steps[-1]) + steps
+    return {row: float(height) for row, height in zip(rows, heights, strict=True)}
+
+
 def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Printed:
     """For print."""
-    figure, (axes,) = printed(height=3.4)
+    figure, (axes,) = printed(height=3.4 + 0.1 * max(0, len(scores) - 6))
     front = _front(scores)
     if len(front):
         axes.step(
@@ -133,18 +205,47 @@ def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: floa
             linestyle="none",
             label=row,
         )
-        axes.annotate(row, (mae, 100 * soi), xytext=(4, 4), textcoords="offset points", fontsize=7, color=look.colour)
-    if chance is not None:
-        axes.axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--")
-        axes.annotate(
-            "chance", (1, 100 * chance), xycoords=("axes fraction", "data"), fontsize=7, ha="right", va="bottom"
-        )
     axes.set_xlabel("MAE", fontsize=8)
     axes.set_ylabel("SOI (%)", fontsize=8)
+    if chance is not None:
+        axes.axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--")
+    axes.set_xlim(axes.get_xlim())  # names find their places in what is seen now
+    axes.set_ylim(axes.get_ylim())
+    side = axes.get_xlim()[1]
+    level = None if chance is None else axes.text(side, 100 * chance, " chance", fontsize=7, va="center")
+    places = np.array([each.mean for each in scores.values()]) * [1, 100]
+    colours = [looks[row].colour for row in scores]
+    try:
+        lines = _lines(scores, chance, axes.get_xlim())
+        name_points(figure, axes, places, list(scores), colours, drawn=lines, tries=_TRIES)
+    except NoRoomError:
+        # They lie too close for names between them: all stand beside the picture, the word "chance" among them.
+        points = {row: (mae, soi) for row, (mae, soi) in zip(scores, places, strict=True)}
+        heights = column_of_names(points | ({} if level is None else {_LEVEL: level.get_position()}), axes.get_ylim())
+        for (row, (mae, soi)), colour in zip(points.items(), colours, strict=True):
+            axes.plot([mae, side], [soi, heights[row]], color=colour, linewidth=0.4, zorder=0)
+            axes.text(side, heights[row], f" {row}", fontsize=7, color=colour, va="center")
+        if level is not None:
+            level.set_y(heights[_LEVEL])
     return figure
+
+
+def _lines(scores: Mapping[str, Scores], chance: float | None, across: tuple[float, float]) -> npt.NDArray[np.float64]:
+    """Points along what is drawn beside the means: deviations, and the level of chance."""
+    share = np.linspace(-1, 1, 101)[:, None]
+    bars = [each.mean + share * np.diag(each.std)[axis] for each in scores.values() for axis in (0, 1)]
+    level = [] if chance is None else [np.column_stack([np.linspace(*across, 201), np.full(201, chance)])]
+    return np.concatenate([*bars, *level]) * [1, 100]
 
 
 def _front(scores: Mapping[str, Scores]) -> npt.NDArray[np.float64]:
     """Error and order of the rows on the front (rows x 2)."""
     means = {row: each.mean for row, each in scores.items()}
     return np.array([means[row] for row in pareto_front(means)]).reshape(-1, 2)
+
+
+def _limits(reaches: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Of an axis: all that is drawn, and a little around it."""
+    low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
+    margin = 0.06 * (high - low) or 0.06 * abs(high) or 0.5
+    return low - margin, high + margin

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._extras import require
-from onepeak.report.figures.canvas import Interactive, Looks, Printed, interactive, plotly, printed
+from onepeak.report.figures.canvas import FEW_CLASSES, Interactive, Looks, Printed, interactive, plotly, printed
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 """How many predictions have 0, 1, 2, ... pairs out of order."""
@@ -67,7 +67,8 @@ def interactive_violations(counts: Mapping[str, Counts], looks: Looks) -> Intera
         automargin=True,
         zeroline=False,
     )
-    figure.update_xaxes(zeroline=False, automargin=True)
+    few = max(len(each) for each in counts.values()) <= FEW_CLASSES
+    figure.update_xaxes(zeroline=False, automargin=True, **({"dtick": 1} if few else {}))
     figure.update_xaxes(title={"text": "pairs out of order to the prediction"}, row=number, col=1)
     figure.update_layout(bargap=0.1)
     return figure
@@ -83,8 +84,8 @@ def printed_violations(counts: Mapping[str, Counts], looks: Looks) -> Printed:
         axes.set_xlim(-0.7, len(each) - 0.3)
         axes.set_ylim(0, 105 * highest)
         axes.annotate(f"mean {mean_count(each):.2f}", (0.99, 0.75), xycoords="axes fraction", ha="right", fontsize=6)
-        if axes is not panels[-1]:
-            axes.set_xticklabels([])
+        axes.locator_params(axis="x", integer=True)  # half a pair cannot be out of order
+        axes.tick_params(labelbottom=axes is panels[-1])
     panels[-1].set_xlabel("pairs out of order to the prediction (share of predictions in %)", fontsize=8)
     return figure
 

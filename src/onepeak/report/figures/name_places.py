@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+
+from onepeak.report.figures.canvas import Printed, PrintedAxes
 
 NEAR = 8.0
 """Pixels from a point to its name that need no line between them."""
 
 FloatArray = npt.NDArray[np.float64]
+
+
+class NoRoomError(ValueError):
+    """Names cannot all be written without covering something."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,14 @@ class Boxes:
         return Boxes(self.low[kept], self.high[kept])
 
 
-def places_of_names(points: FloatArray, sizes: FloatArray, room: Boxes) -> Boxes:
+def places_of_names(
+    points: FloatArray,
+    sizes: FloatArray,
+    room: Boxes,
+    *,
+    drawn: FloatArray | None = None,
+    tries: int | None = None,
+) -> Boxes:
     """A box for each name, as near to its point as it covers no other name, point or line that leads to a name.
 
     One after another chooses; one that is left no place chooses first when all begin again.
@@ -53,11 +64,13 @@ def places_of_names(points: FloatArray, sizes: FloatArray, room: Boxes) -> Boxes
         points: Where the points are, in pixels.
         sizes: Width and height of the names.
         room: Where names may be.
+        drawn: Further pixels that no name may cover; lines to names may.
+        tries: How often they may begin before they have no room; ten times for each name if left out.
     """
     order = list(range(len(points)))
-    for _ in range(10 * len(points)):
+    for _ in range(10 * len(points) if tries is None else tries):
         chosen: dict[int, Boxes] = {}
-        taken, lines = Boxes(points - 5, points + 5), np.empty((0, 2))
+        taken, lines = Boxes(points - 5, points + 5), np.empty((0, 2)) if drawn is None else drawn
         for place in order:
             point = points[place]
             apart = taken.without(point)  # a line may leave a point that lies on others
@@ -75,7 +88,7 @@ def places_of_names(points: FloatArray, sizes: FloatArray, room: Boxes) -> Boxes
         if len(chosen) == len(points):
             boxes = [chosen[place] for place in range(len(points))]
             return Boxes(np.concatenate([box.low for box in boxes]), np.concatenate([box.high for box in boxes]))
-    raise ValueError("There is no room for all names: draw a larger picture.")
+    raise NoRoomError("There is no room for all names: draw a larger picture.")
 
 
 def boxes_around(point: FloatArray, size: FloatArray) -> Iterator[Boxes]:
@@ -86,8 +99,17 @@ def boxes_around(point: FloatArray, size: FloatArray) -> Iterator[Boxes]:
             yield Boxes((middle - size / 2)[None], (middle + size / 2)[None])
 
 
-def name_points(figure: Figure, axes: Axes, places: FloatArray, names: Sequence[str], colours: Sequence[str]) -> None:
-    """Writes a name beside each point, and a line to it where it is not near.
+def name_points(
+    figure: Printed,
+    axes: PrintedAxes,
+    places: FloatArray,
+    names: Sequence[str],
+    colours: Sequence[str],
+    *,
+    drawn: FloatArray | None = None,
+    tries: int | None = None,
+) -> None:
+    """Writes a name beside each point, and a thin line to it where it is not near; from then on the layout stays.
 
     Args:
         figure: The picture.
@@ -95,19 +117,38 @@ def name_points(figure: Figure, axes: Axes, places: FloatArray, names: Sequence[
         places: The points, as drawn: one a row.
         names: Of the points.
         colours: Of the names.
+        drawn: What else no name should cover, as points along it; where there is no room, names do.
+        tries: As of `places_of_names`.
+
+    Raises:
+        NoRoomError: Names cannot all be written without covering each other or a point; none is then.
     """
     figure.draw_without_rendering()  # from here on it is known which pixel a value is at
     points = axes.transData.transform(places)
+    inches = figure.dpi_scale_trans  # so that names stay with their points at any number of pixels an inch
     texts = [
-        axes.text(0, 0, name, fontsize=7, color=colour, ha="center", va="center", transform=None)
+        axes.text(0, 0, name, fontsize=7, color=colour, ha="center", va="center", transform=inches)
         for name, colour in zip(names, colours, strict=True)
     ]
     extents = [text.get_window_extent() for text in texts]
-    sizes = np.array([[extent.width, extent.height] for extent in extents])
-    room = axes.get_window_extent()
-    boxes = places_of_names(points, sizes + np.array([6, 2]), Boxes(np.array([room.min]), np.array([room.max])))
+    sizes = np.array([[extent.width, extent.height] for extent in extents]) + np.array([6, 2])
+    window = axes.get_window_extent()
+    room = Boxes(np.array([window.min]), np.array([window.max]))
+    try:
+        try:
+            lines = None if drawn is None else axes.transData.transform(drawn)
+            boxes = places_of_names(points, sizes, room, drawn=lines, tries=tries)
+        except NoRoomError:
+            if drawn is None:
+                raise
+            boxes = places_of_names(points, sizes, room, tries=tries)
+    except NoRoomError:
+        for text in texts:
+            text.remove()
+        raise
+    figure.set_layout_engine("none")
     for text, point, colour, low, high in zip(texts, points, colours, boxes.low, boxes.high, strict=True):
-        text.set_position(tuple((low + high) / 2))
+        text.set_position(tuple((low + high) / 2 / figure.dpi))
         line = np.array([point, np.clip(point, low, high)])
         if np.linalg.norm(line[1] - line[0]) > NEAR:
-            axes.plot(*line.T, color=colour, linewidth=0.5, transform=None, zorder=0)
+            axes.plot(*(line / figure.dpi).T, color=colour, linewidth=0.5, transform=inches, zorder=0)
