@@ -17,8 +17,9 @@ def sources(items):
 
 
 def test_a_worker_waits_for_pillow_alone():
-    code = pool._START.replace("main()\n", "print(sorted({'torch', 'numpy', 'pandas', 'PIL'} & sys.modules.keys()))\n")
-    done = subprocess.run([sys.executable, "-c", code, pool._PACKAGE], capture_output=True, text=True, check=True)
+    loaded = "import sys\nprint(sorted({'torch', 'numpy', 'pandas', 'PIL'} & sys.modules.keys()))\n"
+    code = pool._START.replace("main()\n", loaded)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "['PIL']\n"
 
 

@@ -22,19 +22,7 @@ from typing import IO, NamedTuple
 from onepeak.data.store.failures import StoreError
 from onepeak.data.store.worker import Answer, Recipe, Source, write_part
 
-_PACKAGE = str(Path(__file__).parents[2])
-# A worker needs a few files that import next to nothing. Imported as usual they would run `onepeak/data/__init__.py`,
-# and with it torch and pandas: seconds for each worker instead of a tenth of one. Packages that have a path and nothing
-# else find the same files.
-_START = """
-import sys, types
-for name in ("onepeak", "onepeak.data", "onepeak.data.store"):
-    package = types.ModuleType(name)
-    package.__path__ = ["/".join([sys.argv[1], *name.split(".")[1:]])]
-    sys.modules[name] = package
-from onepeak.data.store.worker import main
-main()
-"""
+_START = "from onepeak.data.store.worker import main\nmain()\n"
 
 
 class Task(NamedTuple):
@@ -108,7 +96,7 @@ class _Worker:
 
     def __init__(self, errors: IO[bytes]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, _PACKAGE],
+            [sys.executable, "-c", _START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeAlias
 
 import jinja2
 
+from onepeak.data.listing import counted
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.filters import SORTS
 from onepeak.serving.inspector.inspection import Inspection
@@ -115,8 +116,8 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
         can_try: Whether there is a model to ask.
     """
     parts, rows, runs = len(inspection.parts), len(inspection.looks), len(inspection.runs)
-    words = [_count(len(inspection.classes), "class"), _count(rows, "method")]
-    words += [_count(parts, "split"), _count(runs, "run")] if runs > 1 else []
+    words = [counted(len(inspection.classes), "class"), counted(rows, "method")]
+    words += [counted(parts, "split"), counted(runs, "run")] if runs > 1 else []
     return Shell(
         title=inspection.dataset,
         subtitle=", ".join(words),
@@ -166,12 +167,6 @@ def part_names(parts: tuple[str, ...]) -> dict[str, str]:
     return {
         part: f"split {split}, fold {fold}" if folds else f"split {split}" for part, (split, _, fold) in named.items()
     }
-
-
-def _count(number: int, noun: str) -> str:
-    """As `onepeak.data.listing.counted` writes it, with which torch would come."""
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 @cache
