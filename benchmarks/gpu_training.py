@@ -80,8 +80,8 @@ class _Resized(ImageStore):
     def sizes(self) -> npt.NDArray[np.int64]:
         return self._sizes
 
-    def _copied(self, device: torch.device, share: float) -> ImageStore:
-        return _Resized(super()._copied(device, share), self._sizes)
+    def _copied(self, device: torch.device) -> ImageStore:
+        return _Resized(super()._copied(device), self._sizes)
 
 
 def make_loop(protocol: Protocol, store: ImageStore, number: int, *, validates: bool = True) -> Loop:

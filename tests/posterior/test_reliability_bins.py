@@ -70,7 +70,8 @@ def test_true_posteriors_are_reliable_and_sharpened_ones_are_not():
     log_probs, labels = sampled(0, 20_000, 5)
     true, sharp = (reliability(each, labels) for each in (log_probs, (3 * log_probs).log_softmax(-1)))
     assert true.confidence_error < 0.02 < 0.1 < sharp.confidence_error
-    assert true.cumulative_error < 0.01 < 0.05 < sharp.cumulative_error
+    gaps = [[abs(each.stated - each.happened) for each in found.cumulative] for found in (true, sharp)]
+    assert max(gaps[0]) < 0.03 < 0.1 < max(gaps[1])
 
 
 def test_all_on_one_label_falls_into_the_last_bin():

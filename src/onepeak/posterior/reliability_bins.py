@@ -39,12 +39,9 @@ class Reliability:
     @property
     def confidence_error(self) -> float:
         """Mean gap between stated and happened for the most probable label: the expected calibration error."""
-        return _mean_gap(self.confidence)
-
-    @property
-    def cumulative_error(self) -> float:
-        """The same for the cumulative probabilities, where the order of the labels counts."""
-        return _mean_gap(self.cumulative)
+        total = sum(each.count for each in self.confidence)
+        gaps = sum(each.count * abs(each.stated - each.happened) for each in self.confidence)
+        return gaps / total if total else math.nan
 
     def __add__(self, other: "Reliability") -> "Reliability":
         """As if all samples of both had been looked at at once."""
@@ -74,8 +71,8 @@ def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> R
         >>> found = reliability(torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log(), torch.tensor([0, 0]), num_bins=2)
         >>> [(each.low, each.high, each.count, round(each.stated, 3), each.happened) for each in found.confidence]
         [(0.5, 1.0, 2, 0.75, 0.5)]
-        >>> [(round(each.stated, 3), each.happened) for each in found.cumulative], round(found.cumulative_error, 3)
-        ([(0.25, 1.0), (0.75, 1.0)], 0.5)
+        >>> [(round(each.stated, 3), each.happened) for each in found.cumulative], round(found.confidence_error, 3)
+        ([(0.25, 1.0), (0.75, 1.0)], 0.25)
     """
     check_log_probs(log_probs)
     check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
@@ -141,8 +138,3 @@ def _merged(one: ReliabilityBin, other: ReliabilityBin) -> ReliabilityBin:
         stated=(one.count * one.stated + other.count * other.stated) / count,
         happened=(one.count * one.happened + other.count * other.happened) / count,
     )
-
-
-def _mean_gap(bins: tuple[ReliabilityBin, ...]) -> float:
-    total = sum(each.count for each in bins)
-    return sum(each.count * abs(each.stated - each.happened) for each in bins) / total if total else math.nan

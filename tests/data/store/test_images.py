@@ -3,10 +3,9 @@ import pytest
 import torch
 
 from onepeak.data.manifest import ImageArrays
-from onepeak.data.store import StoreError, build_store, open_store
+from onepeak.data.store import StoreError, build_store, images, open_store
 from onepeak.data.store.index import PIXELS
 from onepeak.data.store.key import FORMAT
-from onepeak.errors import InputError
 
 
 @pytest.fixture
@@ -73,10 +72,15 @@ def test_the_cpu_always_fits_and_changes_nothing(store):
     assert store.to("cpu") is store
 
 
-@pytest.mark.bad_input
-def test_a_share_of_the_memory_is_between_nothing_and_all(store):
-    with pytest.raises(InputError, match="`share` must be a finite number > 0 and <= 1, got 2"):
-        store.fits("cpu", share=2)
+def test_a_store_takes_no_more_than_half_of_the_memory_that_is_free(store, monkeypatch):
+    """Asked of a device without memory, whose free bytes are told to be what the test needs."""
+    monkeypatch.setattr(images, "_free_memory", lambda _: 2 * store.num_bytes)
+    assert store.fits("meta")
+    assert store.to("meta").device.type == "meta"
+    monkeypatch.setattr(images, "_free_memory", lambda _: 2 * store.num_bytes - 1)
+    assert not store.fits("meta")
+    with pytest.raises(StoreError, match=r"more than half of the .* GiB free on meta: leave it on the CPU"):
+        store.to("meta")
 
 
 def test_a_device_that_cannot_be_asked_is_said(store):
@@ -94,10 +98,3 @@ def test_a_store_moves_to_the_gpu_and_back(store):
     assert (resident[1].cpu() == store[1]).all()
     resident.verify()
     assert (resident.to("cpu").pixels == store.pixels).all()
-
-
-@pytest.mark.gpu
-def test_a_store_larger_than_the_share_stays_away_from_the_gpu(store):
-    assert not store.fits("cuda", share=1e-12)
-    with pytest.raises(StoreError, match=r"more than 1e-12 of the .* GiB free on cuda:0: leave it on the CPU"):
-        store.to("cuda", share=1e-12)

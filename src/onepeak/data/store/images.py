@@ -16,7 +16,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak._values import check_number
 from onepeak.data.listing import counted
 from onepeak.data.store.failures import BadPicture, StoreError
 from onepeak.data.store.index import PIXELS, StoreIndex, read_index
@@ -24,6 +23,9 @@ from onepeak.data.store.index import PIXELS, StoreIndex, read_index
 # Pages are copied when written to and never counted in advance, so that a store may be larger than the memory.
 # Python 3.13 has the name; the value is that of Linux.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+
+_SHARE = 0.5
+"""The largest part of a device's free memory that pixels take; the rest is for the network and its batches."""
 
 _MOVING = threading.Lock()
 """Threads that want a store on the same device get the same copy."""
@@ -116,26 +118,20 @@ class ImageStore:
         """One hash of all files in their order, for the record of a run."""
         return self._index.content_hash
 
-    def fits(self, device: torch.device | str, *, share: float = 0.5) -> bool:
-        """Whether all pixels fit into that share of the device's free memory; always true of the CPU, which maps.
-
-        Args:
-            device: The device to be asked.
-            share: The largest part of the free memory to be taken; the rest is for the network and its batches.
-        """
-        check_number("share", share, above=0.0, maximum=1.0)
+    def fits(self, device: torch.device | str) -> bool:
+        """Whether all pixels fit into half of the device's free memory; always true of the CPU, which maps."""
         device = _numbered(device)
         if device == self.device or device.type == "cpu" or device in self._copies:
             return True
-        return self.num_bytes <= share * _free_memory(device)
+        return self.num_bytes <= _SHARE * _free_memory(device)
 
-    def to(self, device: torch.device | str, *, share: float = 0.5) -> "ImageStore":
+    def to(self, device: torch.device | str) -> "ImageStore":
         """The same store with its pixels resident on a device; use `fits` to ask first.
 
         As long as somebody has it, all who ask get the same copy.
 
         Raises:
-            StoreError: The pixels do not fit into that share of the free memory.
+            StoreError: The pixels do not fit into half of the free memory.
         """
         device = _numbered(device)
         if device == self.device:
@@ -145,13 +141,13 @@ class ImageStore:
         with _MOVING:
             copy = self._copies.get(device)
             if copy is None:
-                copy = self._copies[device] = self._copied(device, share)
+                copy = self._copies[device] = self._copied(device)
         return copy
 
-    def _copied(self, device: torch.device, share: float) -> "ImageStore":
-        if not self.fits(device, share=share):
+    def _copied(self, device: torch.device) -> "ImageStore":
+        if not self.fits(device):
             raise StoreError(
-                f"The store has {self.num_bytes / 2**30:.2f} GiB, more than {share:g} of the "
+                f"The store has {self.num_bytes / 2**30:.2f} GiB, more than half of the "
                 f"{_free_memory(device) / 2**30:.2f} GiB free on {device}: leave it on the CPU, and give `device` to "
                 "the batches."
             )
