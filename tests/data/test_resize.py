@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError
@@ -44,6 +46,19 @@ def test_the_papers_face_geometry_leaves_room_for_its_crop(height, width):
 @given(sides, sides, st.floats(0.1, 3))
 def test_turning_a_picture_turns_its_size(height, width, scale):
     assert Resize(scale=scale).size_of(height, width) == Resize(scale=scale).size_of(width, height)[::-1]
+
+
+def test_shrinking_averages_instead_of_picking_pixels():
+    stripes = np.zeros((64, 64, 3), np.uint8)
+    stripes[:, ::2] = 255
+    small = np.asarray(Resize(short_side=16).apply(Image.fromarray(stripes)))
+    assert small.shape == (16, 16, 3)
+    assert np.abs(small[:, 1:-1].astype(int) - 127).max() < 12
+
+
+def test_a_picture_of_the_right_size_is_not_resampled():
+    picture = Image.new("RGB", (3, 2))
+    assert Resize(short_side=2).apply(picture) is picture
 
 
 @pytest.mark.bad_input

@@ -1,9 +1,12 @@
-"""The recipe by which every picture of a data set is resized, once, before it is stored."""
+"""The recipe by which every picture of a data set is resized, once, before it is stored.
+
+Imports Pillow alone, as decoding workers do.
+"""
 
 from dataclasses import dataclass
 
 from onepeak._values import check_integer, check_number
-from onepeak.data.scaling import scaled_size
+from onepeak.data.pillow import Image
 from onepeak.errors import InputError
 
 
@@ -37,5 +40,21 @@ class Resize:
             raise InputError("`only_enlarge` has no effect without `short_side`: give the side, or leave it out.")
 
     def size_of(self, height: int, width: int) -> tuple[int, int]:
-        """Height and width of a picture after this resize."""
-        return scaled_size(height, width, self.short_side, only_enlarge=self.only_enlarge, scale=self.scale)
+        """Height and width of a picture after this resize: halves are rounded up, no side falls below one pixel."""
+        factor = self.scale
+        if self.short_side is not None:
+            to_side = self.short_side / min(height, width)
+            factor *= max(1.0, to_side) if self.only_enlarge else to_side
+        return _pixels(height * factor), _pixels(width * factor)
+
+    def apply(self, picture: Image.Image) -> Image.Image:
+        """The picture after this resize; the same one where its size stays."""
+        height, width = self.size_of(picture.height, picture.width)
+        if picture.size == (width, height):
+            return picture
+        return picture.resize((width, height), Image.Resampling.BILINEAR)
+
+
+def _pixels(side: float) -> int:
+    # A tiny allowance, so that a short side of 399 * (532 / 399) * .5 is 266 whatever the rounding of the factor.
+    return max(1, int(side + 0.5 + 1e-6))

@@ -12,7 +12,6 @@ from torch import Tensor
 from onepeak.data.decode import UnreadablePictureError, decode_picture, upright_rgb
 from onepeak.data.pillow import Image
 from onepeak.data.resize import Resize
-from onepeak.data.scaling import scale_picture
 from onepeak.errors import InputError
 
 Pixels: TypeAlias = npt.NDArray[np.uint8]
@@ -65,7 +64,7 @@ def pixels_of(picture: Picture, resize: Resize, *, bits: int | None = None) -> P
             image = Image.fromarray(_colours_last(picture.detach().cpu().numpy()))
         case _:
             raise InputError(f"`inputs` must be {_WANTED}, got one that is {type(picture).__name__}.")
-    return np.asarray(scale_picture(image, *resize.size_of(image.height, image.width)))
+    return np.asarray(resize.apply(image))
 
 
 def _read(path: Path) -> bytes:

@@ -3,12 +3,11 @@ import sys
 
 import pytest
 
+from onepeak.data.resize import Resize
 from onepeak.data.store import pool
 from onepeak.data.store.failures import StoreError
 from onepeak.data.store.pool import Task, run_tasks
-from onepeak.data.store.worker import Recipe, Source
-
-AS_IT_IS = Recipe(None, False, 1.0)
+from onepeak.data.store.worker import Source
 
 
 def sources(items):
@@ -26,7 +25,7 @@ def test_a_worker_waits_for_pillow_alone():
 @pytest.mark.parametrize("workers", [1, 3])
 def test_answers_come_in_the_order_of_the_tasks(pictures, tmp_path, workers):
     items, pixels = pictures(*[(2 + number, 3) for number in range(20)])
-    tasks = [Task(tmp_path / f"part-{n}", [source], AS_IT_IS) for n, source in enumerate(sources(items))]
+    tasks = [Task(tmp_path / f"part-{n}", [source], Resize()) for n, source in enumerate(sources(items))]
     finished = list(run_tasks(tasks, workers=workers, log=tmp_path / "log"))
     assert [task for task, _ in finished] == tasks
     assert [answers[0].height for _, answers in finished] == list(range(2, 22))
@@ -40,7 +39,7 @@ def test_few_tasks_are_taken_ahead_of_their_results(pictures, tmp_path):
     def tasks():
         for number in range(50):
             taken.append(number)
-            yield Task(tmp_path / f"part-{number}", sources(items), AS_IT_IS)
+            yield Task(tmp_path / f"part-{number}", sources(items), Resize())
 
     for done, _ in enumerate(run_tasks(tasks(), workers=2, log=tmp_path / "log")):
         assert len(taken) <= done + 6
@@ -56,8 +55,17 @@ worker._read = lambda source: os.abort() if source.path.endswith("2.png") else r
 main()
 """
     monkeypatch.setattr(pool, "_START", pool._START.replace("main()\n", deadly))
-    tasks = [Task(tmp_path / f"part-{number}", sources(items), AS_IT_IS) for number in range(8)]
+    tasks = [Task(tmp_path / f"part-{number}", sources(items), Resize()) for number in range(8)]
     with pytest.raises(
         StoreError, match=r"A decoding worker was ended by SIGABRT while it read .*2\.png\. Out of memory"
     ):
         list(run_tasks(tasks, workers=2, log=tmp_path / "log"))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_worker_resizes_alike(pictures, tmp_path, workers):
+    items, _ = pictures((40, 60), (30, 30))
+    resize = Resize(short_side=50, only_enlarge=True, scale=0.5)
+    tasks = [Task(tmp_path / f"part-{number}", [source], resize) for number, source in enumerate(sources(items))]
+    found = [answers[0] for _, answers in run_tasks(tasks, workers=workers, log=tmp_path / "log")]
+    assert [(answer.height, answer.width) for answer in found] == [(25, 38), (25, 25)]

@@ -3,9 +3,8 @@ from hashlib import blake2b
 
 import pytest
 
-from onepeak.data.store.worker import Answer, Recipe, Source, write_part
-
-AS_IT_IS = Recipe(None, False, 1.0)
+from onepeak.data.resize import Resize
+from onepeak.data.store.worker import Answer, Source, write_part
 
 
 def source(path):
@@ -17,9 +16,9 @@ def source(path):
 def decode(tmp_path):
     """Gives the answers for some sources, and what was written."""
 
-    def run(sources, recipe=AS_IT_IS):
+    def run(sources, resize=None):
         with (tmp_path / "part").open("wb") as part:
-            answers = list(write_part(part, sources, recipe))
+            answers = list(write_part(part, sources, resize or Resize()))
         return answers, (tmp_path / "part").read_bytes()
 
     return run
@@ -47,5 +46,5 @@ def test_a_file_that_is_not_the_one_that_was_asked_for_is_not_read(pictures, dec
 
 def test_the_recipe_is_obeyed(pictures, decode):
     items, _ = pictures((4, 6))
-    ((kept,), _) = decode([source(items.root / "0.png")], Recipe(8, True, 0.5))
+    ((kept,), _) = decode([source(items.root / "0.png")], Resize(short_side=8, only_enlarge=True, scale=0.5))
     assert (kept.height, kept.width) == (4, 6)

@@ -27,7 +27,6 @@ from onepeak.data.store.place import (
     store_folder,
 )
 from onepeak.data.store.progress import Progress
-from onepeak.data.store.worker import Recipe
 from onepeak.data.store.writing import write_arrays, write_files
 from onepeak.errors import InputError
 
@@ -81,8 +80,7 @@ def build_store(
         case ImageFiles():
             states = file_states(items)
             key = files_key(items, states, resize, bits)
-            recipe = Recipe(resize.short_side, resize.only_enlarge, float(resize.scale), bits)
-            write = lambda folder: write_files(folder, items, states, recipe, workers, progress)  # noqa: E731
+            write = lambda folder: write_files(folder, items, states, resize, bits, workers, progress)  # noqa: E731
         case ImageArrays():
             key = arrays_key(items, resize)
             write = lambda folder: write_arrays(folder, items, resize, progress)  # noqa: E731

@@ -16,11 +16,13 @@ import sys
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from onepeak.data.resize import Resize
 from onepeak.data.store.failures import StoreError
-from onepeak.data.store.worker import Answer, Recipe, Source, write_part
+from onepeak.data.store.worker import Answer, Source, write_part
 
 _START = "from onepeak.data.store.worker import main\nmain()\n"
 
@@ -30,7 +32,8 @@ class Task(NamedTuple):
 
     part: Path
     sources: list[Source]
-    recipe: Recipe
+    resize: Resize
+    bits: int | None = None
 
 
 def run_tasks(tasks: Iterable[Task], *, workers: int, log: Path) -> Generator[tuple[Task, list[Answer]], None, None]:
@@ -48,7 +51,7 @@ def run_tasks(tasks: Iterable[Task], *, workers: int, log: Path) -> Generator[tu
     if workers == 1:
         for task in tasks:
             with task.part.open("wb") as file:
-                answers = list(write_part(file, task.sources, task.recipe))
+                answers = list(write_part(file, task.sources, task.resize, bits=task.bits))
             yield task, answers
         return
     with log.open("wb") as errors:
@@ -111,7 +114,8 @@ class _Worker:
         assert self._process.stdout is not None
         answers: list[Answer] = []
         try:
-            self._process.stdin.write(json.dumps([str(task.part), task.sources, task.recipe]) + "\n")
+            message = [str(task.part), task.sources, asdict(task.resize), task.bits]
+            self._process.stdin.write(json.dumps(message) + "\n")
             self._process.stdin.flush()
             for line in self._process.stdout:
                 match json.loads(line):

@@ -17,18 +17,9 @@ from collections.abc import Iterator
 from typing import IO, Literal, NamedTuple
 
 from onepeak.data.decode import UnreadablePictureError, decode_picture
-from onepeak.data.scaling import scale_picture, scaled_size
+from onepeak.data.resize import Resize
 
 DIGEST_BYTES = 16
-
-
-class Recipe(NamedTuple):
-    """A `Resize` and the bits of a value, as they travel to a worker."""
-
-    short_side: int | None
-    only_enlarge: bool
-    scale: float
-    bits: int | None = None
 
 
 class Source(NamedTuple):
@@ -50,7 +41,7 @@ class Answer(NamedTuple):
     checksum: int = 0
 
 
-def write_part(part: IO[bytes], sources: list[Source], recipe: Recipe) -> Iterator[Answer]:
+def write_part(part: IO[bytes], sources: list[Source], resize: Resize, *, bits: int | None = None) -> Iterator[Answer]:
     """Decodes, resizes and appends each picture, one in memory at a time."""
     for source in sources:
         try:
@@ -58,21 +49,15 @@ def write_part(part: IO[bytes], sources: list[Source], recipe: Recipe) -> Iterat
             if data is None:
                 yield Answer("changed")
                 continue
-            picture = decode_picture(data, bits=recipe.bits)
+            picture = decode_picture(data, bits=bits)
         except UnreadablePictureError as error:
             yield Answer("bad", str(error))
             continue
-        height, width = scaled_size(
-            picture.height,
-            picture.width,
-            recipe.short_side,
-            only_enlarge=recipe.only_enlarge,
-            scale=recipe.scale,
-        )
-        pixels = scale_picture(picture, height, width).tobytes()
+        picture = resize.apply(picture)
+        pixels = picture.tobytes()
         part.write(pixels)
         digest = hashlib.blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
-        yield Answer("kept", "", height, width, digest, zlib.crc32(pixels))
+        yield Answer("kept", "", picture.height, picture.width, digest, zlib.crc32(pixels))
 
 
 def _read(source: Source) -> bytes | None:
@@ -103,13 +88,13 @@ def main() -> None:
 
 def _serve(task: list[object]) -> None:
     match task:
-        case [str(part), list(sources), list(recipe)]:
+        case [str(part), list(sources), dict(resize), (int() | None) as bits]:
             pass
         case _:
             raise ValueError(f"not a task: {task}")
     try:
         with open(part, "wb") as file:  # noqa: PTH123
-            for answer in write_part(file, [Source(*source) for source in sources], Recipe(*recipe)):
+            for answer in write_part(file, [Source(*source) for source in sources], Resize(**resize), bits=bits):
                 _say(answer)
     except BrokenPipeError:
         raise

@@ -14,13 +14,12 @@ import numpy.typing as npt
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.data.pillow import Image
 from onepeak.data.resize import Resize
-from onepeak.data.scaling import scale_picture
 from onepeak.data.store.failures import BadPicture, StoreError
 from onepeak.data.store.index import PIXELS, StoreIndex
 from onepeak.data.store.key import FileState
 from onepeak.data.store.pool import Task, run_tasks
 from onepeak.data.store.progress import Progress, progress_of
-from onepeak.data.store.worker import DIGEST_BYTES, Answer, Recipe, Source
+from onepeak.data.store.worker import DIGEST_BYTES, Answer, Source
 
 _PART = 32  # the most pictures a task: many small tasks end together, and larger ones would hide no more of the talk
 
@@ -29,7 +28,8 @@ def write_files(
     folder: Path,
     items: ImageFiles,
     states: list[FileState],
-    recipe: Recipe,
+    resize: Resize,
+    bits: int | None,
     workers: int,
     progress: Progress,
 ) -> StoreIndex:
@@ -37,7 +37,7 @@ def write_files(
     sources = [Source(str(items.root / path), *state) for path, state in zip(items.paths, states, strict=True)]
     size = max(1, min(_PART, len(sources) // (16 * workers)))
     starts = range(0, len(sources), size)
-    tasks = (Task(folder / f"part-{start}", sources[start : start + size], recipe) for start in starts)
+    tasks = (Task(folder / f"part-{start}", sources[start : start + size], resize, bits) for start in starts)
     answers: list[Answer] = []
     with (
         (folder / PIXELS).open("wb") as pixels,
@@ -90,7 +90,7 @@ def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Pro
         progress_of(progress, title="Storing pictures", total=len(items)) as advance,
     ):
         for item, picture in enumerate(_contiguous(items)):
-            stored = np.asarray(scale_picture(Image.fromarray(picture), height, width))
+            stored = np.asarray(resize.apply(Image.fromarray(picture)))
             pixels.write(stored.data)
             digests[item] = np.frombuffer(hashlib.blake2b(picture.data, digest_size=DIGEST_BYTES).digest(), np.uint8)
             checksums[item] = zlib.crc32(stored.data)
