@@ -55,6 +55,11 @@ def test_every_module_belongs_to_a_layer():
     assert {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in FILES} <= set(RANK)
 
 
+def test_every_folder_of_modules_is_a_package_that_says_what_it_holds():
+    for folder in {path.parent for path in FILES}:
+        assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))), folder
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_only_point_down(path):
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
