@@ -61,10 +61,9 @@ class _OrderCost(torch.autograd.Function):
         cost, gradient = scores.new_empty(len(scores)), torch.empty_like(scores)
         one = scores.new_ones(())
         for some, their_labels, their_cost, their_gradient in _pieces(scores, labels, cost, gradient):
-            r, sides, inner = _gaps_in_order(some, their_labels)
-            values, factor = terms.of_tensors(r, inner)
+            values, factor, g = _cost_of_gaps(some, their_labels, terms)
             torch.sum(values, dim=-1, out=their_cost).mul_(factor)
-            torch.sub(sides[:, 1:], sides[:, :-1], out=their_gradient).mul_(0.5)
+            torch.sub(g[:, 1:], g[:, :-1], out=their_gradient).mul_(0.5)
             at_label = their_labels.unsqueeze(-1)
             their_gradient.scatter_add_(-1, at_label, one.expand_as(at_label))  # no -s_y in this cost
         ctx.save_for_backward(scores, labels, gradient)
@@ -131,12 +130,11 @@ def _cross_entropy_of_piece(
     scores: Tensor, labels: Tensor, terms: GapTerms, share: float, gradient: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The mean over samples of cross-entropy plus order cost, and the gradient of their sum, in its place if given."""
-    r, sides, inner = _gaps_in_order(scores, labels)
-    values, factor = terms.of_tensors(r, inner)
+    values, factor, g = _cost_of_gaps(scores, labels, terms)
     log_probs = scores.log_softmax(dim=-1)
     loss = F.nll_loss(log_probs, labels).add_(values.sum(), alpha=factor * share)
     gradient = torch.exp(log_probs, out=log_probs if gradient is None else gradient)
-    return loss, gradient.add_(sides.diff(dim=-1), alpha=0.5)
+    return loss, gradient.add_(g.diff(dim=-1), alpha=0.5)
 
 
 def _differentiable_gradient(value: Tensor, scores: Tensor, upstream: Tensor) -> Tensor:
@@ -157,11 +155,12 @@ def _pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
     return zip(*(tensor.split(rows) for tensor in tensors), strict=True)
 
 
-def _gaps_in_order(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The r of every row, the sides of its label, and those inside, that r was taken with."""
+def _cost_of_gaps(scores: Tensor, labels: Tensor, terms: GapTerms) -> tuple[Tensor, float, Tensor]:
+    """Values and a factor whose product is the cost of every gap, and g, whose differences are twice the gradient."""
     sides = _sides(labels, scores.shape[-1], scores.dtype)
-    inner = sides[:, 1:-1]
-    return scores.diff(dim=-1).mul_(inner), sides, inner
+    inner = sides[:, 1:-1]  # the same memory
+    values, factor = terms.of_tensors(scores.diff(dim=-1).mul_(inner), inner)
+    return values, factor, sides  # which the terms have made g
 
 
 def _sides(labels: Tensor, num_classes: int, dtype: torch.dtype) -> Tensor:

@@ -54,10 +54,11 @@ def mean_and_gradient(scores: Tensor, labels: Tensor, terms: GapTerms) -> tuple[
     s, rows = scores.numpy(), labels.numpy() + 1
     batch, num_classes = s.shape
     sides = _table_of_sides(num_classes, s.dtype).take(rows, axis=0, mode="clip")
-    inner = sides[:, 1:-1]
+    inner = sides[:, 1:-1]  # the same memory
     r = s[:, 1:] - s[:, :-1]
     r *= inner
     total = terms.of_arrays(r, inner)
+    g = sides  # which the terms have made it
 
     below_highest = s - np.maximum.reduce(s, axis=1, keepdims=True)
     gradient = np.exp(below_highest)
@@ -69,9 +70,9 @@ def mean_and_gradient(scores: Tensor, labels: Tensor, terms: GapTerms) -> tuple[
 
     norms *= batch
     gradient /= norms
-    sides *= 0.5 / batch
-    gradient += sides[:, 1:]
-    gradient -= sides[:, :-1]
+    g *= 0.5 / batch
+    gradient += g[:, 1:]
+    gradient -= g[:, :-1]
     return torch.from_numpy(np.array(total / batch, s.dtype)), torch.from_numpy(gradient)
 
 

@@ -1,8 +1,16 @@
 r"""The costs of a gap, each as a value and a slope in one go.
 
-All take :math:`r`, minus the gap, positive where a pair is in order, and the sides :math:`\sigma = \pm 1` it was taken
-with; :mod:`onepeak.kernels.analytic` says what they are for. Each is written twice: for tensors, and for the arrays of
-a batch so small that a call of PyTorch costs more than the arithmetic in it.
+Who asks gives two things of every pair (k, k+1) of neighbours and a label y, in memory that may be written to:
+
+- its side :math:`\sigma`, +1 where the scores should rise (k + 1 <= y) and -1 where they should fall;
+- :math:`r = \sigma (s_{k+1} - s_k)`, minus the gap: positive where the pair is in order.
+
+and gets back the cost :math:`f(r)` and, in the place of the sides, :math:`g = \sigma (1 - 2 f'(r))`: the gradient of
+cost and cross-entropy is the probabilities plus half of the differences of g (:mod:`onepeak.kernels.analytic` has the
+why). What is in r afterwards is of no use to anybody.
+
+Each cost is written twice: for tensors, and for the arrays of a batch so small that a call of PyTorch costs more than
+the arithmetic in it.
 """
 
 from abc import ABC, abstractmethod
@@ -18,18 +26,15 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 
 
 class GapTerms(ABC):
-    """A cost f of the gaps."""
+    """A cost f of the gaps; both of its forms overwrite what they are given, as the top of this file says."""
 
     @abstractmethod
     def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
-        """Multiplies the sides by 1 - 2 f'(r) in place; gives values and a factor whose product is f(r).
-
-        r may be overwritten.
-        """
+        """Turns the sides into g, and gives values and a factor whose product is f(r)."""
 
     @abstractmethod
     def of_arrays(self, r: Floats, sides: Floats) -> float:
-        """The same for arrays, but gives the sum of f(r)."""
+        """Turns the sides into g, and gives the sum of f(r)."""
 
 
 @final
