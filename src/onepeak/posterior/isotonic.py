@@ -30,6 +30,14 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
 
     O(c) operations a row: goes along the classes, with those rows that have something to merge.
 
+    The fit to a prefix is a stack of blocks, of which only the top one is stored, at the place where it ends. The block
+    below it is the top of a shorter prefix, the one that ends where it starts. For the values 1, 4, 2, 6::
+
+        place    0     1   2   3   4     the floor, which nothing merges with, then the classes
+        starts   0     1   2   2   4     where the top block of the prefix that ends here starts
+        means   -inf   1   4   3   6     its mean: at 3, that of 4 and 2
+        costs    0     0   0   2   2     the distance of the prefix from its fit
+
     Args:
         values: Logarithms of the values, `NO_PROBABILITY` or more.
         distance: What is reported as the distance; the fit is the nearest in both.
@@ -42,42 +50,47 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
     num_classes = values.shape[-1]
     rows = values.reshape(-1, num_classes)
     num_rows = len(rows)
-    # Of the last block of each prefix, stored at its end: class by class in memory, after a floor that nothing merges
-    # with. Places count from there.
+    # Place by place in memory (places x rows): a step along the classes looks at one place of all rows.
     means = torch.cat([rows.new_full((num_rows, 1), -torch.inf), rows], dim=-1).T.contiguous()
     starts = torch.arange(num_classes + 1, device=rows.device).unsqueeze(-1).repeat(1, num_rows)
     costs = torch.zeros_like(means)
     every_row = torch.arange(num_rows, device=rows.device)
     for last in range(2, num_classes + 1):
         costs[last] = costs[last - 1]
-        row, first, mean, cost, before = every_row, starts[last], means[last], costs[last], means[last - 1]
-        while (falls := (before >= mean).nonzero().squeeze(-1)).numel():
-            row, first, mean, cost, before = (kept.index_select(0, falls) for kept in (row, first, mean, cost, before))
-            size = (last + 1 - first).to(rows.dtype)
-            first = starts.view(-1).index_select(0, torch.add(row, first - 1, alpha=num_rows))
-            total = (last + 1 - first).to(rows.dtype)
-            drop = mean - before
-            change = (size / total * drop.expm1()).log1p()  # from the mean of the block before, in log space
-            cost = cost + _cost_of_merging(before, drop, change, size, total, distance)
-            mean = before + change
-            for kept, new in ((means, mean), (starts, first), (costs, cost)):
-                kept[last].scatter_(0, row, new)
-            before = means.view(-1).index_select(0, torch.add(row, first - 1, alpha=num_rows))
+        # Of the rows still looked at: which they are, start, mean and cost of their top block, the mean of that below.
+        row, start, mean, cost, below = every_row, starts[last], means[last], costs[last], means[last - 1]
+        while (falls := (below >= mean).nonzero().squeeze(-1)).numel():
+            row, start, mean, cost, below = (each.index_select(0, falls) for each in (row, start, mean, cost, below))
+            size = (last + 1 - start).to(rows.dtype)
+            start = _at(starts, start - 1, row)
+            total = (last + 1 - start).to(rows.dtype)
+            drop = mean - below
+            change = (size / total * drop.expm1()).log1p()  # from the mean of the block below, in log space
+            cost = cost + _cost_of_merging(below, drop, change, size, total, distance)
+            mean = below + change
+            for table, merged in ((means, mean), (starts, start), (costs, cost)):
+                table[last].scatter_(0, row, merged)
+            below = _at(means, start - 1, row)
     return means[1:].T.reshape(values.shape), costs[1:].T.reshape(values.shape)
 
 
-def _cost_of_merging(
-    before: Tensor, drop: Tensor, change: Tensor, size: Tensor, total: Tensor, distance: Distance
-) -> Tensor:
-    """By how much the distance grows when a block of `size` and that before it become one of `total`.
+def _at(table: Tensor, place: Tensor, row: Tensor) -> Tensor:
+    """What a table of places x rows holds at a place of each of some rows."""
+    return table.view(-1).index_select(0, torch.add(row, place, alpha=table.shape[1]))
 
-    Their log-means are `before + drop` and `before`, that of the new one is `before + change`.
+
+def _cost_of_merging(
+    below: Tensor, drop: Tensor, change: Tensor, size: Tensor, total: Tensor, distance: Distance
+) -> Tensor:
+    """By how much the distance grows when a block of `size` and that below it become one of `total`.
+
+    Their log-means are `below + drop` and `below`, that of the new one is `below + change`.
     """
     match distance:
         case "squared":
-            return (before.exp() * drop.expm1()).square() * (size * (1 - size / total))
+            return (below.exp() * drop.expm1()).square() * (size * (1 - size / total))
         case "kl":
-            return before.exp() * (size * drop.exp() * (drop - change) - (total - size) * change)
+            return below.exp() * (size * drop.exp() * (drop - change) - (total - size) * change)
         case _:
             assert_never(distance)
 
