@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from onepeak._registry import Registry
-from onepeak.errors import UnknownNameError
+from onepeak.errors import InputError, UnknownNameError
 
 
 def test_records_come_back_in_the_order_they_were_added():
@@ -13,10 +13,23 @@ def test_records_come_back_in_the_order_they_were_added():
     assert "a" in registry
 
 
-def test_a_name_cannot_be_taken_twice():
-    registry = Registry("thing", [SimpleNamespace(name="a")])
-    with pytest.raises(ValueError, match="The thing 'a' is in the catalog already"):
-        registry.add(SimpleNamespace(name="a"))
+def test_a_name_that_was_added_before_is_replaced_only_where_that_is_said():
+    registry, first, second = Registry("thing"), SimpleNamespace(name="a"), SimpleNamespace(name="a")
+    registry.add(first)
+    with pytest.raises(InputError, match=r"The thing 'a' is in the catalog already: .* replace=True to put this one"):
+        registry.add(second)
+    assert registry["a"] is first
+    registry.add(second, replace=True)
+    assert registry["a"] is second
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_what_the_catalog_began_with_is_never_replaced(replace):
+    first = SimpleNamespace(name="a")
+    registry = Registry("thing", [first])
+    with pytest.raises(InputError, match=r"The thing 'a' comes with onepeak: give yours another name\."):
+        registry.add(SimpleNamespace(name="a"), replace=replace)
+    assert registry["a"] is first
 
 
 def test_a_name_far_from_all_gets_no_suggestion():

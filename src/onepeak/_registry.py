@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from onepeak._nearest import did_you_mean
-from onepeak.errors import UnknownNameError
+from onepeak.errors import InputError, UnknownNameError
 
 
 @runtime_checkable
@@ -37,13 +37,26 @@ class Registry(Generic[RecordT]):
     def __init__(self, kind: str, records: Iterable[RecordT] = ()) -> None:
         self.kind = kind
         self._records: dict[str, RecordT] = {}
+        self._built_in: frozenset[str] = frozenset()
         for record in records:
             self.add(record)
+        self._built_in = frozenset(self._records)
 
-    def add(self, record: RecordT) -> RecordT:
-        """Adds a record; a name that is taken is an error, so that nothing is replaced unseen."""
-        if record.name in self._records:
-            raise ValueError(f"The {self.kind} {record.name!r} is in the catalog already.")
+    def add(self, record: RecordT, *, replace: bool = False) -> RecordT:
+        """Adds a record; a name that is taken is an error, so that nothing is replaced unseen.
+
+        Args:
+            record: What to add.
+            replace: Whether one of the same name that was added before gives way, as where a cell of a notebook is run
+                again. Those that the catalog began with never do.
+        """
+        if record.name in self._built_in:
+            raise InputError(f"The {self.kind} {record.name!r} comes with onepeak: give yours another name.")
+        if record.name in self._records and not replace:
+            raise InputError(
+                f"The {self.kind} {record.name!r} is in the catalog already: give another name, or replace=True to put "
+                "this one in its place."
+            )
         self._records[record.name] = record
         return record
 

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-Page: TypeAlias = Literal["start", "images", "table", "recipes", "choose", "trust", "serve", "scale", "paper"]
+Page: TypeAlias = Literal["start", "images", "table", "recipes", "choose", "trust", "serve", "scale", "extend", "paper"]
 """A page of the documentation that helps somebody who meets an error."""
 _TITLES: dict[Page, str] = {
     "start": "Start",
@@ -13,6 +13,7 @@ _TITLES: dict[Page, str] = {
     "trust": "Inspect and trust",
     "serve": "Serve and export",
     "scale": "Scale out",
+    "extend": "Extend",
     "paper": "Reproduce the paper",
 }
 

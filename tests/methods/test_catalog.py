@@ -6,19 +6,20 @@ import torch
 
 import onepeak
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods.catalog import CONSTRAINTS, METHODS, method, methods
+from onepeak.methods.catalog import CONSTRAINTS, METHODS, is_known, method, methods
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.label_distribution import LabelDistribution
 from onepeak.methods.mean_variance import MeanVariance
 from onepeak.methods.poisson import Poisson
-from onepeak.methods.record import Family, MethodRecord
+from onepeak.methods.record import Family, MethodRecord, outputs_told
 from onepeak.methods.reencode import Reencode
 from onepeak.methods.slopes import Slopes
 from onepeak.methods.softmax import SoftmaxMethod
 
 OUTPUTS = torch.randn(20, 5, generator=torch.Generator().manual_seed(0))
 LABELS = torch.arange(20) % 5
+CE = CrossEntropy(num_classes=5)
 
 
 def test_the_names_of_the_paper_build_their_methods():
@@ -147,7 +148,9 @@ def test_a_name_that_is_not_known_is_never_accepted(name, message):
 
 @pytest.mark.bad_input
 def test_what_is_no_name_is_refused():
-    with pytest.raises(InputError, match=r"`name` must be the name of a method, such as 'elb', got 5\."):
+    with pytest.raises(
+        InputError, match=r"`name` must be the name of a method, such as 'elb', or a MethodRecord, got 5\."
+    ):
         method(5, num_classes=5)
 
 
@@ -232,10 +235,52 @@ def test_the_public_names_are_these():
     assert tuple(onepeak.methods()) == methods()
 
 
-def record_of(build, family="plain"):
+def record_of(build, family="plain", num_outputs="c"):
     return MethodRecord(
-        name="own", title="own", family=family, reference="here", year=None, num_outputs="c", build=build
+        name="own", title="own", family=family, reference="here", year=None, num_outputs=num_outputs, build=build
     )
+
+
+def test_a_record_builds_its_method_without_being_in_the_catalog():
+    assert "own" not in METHODS
+    assert torch.equal(method(record_of(CrossEntropy), num_classes=5).loss(OUTPUTS, LABELS), CE.loss(OUTPUTS, LABELS))
+    settings = {"mean_weight": 0.6, "class_weight": torch.ones(5)}
+    assert method(record_of(MeanVariance), num_classes=5, **settings).mean_weight == 0.6
+    with pytest.raises(UnknownNameError, match=r"Unknown setting of 'own' 'mean_wieght'. Did you mean 'mean_weight'\?"):
+        method(record_of(MeanVariance), num_classes=5, mean_wieght=0.6)
+
+
+@pytest.mark.parametrize("name", ["mv", "mv+elb", "smooth-mv", "smooth-mv+elb"])
+def test_names_with_parts_around_them_are_known(name):
+    assert is_known(name)
+    assert not is_known(name.replace("mv", "mine"))
+
+
+@pytest.mark.parametrize("record", methods(), ids=lambda record: record.name)
+@pytest.mark.parametrize("num_classes", [3, 7])
+def test_records_tell_how_many_outputs_their_methods_have(record, num_classes):
+    assert outputs_told(record.num_outputs, num_classes) == method(record.name, num_classes=num_classes).num_outputs
+
+
+def test_outputs_are_told_by_a_number_or_a_multiple_of_the_classes():
+    texts = ("c", "c-1", "c - 1", "2c", "3c+2", "12", "0c", "k each", "c-", "")
+    assert [outputs_told(text, 4) for text in texts] == [4, 3, 3, 8, 14, 12, 0, None, None, None]
+
+
+@pytest.mark.bad_input
+def test_a_record_that_tells_another_number_of_outputs_is_refused_where_the_method_is_made():
+    message = (
+        r"`num_outputs` in the record of the method 'own' must be what the method says, 5 for 5 classes, got 'c-1'"
+    )
+    with pytest.raises(InputError, match=message):
+        method(record_of(CrossEntropy, num_outputs="c-1"), num_classes=5)
+    assert method(record_of(CrossEntropy, num_outputs="one a class"), num_classes=5).num_outputs == 5
+
+
+@pytest.mark.bad_input
+def test_outputs_told_as_a_number_in_place_of_text_are_refused():
+    with pytest.raises(InputError, match=r"`num_outputs` of the method 'own' must be text, such as 'c-1', got 5"):
+        record_of(CrossEntropy, num_outputs=5)
 
 
 @pytest.mark.bad_input

@@ -1,12 +1,13 @@
 import json
 import math
+import re
 from dataclasses import replace
 
 import pytest
 import torch
 
 from onepeak.data.resize import Resize
-from onepeak.errors import InputError
+from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.calibration import Calibration
@@ -147,3 +148,12 @@ def test_the_description_is_plain_json(folder):
     content = json.loads((folder / "onepeak.json").read_text())
     assert content["classes"] == list(CLASSES)
     assert content["network"]["backbone"] == "mlp"
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["mine", "mine+elb", "smooth-mine"])
+def test_a_method_of_the_users_own_that_is_not_known_here_is_told_of(folder, name):
+    description = replace(load_description(folder), method=name)
+    message = rf"was trained with '{re.escape(name)}', a method of your own .* `python my_method.py .*\(See \"Extend\""
+    with pytest.raises(UnknownNameError, match=message):
+        load_network(folder, description)

@@ -11,6 +11,7 @@ from torch import nn
 from onepeak.errors import InputError
 from onepeak.methods.catalog import method
 from onepeak.methods.method import Variant
+from onepeak.methods.record import MethodRecord
 from onepeak.networks.build import NetworkSettings, build_network, network_around
 from onepeak.networks.network import Network
 from onepeak.networks.seeds import seeded
@@ -23,7 +24,7 @@ Backbone: TypeAlias = nn.Module | Callable[[int], nn.Module]
 class NetworkPlan:
     """Method, number of classes and columns, and the layers between them."""
 
-    method: str
+    method: str | MethodRecord
     variant: Variant
     method_settings: Mapping[str, Any]
     num_classes: int
@@ -34,8 +35,10 @@ class NetworkPlan:
     """The user's own network; None for a perceptron."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.method, str):
-            raise InputError(f"`method` must be a method's name, got {self.method!r}: see onepeak.methods().")
+        if not isinstance(self.method, str | MethodRecord):
+            raise InputError(
+                f"`method` must be a method's name or a MethodRecord, got {self.method!r}: see onepeak.methods()."
+            )
         if not isinstance(self.method_settings, Mapping):
             raise InputError(
                 f"`method_settings` must be a dictionary of the method's own settings, got {self.method_settings!r}."

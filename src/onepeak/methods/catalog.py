@@ -18,7 +18,6 @@ from onepeak.methods.records_levels import LEVEL_METHODS
 from onepeak.methods.records_paper import PAPER_METHODS
 from onepeak.methods.records_soft import SOFT_LABEL_METHODS
 from onepeak.methods.smoothed import Smoothed
-from onepeak.posterior import DECISIONS
 
 METHODS = Registry(
     "method",
@@ -56,8 +55,18 @@ def methods() -> tuple[MethodRecord, ...]:
     return tuple(METHODS)
 
 
+def is_known(name: str) -> bool:
+    """Whether a name, with what is put before and behind it, is that of a method in the catalog.
+
+    Example:
+        >>> is_known("smooth-mv+elb"), is_known("smooth-mine")
+        (True, False)
+    """
+    return name.partition("+")[0] in METHODS or name.removeprefix(SMOOTH).partition("+")[0] in METHODS
+
+
 def method(
-    name: str,
+    name: str | MethodRecord,
     *,
     num_classes: int,
     variant: Variant = "corrected",
@@ -68,7 +77,8 @@ def method(
 
     Args:
         name: A name in the catalog, one with a constraint put on it, as in `"mv+elb"`, or either with its outputs
-            averaged over their neighbours, as in `"smooth-elb"`.
+            averaged over their neighbours, as in `"smooth-elb"`. The record of a method of your own does too, whether
+            it is in the catalog or not.
         num_classes: Number of classes, at least 2.
         variant: "corrected" for what the cited paper means, "as_published" for what the code behind the figures of
             Belharbi et al. 2019 computes.
@@ -83,23 +93,36 @@ def method(
         Traceback (most recent call last):
         onepeak.errors.UnknownNameError: Unknown method 'ebl'. Did you mean 'elb'? Known: ce, ren, ld, ...
     """
+    if isinstance(name, MethodRecord):
+        return _built(name, None, num_classes, variant, class_weight, settings)
     if not isinstance(name, str):
-        raise InputError(f"`name` must be the name of a method, such as 'elb', got {name!r}.")
+        raise InputError(f"`name` must be the name of a method, such as 'elb', or a MethodRecord, got {name!r}.")
     base_name, plus, constraint_name = name.partition("+")
     plain = name.removeprefix(SMOOTH)
     if base_name not in METHODS and plain.partition("+")[0] in METHODS:
         base = method(plain, num_classes=num_classes, variant=variant, class_weight=class_weight, **settings)
         _check_neighbours(METHODS[plain.partition("+")[0]])
         return Smoothed(base)
-    if base_name not in METHODS:
+    if not is_known(name):
         raise _unknown(base_name)
-    record = METHODS[base_name]
     constraint = CONSTRAINTS[constraint_name] if plus else None
     if base_name == constraint_name:
         raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base_name!r} has it already.")
+    return _built(METHODS[base_name], constraint, num_classes, variant, class_weight, settings)
+
+
+def _built(
+    record: MethodRecord,
+    constraint: ConstraintRecord | None,
+    num_classes: int,
+    variant: Variant,
+    class_weight: PerClass | None,
+    settings: dict[str, object],
+) -> Method:
+    name = record.name if constraint is None else f"{record.name}+{constraint.name}"
     check_choice("variant", variant, get_args(Variant))
     if variant == "as_published" and record.as_published == "none":
-        raise InputError(f"`variant` must be 'corrected' for {base_name!r}, which is not in the published code.")
+        raise InputError(f"`variant` must be 'corrected' for {record.name!r}, which is not in the published code.")
 
     known = record.settings + (settings_of(constraint.build) if constraint else ())
     for setting in settings:
@@ -107,16 +130,15 @@ def method(
             raise InputError(f"{name!r} has no settings of its own, got {setting!r}.")
         if setting not in known:
             raise unknown_name(f"setting of {name!r}", setting, known)
-        if known.count(setting) > 1:
+        if constraint is not None and known.count(setting) > 1:
             raise InputError(
-                f"`{setting}` is a setting of both {base_name!r} and {constraint_name!r}: "
+                f"`{setting}` is a setting of both {record.name!r} and {constraint.name!r}: "
                 "build the two and put them together with onepeak.Constrained(base, constraint)."
             )
     own = {key: value for key, value in settings.items() if key in record.settings}
     if record.as_published == "differs":
         own["variant"] = variant
-    base = record.build(num_classes, class_weight=class_weight, **own)
-    check_choice("decision", base.decision, DECISIONS)  # here, not when the first label is asked for
+    base = record.made(num_classes, class_weight=class_weight, **own)
     if constraint is None:
         return base
     others = {key: value for key, value in settings.items() if key not in record.settings}
@@ -135,7 +157,7 @@ def _unknown(name: str) -> UnknownNameError:
 
 
 def _check_neighbours(record: MethodRecord) -> None:
-    if record.num_outputs not in ("c", "c-1") or record.family == "distribution":
+    if record.num_outputs.replace(" ", "") not in ("c", "c-1") or record.family == "distribution":
         raise InputError(
             f"{SMOOTH!r} must stand before a method with an output for each class or level, got {record.name!r}, whose "
             "outputs are other numbers."

@@ -14,8 +14,8 @@ from onepeak._check import check_number
 from onepeak._extras import require
 from onepeak._one_step import write_in_one_step, write_text_in_one_step
 from onepeak.data.resize import Resize
-from onepeak.errors import InputError
-from onepeak.methods.catalog import method
+from onepeak.errors import InputError, UnknownNameError
+from onepeak.methods.catalog import is_known, method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
@@ -97,6 +97,13 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
     """Builds the network and loads its weights, on the CPU, in evaluation mode."""
     check_trusted(description.network.backbone)
     safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
+    if not is_known(description.method):
+        raise UnknownNameError(
+            f"{folder} was trained with {description.method!r}, a method of your own that is not known here: run the "
+            "file that adds it in place of `onepeak`, as in `python my_method.py predict ...`, or in Python import it "
+            "before the model is loaded.",
+            page="extend",
+        )
     made = method(
         description.method,
         num_classes=len(description.classes),
