@@ -1,6 +1,9 @@
 from onepeak.cli.training import doubts
 from onepeak.metrics.functional import side_order_chance
 
+SETTLED = [1.0, 0.5, 0.4, 0.4, 0.4, 0.39, 0.39, 0.39, 0.39, 0.389]
+FALLING = [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4]
+
 
 def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100):
     return {
@@ -9,33 +12,37 @@ def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100):
         "best_epoch": best_epoch,
         "epochs": epochs,
         "selected_by": selected_by,
+        "recipe": {"epochs": 10},
     }
 
 
 def test_an_order_that_is_no_better_than_chance_is_doubted():
     chance = side_order_chance(5)
-    (doubt,) = doubts(result_of(chance, best_epoch=3), 5)
+    (doubt,) = doubts(result_of(chance, best_epoch=3), 5, SETTLED)
     assert doubt.startswith("an SOI of 70.0% is what random posteriors have")
-    assert doubts(result_of(chance + 0.01, best_epoch=3), 5) == []
+    assert doubts(result_of(chance + 0.01, best_epoch=3), 5, SETTLED) == []
 
 
 def test_of_two_classes_every_order_is_the_best_there_is():
-    assert doubts(result_of(1.0, best_epoch=3), 2) == []
+    assert doubts(result_of(1.0, best_epoch=3), 2, SETTLED) == []
 
 
-def test_a_training_whose_last_epoch_was_the_best_may_be_too_short():
-    (doubt,) = doubts(result_of(0.99, best_epoch=9), 5)
+def test_a_training_that_was_still_getting_better_may_be_too_short():
+    result = result_of(0.99, best_epoch=9)
+    (doubt,) = doubts(result, 5, FALLING)
+    assert doubt.startswith("the validation mae was still getting better when the epochs ran out")
     assert "--epochs" in doubt
-    assert doubts(result_of(0.99, best_epoch=8), 5) == []
-    assert doubts(result_of(0.99, best_epoch=9, selected_by="last"), 5) == []
+    assert doubts(result, 5, SETTLED) == []
+    assert doubts(result, 5, FALLING[:8]) == []  # stopped early
+    assert doubts(result, 5, []) == []  # nothing was chosen
 
 
 def test_one_of_the_first_epochs_is_told_in_place_of_what_would_follow_from_it():
-    (doubt,) = doubts(result_of(0.5, best_epoch=1, epochs=60), 5)
+    (doubt,) = doubts(result_of(0.5, best_epoch=1, epochs=60), 5, SETTLED)
     assert doubt.startswith("epoch 2 of 60 was kept, by the validation mae: these are the figures of a network")
-    assert doubts(result_of(0.99, best_epoch=1, epochs=60), 5) == []  # learnt at once
+    assert doubts(result_of(0.99, best_epoch=1, epochs=60), 5, SETTLED) == []  # learnt at once
 
 
 def test_intervals_from_few_samples_are_doubted():
-    (doubt,) = doubts(result_of(0.99, best_epoch=3, num_valid=24), 5)
+    (doubt,) = doubts(result_of(0.99, best_epoch=3, num_valid=24), 5, SETTLED)
     assert doubt.startswith("90 % intervals were set on 24 validation samples: real coverage is likely between 82 and")

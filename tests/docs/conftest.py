@@ -26,6 +26,7 @@ def material(tmp_path, monkeypatch):
     pd.DataFrame(listed).to_csv(tmp_path / "scans.csv", index=False)
     stages = np.arange(240) % 4
     columns = {"size": stages + 0.4 * rng.standard_normal(240), "age": rng.integers(30, 90, 240)}
+    columns["sex"] = np.array(["f", "m"])[stages // 2 ^ (rng.random(240) < 0.3)]
     names = np.array(["I", "II", "III", "IV"])[stages]
     pd.DataFrame({**columns, "stage": names}).to_csv(tmp_path / "patients.csv", index=False)
     monkeypatch.chdir(tmp_path)

@@ -9,14 +9,17 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.utils.class_weight import compute_sample_weight
+from statsmodels.miscmodels.ordinal_model import OrderedModel
 from torch import nn
 
 import onepeak
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning
 from onepeak.training.diverged import DivergedError
+from onepeak.training.ran_out import ran_out
 
 QUICK = {
     "epochs": 25,
@@ -27,6 +30,9 @@ QUICK = {
     "validation_fraction": 0.4,
     "random_state": 0,
 }
+
+SHORT = "ignore:The validation loss was still falling:sklearn.exceptions.ConvergenceWarning"
+"""For trainings that are cut short on purpose."""
 
 
 def planted(count, *, seed=0, noise=0.3):
@@ -112,6 +118,7 @@ class TestSameFit:
         torch.manual_seed(0)
         assert torch.equal(torch.rand(3), drawn)
 
+    @pytest.mark.filterwarnings(SHORT)
     def test_the_order_of_the_rows_makes_no_difference_with_weights_and_held_out_samples(self):
         weights = np.random.default_rng(0).uniform(0.1, 3, size=200)
         order = np.random.default_rng(1).permutation(200)
@@ -326,6 +333,57 @@ class TestPickle:
         np.testing.assert_array_equal(copy.predict_proba(rows), model.predict_proba(rows))
 
 
+class TestLinear:
+    """Without hidden layers: proportional odds and the like, which gradient steps must bring to their best."""
+
+    def test_proportional_odds_on_a_small_table_are_those_of_statsmodels(self):
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=(1240, 6))
+        values = rows @ [2.0, -1.5, 1.0, 1.0, -0.5, 0.0] + rng.logistic(scale=0.5, size=1240)
+        grades = np.digitize(values, np.quantile(values, [0.2, 0.4, 0.6, 0.8]))
+        theirs = OrderedModel(grades[:240], rows[:240], distr="logit").fit(method="bfgs", disp=False)
+        reached = log_loss(grades[240:], theirs.predict(rows[240:]))
+        model = OrdinalClassifier("clm", hidden=(), random_state=0).fit(rows[:240], grades[:240])
+        assert log_loss(grades[240:], model.predict_proba(rows[240:])) < reached + 0.03
+        with pytest.warns(ConvergenceWarning, match="still falling"):
+            model.set_params(lr=5e-3).fit(rows[:240], grades[:240])
+        assert log_loss(grades[240:], model.predict_proba(rows[240:])) > reached + 0.3
+
+    def test_the_rate_is_that_of_the_steps_there_are_unless_one_is_given(self):
+        def rate(rows=200, **settings):
+            model = OrdinalClassifier(epochs=50, batch_size=10, random_state=0, **settings)
+            return model._recipe(rows).lr
+
+        assert rate(hidden=()) == 20 / (50 * 20)
+        assert rate(hidden=(), rows=4) == 0.1
+        assert rate(hidden=(), rows=4000) == rate(hidden=(), rows=None) == 0.02
+        assert rate(hidden=(), lr=0.3) == 0.3
+        assert rate() == rate(rows=4) == rate(hidden=(8,)) == rate(network=small_network) == 5e-3
+
+
+class TestRanOut:
+    def test_held_out_samples_tell_that_epochs_ran_out(self):
+        settings = QUICK | {"early_stopping": True, "lr": 1e-3}
+        with pytest.warns(
+            ConvergenceWarning, match=r"The validation loss was still falling when the 25 epochs .* `lr`"
+        ):
+            OrdinalClassifier(**settings).fit(ROWS, LABELS)
+
+    def test_of_a_linear_model_training_samples_tell_it(self):
+        settings = {"hidden": (), "validation_fraction": 0, "random_state": 0}
+        OrdinalClassifier("clm", **settings).fit(ROWS, LABELS)
+        with pytest.warns(ConvergenceWarning, match="The training loss was still falling when the 10 epochs ran out"):
+            OrdinalClassifier("clm", epochs=10, lr=0.01, **settings).fit(ROWS, LABELS)
+
+    def test_what_other_networks_learn_by_heart_tells_nothing(self):
+        model = OrdinalClassifier("clm", epochs=10, validation_fraction=0, random_state=0).fit(ROWS, LABELS)
+        assert ran_out(model.loss_curve_)
+
+    def test_going_on_by_hand_is_never_at_its_end(self):
+        model = OrdinalClassifier("clm", hidden=(), random_state=0)
+        assert model.partial_fit(ROWS, LABELS, classes=range(4)).n_iter_ == 1
+
+
 class TestOwnNetwork:
     @pytest.mark.parametrize("network", [small_network, nn.Sequential(nn.Linear(3, 8), nn.Tanh())])
     def test_it_is_trained_in_place_of_the_perceptron_and_pickled(self, network):
@@ -336,6 +394,7 @@ class TestOwnNetwork:
         copy = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(copy.predict_proba(ROWS), model.predict_proba(ROWS))
 
+    @pytest.mark.filterwarnings(SHORT)
     def test_a_module_given_is_left_as_it_is_and_its_weights_are_where_training_begins(self):
         module = nn.Linear(3, 8)
         before = module.weight.detach().clone()
@@ -384,7 +443,7 @@ def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
     ("settings", "error", "message"),
     [
         ({"method": "ebl"}, UnknownNameError, "Unknown method 'ebl'. Did you mean 'elb'"),
-        ({"method": 3}, InputError, "`method` must be a method's name, got 3"),
+        ({"method": 3}, InputError, "`method` must be a method's name or a MethodRecord, got 3"),
         ({"method_settings": {"weigth": 1}}, UnknownNameError, "'weigth'. Did you mean 'weight'"),
         ({"method_settings": [1]}, InputError, r"`method_settings` must be a dictionary of .*, got \[1\]"),
         ({"variant": "old"}, UnknownNameError, "Unknown `variant` 'old'"),

@@ -3,6 +3,7 @@ import copy
 import pytest
 import torch
 
+from onepeak.estimator import fitting
 from onepeak.estimator.fitting import Table, fit_network, mean_loss, random_numbers, train_epoch
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
@@ -55,6 +56,19 @@ def test_the_loss_of_samples_not_trained_on_changes_nothing(table):
     expected = (losses * table.weights).sum() / table.weights.sum()
     assert mean_loss(network.train(), table) == pytest.approx(expected.item())
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+
+
+def test_the_loss_of_many_samples_is_worked_out_in_parts(table, monkeypatch):
+    network = make_network()
+    whole = mean_loss(network, table)
+    monkeypatch.setattr(fitting, "ROWS_A_BATCH", 5)
+    assert mean_loss(network, table) == pytest.approx(whole)
+
+
+def test_the_loss_before_the_first_step_is_known(table):
+    network = make_network()
+    before = mean_loss(network, table)
+    assert fit_network(network, table, table, Recipe(epochs=1), seed=0).before == before
 
 
 def test_the_barrier_is_tightened_once_an_epoch(table):

@@ -85,6 +85,22 @@ class TestBadInput:
         with pytest.raises(InputError, match="`y` must have only labels of the order 'a', 'b', got 'c'"):
             positions_of(np.array(["a", "c"]), np.array(["a", "b"]))
 
+    def test_places_where_text_is_expected_are_told_from_whom_they_may_come(self):
+        classes = np.array(["low", "middle", "high", "top"])
+        message = r"only labels of the order 'low', .* got 0, 1, 3\. Stacking, .* `y.cat.codes`, .* OrdinalEncoder\("
+        with pytest.raises(InputError, match=message):
+            positions_of(np.array([0, 3, 1]), classes)
+
+    @pytest.mark.parametrize("labels", [[0, 4], [-1, 0], [0.0, 1.0], ["0", "1"], [False, True]])
+    def test_what_cannot_be_such_places_is_not(self, labels):
+        with pytest.raises(InputError, match="only labels of the order 'low', 'middle', 'high', 'top', got") as told:
+            positions_of(np.array(labels), np.array(["low", "middle", "high", "top"]))
+        assert "Stacking" not in str(told.value)
+
+    def test_integers_outside_an_order_of_integers_are_no_such_places(self):
+        with pytest.raises(InputError, match=r"only labels of the order 1, 2, got 0\.$"):
+            positions_of(np.array([0, 1]), np.array([1, 2]))
+
 
 def test_a_class_without_a_weight_weighs_one():
     assert weights_of_classes({3: 2, 1: 0.5}, np.array([1, 2, 3])).tolist() == [0.5, 1.0, 2.0]

@@ -3,15 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onepeak.errors import InputError
 from onepeak.estimator import OrdinalClassifier
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.softmax import SoftmaxMethod
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+"""Trainings here are short on purpose."""
 
 QUICK = {"epochs": 15, "lr": 0.06, "batch_size": 256, "hidden": (32,), "random_state": 0}
 """Enough for the planted problems of these tests, in few steps."""
@@ -88,9 +95,52 @@ def test_an_ordered_categorical_keeps_its_order_in_every_fold(planted):
     assert cross_val_score(OrdinalClassifier(**QUICK), rows, grades, cv=2).mean() > 0.75
 
 
+def through(tool, model, rows, labels):
+    """Fits copies of a model by a tool of scikit-learn that puts labels of its own in the place of text."""
+    match tool:
+        case "cross_val_predict":
+            return cross_val_predict(model, rows, labels, cv=2, method="predict_proba")
+        case "stacking":
+            return StackingClassifier([("own", model)], cv=2).fit(rows, labels)
+        case "voting":
+            return VotingClassifier([("own", model)], voting="soft").fit(rows, labels)
+        case "bagging":
+            return BaggingClassifier(model, n_estimators=1, random_state=0).fit(rows, labels)
+
+
 @pytest.mark.bad_input
-def test_a_tool_that_encodes_text_labels_behind_the_users_back_is_told_of(planted):
+@pytest.mark.parametrize("tool", ["cross_val_predict", "stacking", "voting", "bagging"])
+def test_a_tool_that_encodes_text_labels_behind_the_users_back_is_told_of(planted, tool):
     rows, labels = planted
-    grades = np.array(NAMES)[labels]
-    with pytest.raises(InputError, match="`y` must have only labels of the order 'low', 'middle', 'high', got 0, 1, 2"):
-        cross_val_predict(OrdinalClassifier(order=NAMES, **QUICK), rows, grades, cv=2, method="predict_proba")
+    message = r"of the order 'low', 'middle', 'high', got 0, 1, 2\. Stacking, voting, bagging, .* alphabetical order"
+    with pytest.raises(InputError, match=message):
+        through(tool, OrdinalClassifier(order=NAMES, **QUICK), rows, np.array(NAMES)[labels])
+
+
+def test_places_in_the_right_order_go_through_such_a_tool(planted):
+    rows, labels = planted
+    grades = pd.Series(pd.Categorical.from_codes(labels, NAMES, ordered=True))
+    by_encoder = OrdinalEncoder(categories=[NAMES]).fit_transform(np.array(NAMES)[labels].reshape(-1, 1)).ravel()
+    assert (grades.cat.codes == by_encoder).all()
+    assert through("voting", OrdinalClassifier(**QUICK), rows, grades.cat.codes).score(rows, labels) > 0.75
+
+
+def test_scores_of_scikit_learn_mistake_columns_that_are_not_in_alphabetical_order(planted):
+    rows, labels = planted
+    model = OrdinalClassifier(order=NAMES, **QUICK)
+    by_name = cross_val_score(model, rows, np.array(NAMES)[labels], cv=2, scoring="neg_log_loss").mean()
+    by_number = cross_val_score(OrdinalClassifier(**QUICK), rows, labels, cv=2, scoring="neg_log_loss").mean()
+    assert by_name < by_number - 1
+
+
+def test_a_record_of_ones_own_goes_to_other_processes(planted):
+    class Own(SoftmaxMethod):
+        def sample_losses(self, outputs, labels):
+            return torch.nn.functional.cross_entropy(outputs, labels, reduction="none")
+
+    record = MethodRecord(
+        name="own", title="own", family="plain", reference="here", year=None, num_outputs="c", build=Own
+    )
+    model = OrdinalClassifier(record, **QUICK)
+    found = cross_val_score(model, *planted, cv=2, n_jobs=2, error_score="raise")
+    np.testing.assert_allclose(found, cross_val_score(OrdinalClassifier("ce", **QUICK), *planted, cv=2))

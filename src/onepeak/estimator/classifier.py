@@ -5,6 +5,8 @@ class. What is done with the settings is in the files beside this one.
 """
 # ruff: noqa: N803 - `X` is what scikit-learn calls the rows, and it may be given by name
 
+import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -13,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,12 +25,14 @@ from torch import nn
 from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, LogProbs
 from onepeak.errors import InputError
+from onepeak.estimator.fitting import Curves, rate_of_linear
 from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of, weights_of_classes
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
 from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples
 from onepeak.estimator.unchanged import unchanged_by_failure
 from onepeak.methods.method import Variant
+from onepeak.methods.record import MethodRecord
 from onepeak.networks.network import Network
 from onepeak.posterior import DECISIONS, minimum_cost
 from onepeak.posterior.calibrate import best_without_bound, fit_temperature, temper
@@ -36,6 +41,7 @@ from onepeak.posterior.interval import widened
 from onepeak.serving.costs import Costs, check_given_together, costs_of
 from onepeak.training.devices import find_device
 from onepeak.training.presets import TABLE
+from onepeak.training.ran_out import ran_out
 from onepeak.training.recipe import Recipe
 
 Decision = Literal["mode", "median", "mean", "cost"]
@@ -43,6 +49,9 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST_HELD_OUT = 30
 """With fewer held-out samples than this epoch and temperature would be chosen by noise, so none are held out."""
+
+LR = 5e-3
+"""Of a network with hidden layers, where none is given."""
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -56,7 +65,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     Args:
         method: A name of `onepeak.methods()`, or one with a constraint put on it ("mv+elb") or with outputs
-            whose neighbours learn together ("smooth-elb").
+            whose neighbours learn together ("smooth-elb"). Of a method of your own its `MethodRecord` too, which other
+            processes (`n_jobs`) can be sent, where a name says nothing to them.
         variant: "corrected" or "as_published", see `onepeak.method`.
         method_settings: The method's own settings, such as `{"t": 2.0}`.
         order: All labels, lowest first; an ordered pandas categorical says it too. Without it, numbers and text that is
@@ -67,9 +77,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         network: In place of the perceptron: a module from rows to features, which is copied at every fit, or a function
             that makes one for a number of columns. A linear layer to the method's outputs is put behind it.
         standardize: Whether columns get mean 0 and deviation 1, learnt on the training samples.
-        epochs: The most passes over the training samples.
+        epochs: The most passes over the training samples. Where they run out while the loss still falls markedly,
+            scikit-learn's `ConvergenceWarning` says so; the loss is that of held-out samples or, of a linear model
+            without them, of the training samples.
         batch_size: Samples a step.
-        lr: The highest learning rate of AdamW; it falls along a cosine to zero.
+        lr: The highest learning rate of AdamW; it falls along a cosine to zero. None for 0.005 or, where the model is
+            linear, for 20 by the number of all steps, at least 0.02 and at most 0.1: a small table has few steps, which
+            must be large, and on a large one such steps would be noise. In `partial_fit` it is the lowest of these.
         weight_decay: Of AdamW.
         early_stopping: Whether held-out samples choose the epoch, by their loss. Without them every epoch is run. The
             loss is the one trained with at that time: under a barrier that hardens fast (`growth` of 1.05 and more) it
@@ -103,7 +117,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     `score` is the accuracy, as for every classifier. In `cross_val_score`, `GridSearchCV` and the like `neg_mae`, `qwk`
     and `neg_rps` of `onepeak.estimator` go by the order of the labels; integers can be scored with
     `scoring="neg_mean_absolute_error"` too. Those scores of scikit-learn that compare probabilities with labels
-    ("neg_log_loss", "roc_auc_ovr") take columns to be sorted by label; use integers for them.
+    ("neg_log_loss", "roc_auc_ovr") take columns to be sorted by label and are wrong, without a word, for text whose
+    order is not alphabetical; use integers for them. Those of its tools that fit copies to labels of their own making
+    (stacking, voting, bagging, `cross_val_predict`) put text into alphabetical order; use integers there too.
 
     Example:
         >>> import numpy as np
@@ -134,7 +150,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def __init__(
         self,
-        method: str = "smooth-slopes",
+        method: str | MethodRecord = "smooth-slopes",
         *,
         variant: Variant = "corrected",
         method_settings: Mapping[str, object] | None = None,
@@ -145,7 +161,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         standardize: bool = True,
         epochs: int = 100,
         batch_size: int = 64,
-        lr: float = 5e-3,
+        lr: float | None = None,
         weight_decay: float = 0.1,
         early_stopping: bool = True,
         patience: int = 20,
@@ -201,10 +217,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self._costs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         train, choosing, unseen = self._parts(self._samples(rows, labels, sample_weight), seed)
-        self._model = self._new_model(rows.dtype, seed)
+        self._model = self._new_model(rows.dtype, seed, len(train))
         curves = self._model.fit(train, choosing if self.early_stopping else None, verbose=bool(self.verbose))
         self.loss_curve_, self.validation_curve_ = curves.train, curves.valid
         self.n_iter_ = len(curves.train)
+        self._warn_if_ran_out(curves)
         self.temperature_ = self._best_temperature(choosing)
         self._unseen = None if unseen is None else (self._posterior(unseen.rows)[0].numpy(), unseen.labels)
         return self
@@ -249,9 +266,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             raise InputError(f"`classes` must be those of the first call, {self.classes_.tolist()}, got {classes}.")
         train = merged(self._samples(rows, labels, sample_weight))
         if first:
-            self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1))
+            self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1), None)
             self.loss_curve_, self.validation_curve_ = [], []
-        self.loss_curve_.append(self._model.go_on(train, self._recipe(), epoch=len(self.loss_curve_)))
+        self.loss_curve_.append(self._model.go_on(train, self._recipe(None), epoch=len(self.loss_curve_)))
         self.n_iter_ = len(self.loss_curve_)
         self.temperature_, self._unseen = 1.0, None  # what a fit before has found is no longer true
         return self
@@ -353,7 +370,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         choosing, unseen = hold_out(held_out, 0.5, seed=seed + 1)
         return merged(train), choosing, unseen
 
-    def _new_model(self, dtype: np.dtype[Any], seed: int) -> RowModel:
+    def _new_model(self, dtype: np.dtype[Any], seed: int, num_rows: int | None) -> RowModel:
         plan = NetworkPlan(
             method=self.method,
             variant=self.variant,
@@ -367,22 +384,41 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         precision = torch.float32 if dtype == np.float32 else torch.float64
         return RowModel(
             plan,
-            self._recipe(),
+            self._recipe(num_rows),
             standardize=bool(self.standardize),
             dtype=precision,
             device=find_device(self.device),
             seed=seed,
         )
 
-    def _recipe(self) -> Recipe:
-        return replace(
+    def _is_linear(self) -> bool:
+        return self.network is None and not len(self.hidden)
+
+    def _warn_if_ran_out(self, curves: Curves) -> None:
+        # What a network with hidden layers was trained on it learns by heart, and the loss there falls for ever.
+        known = curves.valid or (curves.train if self._is_linear() else [])
+        if len(known) == self.epochs and ran_out([curves.before, *known]):
+            warnings.warn(
+                f"The {'validation' if curves.valid else 'training'} loss was still falling when the {self.epochs} "
+                "epochs ran out: the model is not as good as it can be. Raise `epochs` or `lr`.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _recipe(self, num_rows: int | None) -> Recipe:
+        """How to train on that many rows; None where more will come."""
+        recipe = replace(
             TABLE,
             epochs=self.epochs,
             batch_size=self.batch_size,
-            lr=self.lr,
+            lr=LR if self.lr is None else self.lr,
             weight_decay=self.weight_decay,
             patience=self.patience,
         )
+        if self.lr is None and self._is_linear():
+            steps = math.inf if num_rows is None else recipe.epochs * math.ceil(num_rows / recipe.batch_size)
+            recipe = replace(recipe, lr=rate_of_linear(steps))
+        return recipe
 
     def _best_temperature(self, samples: Samples | None) -> float:
         if samples is None or not self.calibrate:

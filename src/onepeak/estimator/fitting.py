@@ -17,6 +17,9 @@ from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate
 
+ROWS_A_BATCH = 2**16
+"""The most rows whose loss is worked out at once without being trained on."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
@@ -37,6 +40,8 @@ class Curves:
     train: list[float] = field(default_factory=list)
     valid: list[float] = field(default_factory=list)
     """Of the held-out samples; empty without early stopping."""
+    before: float = math.nan
+    """The loss before the first step, of the held-out samples or else of the training samples."""
     best_epoch: int = 0
     """The epoch whose weights were kept, counted from 0: the last one without early stopping."""
 
@@ -55,7 +60,7 @@ def fit_network(
         verbose: Whether to show a progress bar.
     """
     optimizer = make_optimizer(network, recipe)
-    curves = Curves()
+    curves = Curves(before=mean_loss(network, train if valid is None else valid))
     best = None
     with random_numbers(seed, train.rows.device) as order:
         for epoch in _shown(recipe.epochs, verbose):
@@ -74,6 +79,23 @@ def fit_network(
         network.load_state_dict(best)
     network.eval()
     return curves
+
+
+def rate_of_linear(steps: float) -> float:
+    """The highest learning rate for a linear model on standard scores.
+
+    A step of AdamW moves a weight by about the rate, whatever the gradient, so in few steps only a large one gets where
+    the best weights are. On a large table, where early stopping looks at weights that still jump by it, it is noise.
+    Chosen on proportional odds of 100 to 3000 rows, with weak noise and strong, for six methods.
+
+    Args:
+        steps: Of the whole training; infinite where its end is not known.
+
+    Example:
+        >>> rate_of_linear(100), rate_of_linear(400), rate_of_linear(10000)
+        (0.1, 0.05, 0.02)
+    """
+    return min(0.1, max(0.02, 20 / steps))
 
 
 def train_epoch(
@@ -100,10 +122,10 @@ def train_epoch(
 
 @torch.no_grad()
 def mean_loss(network: Network, samples: Table) -> float:
-    """The loss of samples that are not trained on."""
+    """The loss of samples as the network is."""
     network.eval()
-    everything = torch.arange(len(samples), device=samples.rows.device)
-    return float(_loss(network, samples, everything) / samples.weights.sum())
+    batches = torch.arange(len(samples), device=samples.rows.device).split(ROWS_A_BATCH)
+    return float(sum(_loss(network, samples, batch) for batch in batches) / samples.weights.sum())
 
 
 @contextmanager

@@ -17,6 +17,12 @@ Positions: TypeAlias = npt.NDArray[np.int64]
 
 _INTEGER = re.compile(r"[+-]?\d+")
 
+_ENCODED = (
+    " Stacking, voting, bagging, cross_val_predict and other meta-estimators of scikit-learn replace text by places in "
+    "alphabetical order before they fit. Give them places in the right order as `y`, and no `order`: those of an "
+    "ordered pandas column are `y.cat.codes`, those of other text are made by OrdinalEncoder(categories=[order])."
+)
+
 
 class UnknownOrderWarning(UserWarning):
     """Text labels came without their order, and scikit-learn's contract is that they are then sorted."""
@@ -99,8 +105,17 @@ def positions_of(y: Classes, classes: Classes) -> Positions:
     if unknown:
         raise InputError(
             f"`y` must have only labels of the order {listed(map(repr, place))}, got {listed(map(repr, unknown))}."
+            + (_ENCODED if _are_codes(found, classes) else "")
         )
     return np.array([place[label] for label in found.tolist()], dtype=np.int64)[inverse]
+
+
+def _are_codes(found: Classes, classes: Classes) -> bool:
+    """Whether integers came that may be places in a sorted list of the classes, which are text."""
+    texts = all(isinstance(label, str) for label in classes.tolist())
+    return (
+        texts and np.issubdtype(found.dtype, np.integer) and bool((found >= 0).all() and (found < len(classes)).all())
+    )
 
 
 def weights_of_classes(given: Mapping[Any, float], classes: Classes) -> npt.NDArray[np.float64]:

@@ -1,0 +1,50 @@
+import math
+
+import pytest
+
+from onepeak.training.ran_out import SHARE, ran_out
+
+
+def exponential(rate, epochs=100):
+    """A loss that falls by a rate in steps whose length falls along a cosine, as learning rates do."""
+    gone, values = 0.0, [1.0]
+    for epoch in range(epochs):
+        gone += 0.5 * (1 + math.cos(math.pi * epoch / epochs))
+        values.append(math.exp(-rate * gone))
+    return values
+
+
+def test_a_training_that_has_arrived_has_not_run_out_though_its_last_epoch_is_the_best():
+    values = exponential(0.2)
+    assert values[-1] == min(values) < values[-2]
+    assert not ran_out(values)
+
+
+def test_a_training_on_its_way_has_run_out():
+    assert ran_out(exponential(0.005))
+
+
+@pytest.mark.parametrize(("late", "expected"), [(0.9 * SHARE, False), (1.1 * SHARE, True)])
+def test_what_the_second_half_brought_decides(late, expected):
+    assert ran_out([2.0, 1.0 + late, 1.0 + late, 1.0 + late, 1.0]) is expected
+
+
+def test_one_bad_epoch_at_half_time_is_no_late_gain():
+    assert not ran_out([2.0, 1.01, 1.9, 1.005, 1.0])
+
+
+def test_a_best_value_before_the_last_quarter_is_not_at_the_end():
+    assert not ran_out([2.0, 1.8, 1.7, 1.6, 1.0, 1.1, 1.1, 1.1, 1.1])
+
+
+def test_a_training_that_never_gets_better_has_not_run_out():
+    assert not ran_out([1.0, 1.0, 1.0, 1.0])
+    assert not ran_out([1.0, 1.2, 1.1])
+
+
+def test_losses_below_zero_are_losses():
+    assert ran_out([-1.0, -2.0, -3.0, -4.0, -5.0])
+
+
+def test_one_epoch_is_too_short_where_it_helped():
+    assert ran_out([1.0, 0.5])
