@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak._values import check_integer, check_number
+from onepeak._values import check_integer
 from onepeak.data.augment import Augment, draw_changes
 from onepeak.data.colour import jitter
 from onepeak.data.crops import cut
@@ -86,20 +86,14 @@ def evaluation_batches(
             yield torch.from_numpy(places), _moved(cut(store, positions[places], changes), device)
 
 
-def normalise(
-    batch: Tensor,
-    *,
-    mean: float | Sequence[float] = 0.5,
-    std: float | Sequence[float] = 0.5,
-    dtype: torch.dtype = torch.float32,
-) -> Tensor:
-    """Turns 0 to 255 into (x / 255 - mean) / std.
+def normalise(batch: Tensor) -> Tensor:
+    """Turns 0 to 255 into -1 to 1, as the paper does for all data sets.
 
     Args:
         batch: uint8, batch x 3 x height x width.
-        mean: One number, or one a colour, on the scale from 0 to 1. The default is the paper's for all data sets.
-        std: The same.
-        dtype: The floating-point type of the result.
+
+    Returns:
+        float32 of the same shape.
 
     Example:
         >>> normalise(torch.tensor([0, 255], dtype=torch.uint8).repeat(1, 3, 1, 1)).flatten()[:2]
@@ -110,21 +104,7 @@ def normalise(
             "`batch` must be uint8 of shape (batch, 3, height, width), "
             f"got {batch.dtype} of shape {tuple(batch.shape)}."
         )
-    means, stds = _per_colour("mean", mean), _per_colour("std", std)
-    result = batch.to(dtype)
-    if len(set(means)) == len(set(stds)) == 1:  # numbers rather than tensors: no copy to the device
-        return result.mul_(1 / (255 * stds[0])).sub_(means[0] / stds[0])
-    scale = torch.tensor([1 / (255 * s) for s in stds], dtype=dtype, device=batch.device).view(3, 1, 1)
-    shift = torch.tensor([m / s for m, s in zip(means, stds, strict=True)], dtype=dtype, device=batch.device)
-    return result.mul_(scale).sub_(shift.view(3, 1, 1))
-
-
-def _per_colour(name: str, value: float | Sequence[float]) -> list[float]:
-    values = [value] * 3 if isinstance(value, int | float) else list(value)
-    if len(values) != 3:
-        raise InputError(f"`{name}` must be one number or three, one a colour, got {len(values)}.")
-    bounds = {"above": 0.0} if name == "std" else {}
-    return [check_number(name, number, **bounds) for number in values]
+    return batch.float().mul_(1 / 127.5).sub_(1)
 
 
 def _checked(store: ImageStore, indices: Positions) -> npt.NDArray[np.int64]:
