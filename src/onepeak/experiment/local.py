@@ -19,7 +19,7 @@ from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, 
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.run_folder import forget_failure, read_result, write_failure
-from onepeak.experiment.worker import LOGS, Ready, Room, Workplace, log_of
+from onepeak.experiment.worker import LOGS, Ready, Room, Workplace
 from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
 from onepeak.training.devices import find_device
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN, draws_at_random
@@ -127,7 +127,25 @@ def least_busy(devices: Sequence[str], busy: Sequence[str]) -> str:
 
 
 class _Team:
-    """The workers of one call, and what they are at."""
+    """The workers of one call, and what they are at.
+
+    A run that fails, or whose worker ends, is not lost at once; the first line that is true of it says what becomes
+    of it (`judged` of the first four, `bury` of the others):
+
+    ==============================================================  =================================================
+    its error was foreseen, such as a loss that is not finite       it has failed
+    nothing was beside it in its process                            it has failed, and the worker is given no other
+    it was out of memory                                            next again; that worker holds one run less
+    another error                                                   alone, after all others; its worker gets no more
+    its worker ended before it was ready                            next again, with a worker less for the rest
+    its result is written                                           it has finished
+    something was beside it in its process                          alone, after all others
+    its worker had said nothing of it, and it was not alone before  alone, after all others
+    any other whose worker ended                                    it has failed
+    ==============================================================  =================================================
+
+    *Alone* is in a process that trains no other run meanwhile (`suspects`).
+    """
 
     def __init__(self, executor: LocalExecutor, opened: Opened, folder: Path, *, can_pack: bool) -> None:
         self.executor, self.opened, self.folder = executor, opened, folder
@@ -173,10 +191,7 @@ class _Team:
                     self.retire(worker)
 
     def judged(self, worker: WorkerProcess, event: Event) -> Event:
-        """A failure that may be the doing of another run in the same process is none yet: the run is tried again.
-
-        Where the memory was too small for all, with one less beside it; otherwise in a fresh process, alone.
-        """
+        """A failure that may be the doing of another run in the same process is none yet: the run is tried again."""
         if not isinstance(event, Failed) or not event.unforeseen or event.run.name not in worker.accompanied:
             return event
         with contextlib.suppress(OSError):  # of a folder that cannot be used; then it fails once more
@@ -227,7 +242,7 @@ class _Team:
         )
         worker = WorkerProcess(place, self.executor.start)
         self.workers[worker.connection] = worker
-        self.logs.append(log_of(self.folder, worker.process.pid))
+        self.logs.append(worker.log)
 
     def retire(self, worker: WorkerProcess) -> None:
         """Ends a worker that an error may have left unfit for another run; a fresh one takes its place."""
@@ -236,19 +251,19 @@ class _Team:
         worker.end()
 
     def bury(self, worker: WorkerProcess, report: Report) -> None:
-        """A worker is gone: so is its run. Of several nobody knows whose doing it was, and each is tried alone.
+        """A worker is gone: of several runs nobody knows whose doing it was.
 
-        So is a run, once, of which nothing was heard yet: it may have been given to a worker that was about to end.
+        One that it had said nothing of may have been given to it when it was about to end.
         """
         del self.workers[worker.connection]
         how = worker.end()
         if not worker.is_ready:
             self.most -= 1
             if self.most == 0:
-                raise WorkerError(f"No worker could be started: the last {how}. {self.last_words(worker)}")
+                raise WorkerError(f"No worker could be started: the last {how}. {worker.last_words()}")
         for name, run in worker.runs.items():
             place = run.folder(self.folder)
-            message = f"The process that trained it {how}. {self.last_words(worker)}"
+            message = f"The process that trained it {how}. {worker.last_words()}"
             if not worker.is_ready:
                 self.waiting.appendleft((0.0, run))
             elif (result := read_result(place)) is not None:
@@ -261,14 +276,6 @@ class _Team:
                     place.mkdir(parents=True, exist_ok=True)
                     write_failure(place, run, message)
                 report(Failed(run=run, message=message))
-
-    def last_words(self, worker: WorkerProcess) -> str:
-        """What a worker has printed last, and where the rest is."""
-        log = log_of(self.folder, worker.process.pid)
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-        if not lines:
-            return "It said nothing: most often the memory is full, then fewer --workers or a smaller batch help."
-        return f"It said at last {lines[-1]!r}, and all it said is in {log}."
 
     def dismiss(self) -> None:
         """All is done: workers end by themselves."""

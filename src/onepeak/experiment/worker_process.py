@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost
 from onepeak.experiment.grid import Run
-from onepeak.experiment.worker import Workplace, work
+from onepeak.experiment.worker import Workplace, log_of, work
 
 StartMethod: TypeAlias = Literal["spawn", "fork"]
 
@@ -29,6 +29,8 @@ class WorkerProcess:
         self.process = context.Process(target=work, args=(theirs, place), daemon=True)
         self.process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
+        self.log = log_of(place.folder, self.process.pid)
+        """Where all that it prints goes."""
         self.device = place.device
         self.lanes = 1 if place.finds_room else place.lanes
         """How many runs it can be given at once."""
@@ -75,3 +77,10 @@ class WorkerProcess:
             self.process.join()
         code = self.process.exitcode or 0
         return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+
+    def last_words(self) -> str:
+        """What it has printed last, and where the rest is."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines() if self.log.exists() else []
+        if not lines:
+            return "It said nothing: most often the memory is full, then fewer --workers or a smaller batch help."
+        return f"It said at last {lines[-1]!r}, and all it said is in {self.log}."
