@@ -407,6 +407,14 @@ def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, t
     assert "Warning" not in errors  # of Python
 
 
+@pytest.mark.parametrize(("lr", "learns"), [(1e-9, False), (0.01, True)])
+def test_a_network_that_learns_nothing_is_no_better_than_one_answer_to_everything(run, table, tmp_path, lr, learns):
+    flags = [flag for flag in flags_of(table, tmp_path / "run", "--lr", lr, "--epochs", 20) if flag != "--quiet"]
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert ("is no better than that of always saying" not in errors) is learns
+
+
 def test_how_few_samples_set_the_intervals_is_told_once(run, table, tmp_path):
     flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
     status, _, errors = run(*flags)

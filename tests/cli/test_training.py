@@ -5,9 +5,10 @@ SETTLED = [1.0, 0.5, 0.4, 0.4, 0.4, 0.39, 0.39, 0.39, 0.39, 0.389]
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4]
 
 
-def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100):
+def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, mae=0.4):
     return {
-        "metrics": {"test": {"soi_predicted": soi}},
+        "metrics": {"valid": {"mae": mae}, "test": {"soi_predicted": soi}},
+        "constant": {"label": "mild", "valid_mae": 0.75},
         "sizes": {"valid": num_valid},
         "best_epoch": best_epoch,
         "epochs": epochs,
@@ -46,3 +47,9 @@ def test_one_of_the_first_epochs_is_told_in_place_of_what_would_follow_from_it()
 def test_intervals_from_few_samples_are_doubted():
     (doubt,) = doubts(result_of(0.99, best_epoch=3, num_valid=24), 5, SETTLED)
     assert doubt.startswith("90 % intervals were set on 24 validation samples: real coverage is likely between 82 and")
+
+
+def test_an_error_no_better_than_that_of_one_answer_to_everything_is_told_with_that_answer():
+    (doubt,) = doubts(result_of(0.99, best_epoch=3, mae=0.75), 5, SETTLED)
+    assert doubt.startswith("the validation MAE, 0.750, is no better than that of always saying 'mild' (0.750). More")
+    assert doubts(result_of(0.99, best_epoch=3, mae=0.74), 5, SETTLED) == []

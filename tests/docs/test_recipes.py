@@ -11,10 +11,21 @@ from onepeak.data.augment import Augment
 from onepeak.data.resize import Resize
 from onepeak.experiment.plan_file import plan_from
 from onepeak.networks.settings import NetworkSettings
-from onepeak.training.presets import LARGEST_SMALL, PAPER, PICTURES, SMALL_FILES, TABLE
+from onepeak.training.presets import (
+    LARGEST_SMALL,
+    LEAST_BATCH,
+    LEAST_STEPS,
+    PAPER,
+    PICTURES,
+    SMALL_FILES,
+    STEPS_AN_EPOCH,
+    TABLE,
+    preset,
+)
 from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import changed
 from onepeak.training.trial import NETWORK_NAMES
+from training.planted import planted_pictures
 
 PAGE = DOCS / "recipes.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -80,6 +91,17 @@ def test_the_sizes_are_those_of_the_recipes():
     assert f"no side longer than {LARGEST_SMALL} pixels" in TEXT
     assert f"the short side becomes {PICTURES.resize.short_side} pixels" in TEXT
     assert f"a random square of {PICTURES.augment.crop} pixels" in TEXT
+
+
+def test_what_few_pictures_get_is_what_auto_chooses():
+    assert STEPS_AN_EPOCH == 10
+    assert "fewer than ten steps" in TEXT
+    assert f"down to {LEAST_BATCH} at the least" in TEXT
+    assert f"until the training has {LEAST_STEPS} steps" in TEXT
+    few = preset("auto", planted_pictures(72))
+    assert f"of 72 small pictures about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in TEXT
+    assert preset("auto", planted_pictures(530)).batch_size < preset("auto", planted_pictures(540)).batch_size
+    assert preset("auto", planted_pictures(260, size=97)) != preset("auto", planted_pictures(270, size=97)) == PICTURES
 
 
 def test_the_files_on_the_page_are_taken():

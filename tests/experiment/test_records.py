@@ -18,6 +18,7 @@ def test_a_folder_that_training_wrote_is_read(tmp_path):
     assert (row["num_train"], row["num_valid"], row["num_test"]) == tuple(run.split.sizes.values())
     assert row["num_classes"] == run.manifest.num_classes
     assert row["temperature"] == run.result["calibration"]["temperature"]
+    assert row["constant_mae"] == run.result["constant"]["valid_mae"] > row["valid_mae"]
     assert row["test_rps_calibrated"] == run.result["calibration"]["test"]["rps"]
     assert len(read_history(run.folder)) == run.result["epochs"]
     found = read_predictions(run.folder, columns=["label", "predicted", "log_probs"], part="test")
@@ -61,6 +62,7 @@ def test_a_metric_that_was_not_defined_is_nan(tmp_path):
     write_run(tmp_path, method="ce", tau=None)
     assert math.isnan(read_results(tmp_path)["test_tau"][0])
     assert math.isnan(read_results(tmp_path)["temperature"][0])
+    assert math.isnan(read_results(tmp_path)["constant_mae"][0])
 
 
 def test_the_scores_of_calibrated_posteriors_are_columns_where_runs_have_them(tmp_path):

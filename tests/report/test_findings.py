@@ -69,6 +69,21 @@ def test_figures_of_networks_that_were_hardly_trained_are_told_first_and_only_th
         assert findings(runs, summary(runs), paradoxical={}, variation={})[0].startswith("ELB orders")
 
 
+def test_methods_no_better_than_one_answer_to_everything_are_told_first_in_one_sentence(tmp_path):
+    def first(**constants):
+        for method, errors in constants.items():
+            for split, error in enumerate(errors):  # of the constant; that of every run is 0.5
+                constant = {"constant": {"label": "mild", "valid_mae": error}}
+                write_run(tmp_path, method=method, split=split, soi_predicted=0.99, **constant)
+        runs = read_results(tmp_path)
+        return findings(runs, summary(runs), paradoxical={}, variation={})[0]
+
+    assert first(ce=[0.5, 0.4, 0.6], elb=[0.5, 0.5, 0.5], mv=[0.5, 0.6, 0.6]).startswith(
+        "The validation MAE of CE (in 2 of 3 runs) and ELB (in 3 of 3 runs) is no better than that of always saying the"
+    )
+    assert first(ce=[0.6] * 3, elb=[0.6] * 3).startswith("ELB orders")
+
+
 def test_a_higher_error_is_said_to_be_higher(found):
     swapped = {"ce": CLEAR["elb"], "elb": CLEAR["ce"]}
     assert found(swapped)[1].startswith("Its MAE is higher by 1.20 (5.50 against 4.30)")

@@ -7,8 +7,12 @@ from onepeak.data.augment import Augment
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError
-from onepeak.training.presets import PAPER, preset
-from training.planted import planted_pictures, planted_table
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.prepare import prepare
+from onepeak.training.presets import PAPER, PICTURES, SMALL_PICTURES, TABLE, preset
+from onepeak.training.run import train_run
+from onepeak.training.run_settings import RunSettings
+from training.planted import planted_pictures, planted_table, split_of
 
 JITTER = (0.5, 0.5, 0.5, 0.05)
 
@@ -105,6 +109,45 @@ def test_files_of_one_small_size_are_not_enlarged_nor_turned_upside_down(tmp_pat
     assert recipe.augment.crop == crop
     assert (recipe.resize.short_side is None) == (crop is None)
     assert not recipe.augment.vertical_flip
+
+
+@pytest.mark.parametrize(
+    ("num_items", "batch_size", "epochs"),
+    [
+        (12, 8, 300),  # 8 are trained on, a step an epoch
+        (72, 8, 50),  # 44, six steps
+        (180, 8, 22),  # 108, 14 steps
+        (400, 16, 20),  # 240, 15 steps
+        (531, 16, 15),  # 319: not quite ten steps of 32
+        (532, 32, 15),
+        (800, 32, 15),
+    ],
+)
+def test_few_pictures_come_in_smaller_batches_and_for_300_steps_at_least(num_items, batch_size, epochs):
+    recipe = preset("auto", planted_pictures(num_items))
+    assert (recipe.batch_size, recipe.epochs) == (batch_size, epochs)
+    assert replace(recipe, batch_size=32, epochs=15) == SMALL_PICTURES
+
+
+def test_few_large_pictures_too_but_neither_rows_nor_the_papers_recipe():
+    large = planted_pictures(24, size=97)
+    assert preset("auto", large) == replace(PICTURES, batch_size=8, epochs=150)
+    assert preset("auto", planted_table(24)) == TABLE
+    assert preset("paper", large) == PAPER
+
+
+def test_few_pictures_are_learnt_by_what_auto_chooses_and_not_by_one_step_an_epoch(tmp_path, fabric):
+    pictures, split = planted_pictures(40), split_of(40)
+
+    def errors(recipe):
+        settings = RunSettings(method="elb", network=NetworkSettings(backbone="small"), recipe=recipe)
+        folder = tmp_path / f"batches of {recipe.batch_size}"
+        metrics = train_run(settings, prepare(pictures, recipe), split, folder, fabric=fabric)["metrics"]
+        return metrics["valid"]["mae"], metrics["test"]["mae"]
+
+    # 24 to train on: one step an epoch in batches of 32. The best constant answer has an error of 0.875.
+    assert max(errors(replace(preset("auto", pictures), epochs=30))) <= 0.15
+    assert max(errors(SMALL_PICTURES)) >= 0.5
 
 
 @pytest.mark.bad_input

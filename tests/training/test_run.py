@@ -89,6 +89,13 @@ def test_a_run_ends_with_the_calibration_of_its_validation_part(trained):
     assert result["metrics"]["test"] == measure(parts["test"])  # of posteriors as they come
 
 
+def test_a_run_says_how_good_the_best_constant_answer_to_its_validation_part_is(trained, split, table):
+    _, result = trained()
+    labels = table.manifest.labels[split.valid]
+    errors = [np.abs(labels - answer).mean() for answer in range(4)]
+    assert result["constant"] == {"label": CLASSES[np.argmin(errors)], "valid_mae": pytest.approx(min(errors))}
+
+
 def test_the_posteriors_kept_measure_to_the_metrics_reported(trained, split, table):
     folder, result = trained()
     kept = pd.read_parquet(folder / "predictions.parquet")

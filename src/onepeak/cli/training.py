@@ -28,7 +28,7 @@ from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.history import values_to_lower
 from onepeak.training.json_text import json_text
-from onepeak.training.kept_epoch import hardly_trained
+from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.prepare import Prepared, prepare
@@ -266,6 +266,13 @@ def doubts(result: dict[str, Any], num_classes: int, values: list[float]) -> lis
         found.append(
             f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
             f"method keeps no order. Which ones do: {in_documentation('choose')}"
+        )
+    error, constant = result["metrics"]["valid"]["mae"], result["constant"]
+    if no_better_than_constant(error, constant["valid_mae"]):
+        found.append(
+            f"the validation MAE, {error:.3f}, is no better than that of always saying {constant['label']!r} "
+            f"({constant['valid_mae']:.3f}). More items, more epochs (--epochs), smaller batches (--batch-size), "
+            "another --lr or a stronger network may help"
         )
     if len(values) == result["recipe"]["epochs"] and ran_out(values):
         found.append(

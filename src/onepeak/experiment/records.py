@@ -50,10 +50,11 @@ def read_results(*folders: str | Path) -> Frame:
     Returns:
         A table with the columns experiment (the folder), label (the row's name in tables), method, variant, settings
         (the method's own that were given, a dictionary), dataset, protocol, split, fold, seed, epochs, best_epoch,
-        seconds, num_train, num_valid, num_test, num_classes and temperature (NaN where they are not known), folder (the
-        run's own), and a metric a column, such as `test_mae` and `valid_mae`; `test_rps_calibrated` and
-        `test_nll_calibrated` are those of calibrated posteriors, and not there if no run has them. It is sorted within
-        a folder, methods as in the catalog, so that the order in which runs finished does not show.
+        seconds, num_train, num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the
+        best constant answer (NaN where they are not known), folder (the run's own), and a metric a column, such as
+        `test_mae` and `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
+        and not there if no run has them. It is sorted within a folder, methods as in the catalog, so that the order in
+        which runs finished does not show.
     """
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
@@ -171,6 +172,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "settings": result.get("method_settings", {}),
             "num_classes": _num_classes(result, path.parent),
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
+            "constant_mae": result.get("constant", {}).get("valid_mae", np.nan),
             "folder": str(path.parent),
             **{
                 f"{part}_{name}": value

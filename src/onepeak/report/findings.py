@@ -10,7 +10,7 @@ from onepeak.data.frame_types import Frame
 from onepeak.experiment.pairing import paired
 from onepeak.experiment.significance import corrected_t_test
 from onepeak.report.summary import LEVEL
-from onepeak.training.kept_epoch import hardly_trained
+from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
 
 FEW_RUNS = 5
 """Fewer runs than this hardly ever show that a difference is real."""
@@ -78,7 +78,7 @@ def findings(
         variation: The distance of each row's posteriors from the true ones; may be empty.
     """
     chance = summary.loc[summary["metric"] == "soi_predicted", "chance"].max()
-    early = _hardly_trained_sentences(runs, chance)
+    early = [*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs)]
     guessing = "" if np.isnan(chance) else f" (chance {percent(chance)})"
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, against=against)
@@ -128,6 +128,22 @@ def _hardly_trained_sentences(runs: Frame, chance: float) -> list[str]:
                 "network may help."
             )
     return found
+
+
+def _constant_sentence(runs: Frame) -> list[str]:
+    """Of all rows most runs of which have learnt nothing that lowers the validation error below a constant's."""
+    found = []
+    for label, own in runs.groupby("label", sort=False):
+        columns = zip(own["valid_mae"], own["constant_mae"], strict=True)
+        flat = sum(no_better_than_constant(mae, constant) for mae, constant in columns)
+        if 2 * flat > len(own):
+            found.append(f"{spoken(str(label))} (in {flat} of {len(own)} runs)")
+    if not found:
+        return []
+    return [
+        f"The validation MAE of {_listed(found)} is no better than that of always saying the one best label: more "
+        "items, more epochs, smaller batches, another learning rate or a stronger network may help."
+    ]
 
 
 def spoken(label: str) -> str:

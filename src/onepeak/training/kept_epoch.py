@@ -1,8 +1,15 @@
 """Whether the epoch that validation chose says anything of the method that was trained."""
 
+import torch
+
+from onepeak._shapes import Labels
+
 _FIRST = 2
 _LEAST = 8
 """Of shorter trainings a second epoch is no early one."""
+
+_ROUNDING = 1e-6
+"""Metrics are summed in float32."""
 
 
 def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: float, chance: float) -> bool:
@@ -24,3 +31,35 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
     """
     early = selected_by != "last" and best_epoch < _FIRST and epochs >= _LEAST
     return bool(early and order <= chance < 1)
+
+
+def best_constant(labels: Labels, num_classes: int) -> tuple[int, float]:
+    """The one label that is nearest to all others on average, and its mean absolute error; the lowest of equals.
+
+    Args:
+        labels: At least one.
+        num_classes: How many there could be.
+
+    Example:
+        >>> best_constant(torch.tensor([0, 0, 1, 3]), 4)
+        (0, 1.0)
+    """
+    errors = (labels.double() - torch.arange(num_classes).unsqueeze(1)).abs().mean(dim=1)
+    return int(errors.argmin()), float(errors.min())
+
+
+def no_better_than_constant(mae: float, constant: float) -> bool:
+    """Whether a mean absolute error is no lower than that of the best constant answer to the same samples.
+
+    That holds for all networks that give one answer to everything. It is a fact and no verdict: where most labels are
+    alike, one answer is hard to beat.
+
+    Args:
+        mae: Of the network.
+        constant: That of `best_constant`; of 0 (one label only) or NaN (not known) nothing can be said.
+
+    Example:
+        >>> no_better_than_constant(0.67, 0.67), no_better_than_constant(0.5, 0.67), no_better_than_constant(0.0, 0.0)
+        (True, False, False)
+    """
+    return bool(constant > 0 and mae >= constant * (1 - _ROUNDING))

@@ -1,5 +1,6 @@
 """Recipes by name: the paper's for its five data sets, and one that suits the data at hand."""
 
+import math
 from dataclasses import replace
 
 from onepeak._check import check_choice
@@ -62,6 +63,17 @@ TABLE = Recipe(epochs=100, batch_size=64, lr=3e-3, weight_decay=1e-3, warmup_epo
 LARGEST_SMALL = 96
 """Pictures up to this side are small."""
 
+STEPS_AN_EPOCH = 10
+"""Batch norm's running statistics look back about so many steps: over fewer an epoch they are those of weights long
+gone, and a network that has learnt is measured as if it had not."""
+
+LEAST_BATCH = 8
+LEAST_STEPS = 300
+"""Of a whole training on few pictures."""
+
+_TRAINED = 0.6
+"""Share of all items that the protocols for data of one's own train on, about."""
+
 PRESETS = ("auto", "paper")
 
 
@@ -69,13 +81,15 @@ def preset(name: str, manifest: Manifest) -> Recipe:
     """The recipe of a name for some data.
 
     Args:
-        name: "auto" for what suits the data, "paper" for the paper's (its own for each of the five data sets).
+        name: "auto" for what suits the data, few pictures in smaller batches and for longer; "paper" for the paper's
+            (its own for each of the five data sets).
         manifest: The data.
 
     Example:
         >>> from onepeak.data.biopsies import biopsies
-        >>> preset("auto", biopsies(10)).batch_size
-        32
+        >>> many, few = preset("auto", biopsies(800)), preset("auto", biopsies(72))
+        >>> (many.batch_size, many.epochs), (few.batch_size, few.epochs)
+        ((32, 15), (8, 50))
     """
     check_choice("recipe", name, PRESETS)
     if name == "paper":
@@ -84,11 +98,23 @@ def preset(name: str, manifest: Manifest) -> Recipe:
         case FeatureRows():
             return TABLE
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
-            return SMALL_PICTURES
+            return _for_few(SMALL_PICTURES, len(manifest))
         case ImageFiles() as files if _one_small_size(files):
-            return SMALL_FILES
+            return _for_few(SMALL_FILES, len(manifest))
         case _:
-            return PICTURES
+            return _for_few(PICTURES, len(manifest))
+
+
+def _for_few(recipe: Recipe, num_items: int) -> Recipe:
+    """The recipe itself, or where an epoch would have too few steps, one of smaller batches and enough epochs."""
+    trained = math.ceil(_TRAINED * num_items)
+    batch_size = recipe.batch_size
+    while batch_size > LEAST_BATCH and trained < STEPS_AN_EPOCH * batch_size:
+        batch_size //= 2
+    if batch_size == recipe.batch_size:
+        return recipe
+    epochs = math.ceil(LEAST_STEPS / math.ceil(trained / batch_size))
+    return replace(recipe, batch_size=batch_size, epochs=max(recipe.epochs, epochs))
 
 
 def _one_small_size(files: ImageFiles) -> bool:

@@ -22,6 +22,7 @@ from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
 from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
+from onepeak.training.kept_epoch import best_constant
 from onepeak.training.loop import Loop, Trained
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
@@ -187,6 +188,7 @@ def _result(
     settings: RunSettings, prepared: Prepared, split: Split, outcome: _Outcome, *, fabric: "Fabric"
 ) -> dict[str, Any]:
     manifest, trained, calibration = prepared.manifest, outcome.trained, outcome.calibration
+    label, error = best_constant(outcome.parts["valid"].labels, manifest.num_classes)
     return {
         "method": settings.method,
         "variant": settings.variant,
@@ -209,6 +211,7 @@ def _result(
         "precision": str(fabric._precision.precision),
         "versions": versions(),
         "metrics": outcome.metrics,
+        "constant": {"label": manifest.classes[label], "valid_mae": error},
         "calibration": {
             "temperature": calibration.temperature,
             **({"note": calibration.note} if calibration.note else {}),
