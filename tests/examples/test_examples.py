@@ -53,6 +53,7 @@ def test_groups_are_kept_apart_and_without_them_they_are_not(run):
     assert Path("splits.csv").exists()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # cut short on purpose
 def test_the_pipeline_searches_and_its_intervals_cover(run):
     printed = run("table_pipeline.py", "--epochs", 4)
     assert printed.count("elb") == 1
