@@ -78,6 +78,31 @@ def test_the_scores_of_calibrated_posteriors_are_columns_where_runs_have_them(tm
     assert not [name for name in read_results(tmp_path / "old") if name.endswith("calibrated")]
 
 
+def test_coverage_and_size_of_intervals_are_columns_where_runs_have_them(tmp_path):
+    figures = {"rps": 0.25, "alpha": 0.1, "coverage": 0.9, "interval_size": 2.5}
+    write_run(tmp_path, method="ce", calibration={"temperature": 2.0, "test": figures})
+    write_run(tmp_path, method="elb", calibration={"temperature": 1.0, "test": {"rps": 0.5}})  # too few samples for any
+    found = read_results(tmp_path)
+    assert list(found["test_interval_coverage"]) == pytest.approx([0.9, math.nan], nan_ok=True)
+    assert list(found["test_interval_size"]) == pytest.approx([2.5, math.nan], nan_ok=True)
+    write_run(tmp_path / "old", method="ce")
+    assert not [name for name in read_results(tmp_path / "old") if "interval" in name]
+
+
+def test_it_is_known_by_which_rule_a_method_of_the_catalog_decides(tmp_path):
+    write_run(tmp_path, method="ce")
+    write_run(tmp_path, method="mv", label="mv-as_published", variant="as_published")
+    write_run(tmp_path, method="ren")
+    write_run(tmp_path, method="ren", label="ren-slopes", method_settings={"posterior": "slopes"})
+    write_run(tmp_path, method="smooth-rps+elb")
+    write_run(tmp_path, method="mine")
+    found = read_results(tmp_path).set_index("label")["decision"].to_dict()
+    assert found == {
+        "ce": "mode", "mv-as_published": "floor_of_mean", "ren": "median", "ren-slopes": "mode",
+        "smooth-rps+elb": "median", "mine": "",
+    }  # fmt: skip
+
+
 def test_the_number_of_classes_comes_from_the_model_or_the_data_set_where_the_result_has_none(tmp_path):
     for name, dataset in (("known", "fgnet"), ("unknown", "mine"), ("model", "mine")):
         folder = write_result(tmp_path / name, method="ce", dataset=dataset)

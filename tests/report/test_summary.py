@@ -173,6 +173,19 @@ def test_calibrated_scores_are_summed_up_and_tested_as_others_are(tmp_path):
     assert metrics[metrics.index("rps") + 1] == "rps_calibrated"
 
 
+def test_intervals_are_summed_up_and_only_their_size_is_a_contest(tmp_path):
+    for split in range(3):
+        for method, size in (("ce", 3.0 + split / 2), ("elb", 2.0 + split)):
+            figures = {"alpha": 0.1, "coverage": 0.8 + split / 10, "interval_size": size}
+            write_run(tmp_path, method=method, split=split, calibration={"temperature": 1.0, "test": figures})
+    table = summary(read_results(tmp_path))
+    coverage, size = (of(table, "elb", f"interval_{name}") for name in ("coverage", "size"))
+    assert (coverage["mean"], coverage["n"], coverage["best"]) == (pytest.approx(0.9), 3, False)
+    assert math.isnan(coverage["p_value"])
+    assert math.isnan(coverage["difference"])
+    assert (size["mean"], size["best"], of(table, "ce", "interval_size")["difference"]) == (3.0, True, 0.5)
+
+
 def test_a_data_set_without_calibrated_scores_has_no_rows_of_them(tmp_path):
     write_calibrated(tmp_path / "new", {"ce": [0.5, None], "elb": [0.25, 0.25]}, dataset="new")
     write_run(tmp_path / "old", method="ce", dataset="old")

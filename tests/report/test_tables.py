@@ -187,3 +187,9 @@ def test_places_that_cannot_be_written_to_are_refused(folder, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"`out` must be a folder, or a place for one, got .*file"):
         write_tables(folder, out=tmp_path / "file")
+
+
+@pytest.mark.bad_input
+def test_what_is_neither_better_nor_worse_is_not_ranked_by(folder):
+    with pytest.raises(InputError, match=r"`metric` must be one to rank by, got 'interval_coverage'"):
+        rank_comparison(read_results(folder), "interval_coverage")

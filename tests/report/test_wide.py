@@ -59,6 +59,24 @@ def test_the_chance_level_stands_in_the_caption(table):
     assert only.caption.endswith("chance level: soi_predicted 0.750, soi_true 0.500.")
 
 
+def test_the_caption_says_who_decides_otherwise_than_by_the_mode(tmp_path):
+    for method in ("ce", "ren", "mv", "rps", "mine"):
+        write_run(tmp_path, method=method)
+    first, *others = wide_tables(summary(read_results(tmp_path)))
+    assert first.caption.endswith(
+        "soi_predicted counts from the label decided on, below 1 with one peak where that is not the peak: "
+        "the median for ren, rps, the mean for mv."
+    )
+    assert not any("decided" in table.caption for table in others)
+
+
+def test_what_should_be_as_promised_has_no_arrow(tmp_path):
+    figures = {"coverage": 0.875, "interval_size": 2.0}
+    write_run(tmp_path, method="elb", calibration={"temperature": 1.0, "test": figures})
+    header = wide_tables(summary(read_results(tmp_path)))[-1].header
+    assert header[-2:] == ("interval_coverage", "interval_size ↓")
+
+
 def test_every_metric_is_in_exactly_one_table(table):
     names = [name.split()[0] for each in wide_tables(table) for name in each.header[2:]]
     assert sorted(names) == sorted(record.name for record in METRICS)

@@ -17,7 +17,7 @@ from onepeak.data.listing import counted
 from onepeak.data.splits.split import Part
 from onepeak.data.text_file import read_text
 from onepeak.errors import InputError
-from onepeak.methods.catalog import METHODS
+from onepeak.methods.catalog import METHODS, method
 from onepeak.training.history import HISTORY
 from onepeak.training.json_text import numbers
 from onepeak.training.model_files import DESCRIPTION
@@ -28,6 +28,8 @@ ERROR = "error.json"
 PREDICTIONS = "predictions.parquet"
 CALIBRATED = ("rps", "nll")
 """The metrics that are read of calibrated posteriors too."""
+INTERVALS = {"coverage": "interval_coverage", "interval_size": "interval_size"}
+"""What is read of the intervals, by its key in a result and its name in tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +55,10 @@ def read_results(*folders: str | Path) -> Frame:
         seconds, num_train, num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the
         best constant answer (NaN where they are not known), folder (the run's own), and a metric a column, such as
         `test_mae` and `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
-        and not there if no run has them. It is sorted within a folder, methods as in the catalog, so that the order in
-        which runs finished does not show.
+        `test_interval_coverage` and `test_interval_size` the share of true labels within 90 % intervals and how many
+        labels these hold; none of them is there if no run has it. `decision` is how the method's label follows from its
+        posterior ("mode", "median", "mean", ...), empty for one that is not in the catalog. The table is
+        sorted within a folder, methods as in the catalog, so that the order in which runs finished does not show.
     """
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
@@ -173,6 +177,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "num_classes": _num_classes(result, path.parent),
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
             "constant_mae": result.get("constant", {}).get("valid_mae", np.nan),
+            "decision": _decision(result, _num_classes(result, path.parent)),
             "folder": str(path.parent),
             **{
                 f"{part}_{name}": value
@@ -183,6 +188,11 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
                 f"test_{name}_calibrated": value
                 for name, value in numbers(result.get("calibration", {}).get("test", {})).items()
                 if name in CALIBRATED
+            },
+            **{
+                f"test_{INTERVALS[name]}": value
+                for name, value in numbers(result.get("calibration", {}).get("test", {})).items()
+                if name in INTERVALS
             },
         }
     except (KeyError, TypeError, AttributeError) as error:
@@ -197,6 +207,15 @@ def _num_classes(result: dict[str, Any], run: Path) -> float:
         return len(_json(run / DESCRIPTION).get("classes", ())) or np.nan
     dataset = result["dataset"]
     return len(DATASETS[dataset].classes) if dataset in DATASETS else np.nan
+
+
+def _decision(result: dict[str, Any], num_classes: float) -> str:
+    """By which rule a method decides; empty where it is somebody's own and not in this catalog."""
+    classes, settings = 2 if np.isnan(num_classes) else int(num_classes), result.get("method_settings", {})
+    try:
+        return method(result["method"], num_classes=classes, variant=result["variant"], **settings).decision
+    except InputError:
+        return ""
 
 
 def _json(path: Path) -> dict[str, Any]:

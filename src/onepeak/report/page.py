@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from onepeak._extras import require
 from onepeak.data.listing import counted
 from onepeak.experiment.records import FailedRun
-from onepeak.metrics.record import MetricRecord
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.made import Made
-from onepeak.report.measured import MEASURED
+from onepeak.report.measured import MEASURED, Measured
 from onepeak.report.section import Section
 from onepeak.report.wide import WideTable
 from onepeak.training.run import versions
@@ -44,7 +43,7 @@ class PageText:
     title: str
     subtitle: str
     version: str
-    metrics: tuple[MetricRecord, ...]
+    metrics: tuple[Measured, ...]
     blocks: tuple[BlockText, ...]
     diagrams: tuple[str, ...]
     """Addresses of the diagrams of ranks, beside the page."""

@@ -13,15 +13,16 @@ from onepeak.errors import InputError
 from onepeak.experiment.pairing import pairs_there_are
 from onepeak.experiment.published import computed_as_printed, published_figure
 from onepeak.experiment.significance import cohen_dz, corrected_t_test, holm, rank_biserial, wilcoxon
-from onepeak.metrics.catalog import METRICS, MetricRecord
-from onepeak.report.measured import MEASURED
+from onepeak.metrics.catalog import METRICS
+from onepeak.report.measured import MEASURED, Measured
 
 LEVEL = 0.05
 """A difference is called real below this p-value."""
 
 COLUMNS = (
-    "dataset", "method", "variant", "metric", "mean", "std", "n", "chance", "best", "against", "difference", "n_pairs",
-    "p_value", "p_wilcoxon", "effect", "rank_biserial", "paper_mean", "paper_std", "paper_difference", "paper_same",
+    "dataset", "method", "variant", "decision", "metric", "mean", "std", "n", "chance", "best", "against", "difference",
+    "n_pairs", "p_value", "p_wilcoxon", "effect", "rank_biserial", "paper_mean", "paper_std", "paper_difference",
+    "paper_same",
 )  # fmt: skip
 
 
@@ -32,19 +33,22 @@ def summary(
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
-        metrics: Some keys of the catalog of metrics, "rps_calibrated" or "nll_calibrated"; all that the runs have if
-            left out. The calibrated ones are left out of a data set whose runs come from before there were any.
+        metrics: Some keys of the catalog of metrics, "rps_calibrated", "nll_calibrated", "interval_coverage" or
+            "interval_size"; all that the runs have if left out. Those outside of the catalog are left out of a data set
+            none of whose runs has them.
         part: The part that was measured.
         against: The row that the others are tested against; the best one of each metric if left out.
 
     Returns:
         A table with the columns
 
-        - dataset (with its folder where two folders are of one data set), method (the row's label), variant, metric;
+        - dataset (with its folder where two folders are of one data set), method (the row's label), variant, decision
+          (how the label follows from the posterior; empty for one that is not in the catalog), metric;
         - mean, std (of a sample: over n - 1; NaN for one run), n (the runs in which the metric is defined);
         - chance: what guessing reaches, for metrics that know it;
         - best: whether no method is better over the `n_pairs` splits and folds on which all that have this metric
-          have it: means over other runs than those of others would compare easy splits with hard ones;
+          have it: means over other runs than those of others would compare easy splits with hard ones. Of
+          "interval_coverage", which should be what was promised, none is best, and none is tested;
         - against: the row that was asked for; None where it is the best (the first where several are);
         - difference: the mean difference to that row, method minus that one, over the same splits and folds;
         - p_value: of the corrected resampled t-test of that difference; p_wilcoxon: of Wilcoxon's signed-rank test;
@@ -99,7 +103,7 @@ def check_against(results: Frame, against: str | None) -> None:
 
 
 def _rows_of_metric(
-    runs: Frame, title: str, record: MetricRecord, column: str, against: str | None
+    runs: Frame, title: str, record: Measured, column: str, against: str | None
 ) -> list[dict[str, Any]]:
     of_method = runs.groupby("label", sort=False)
     rows = [
@@ -107,6 +111,7 @@ def _rows_of_metric(
             "dataset": title,
             "method": label,
             "variant": own["variant"].iloc[0],
+            "decision": own["decision"].iloc[0],
             "metric": record.name,
             "mean": own[column].mean(),
             "std": own[column].std(),
@@ -118,7 +123,7 @@ def _rows_of_metric(
         for label, own in of_method
     ]
     shared = in_common(runs, column)
-    if not len(shared):
+    if not len(shared) or record.higher_is_better is None:
         return [{**row, "best": False, "n_pairs": 0} for row in rows]
     means = shared.groupby("label")[column].mean()
     best = set(means.index[means == (means.max() if record.higher_is_better else means.min())])
@@ -159,7 +164,7 @@ def _against(runs: Frame, column: str, method: str, reference: str) -> dict[str,
     }
 
 
-def _chance(record: MetricRecord, num_classes: float) -> float:
+def _chance(record: Measured, num_classes: float) -> float:
     return np.nan if record.chance is None or np.isnan(num_classes) else record.chance(int(num_classes))
 
 

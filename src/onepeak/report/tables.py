@@ -96,6 +96,9 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
         results: As `onepeak.experiment.records.read_results` gives them.
         metric: What to rank by.
     """
+    better = MEASURED[metric].higher_is_better
+    if better is None:
+        raise InputError(f"`metric` must be one to rank by, got {metric!r}, of which neither more nor less is better.")
     column = f"test_{metric}"
     if column not in results:
         return None
@@ -109,7 +112,7 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     return compare_ranks(
         means[complete].to_numpy(dtype="float64"),
         tuple(complete),
-        higher_is_better=MEASURED[metric].higher_is_better,
+        higher_is_better=better,
     )
 
 

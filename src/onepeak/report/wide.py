@@ -85,6 +85,7 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
         f"{_signs(block)}: p < {LEVEL:g} (corrected resampled t-test, Holm)" if len(rows) > 1 else "",
         f"both only by splits and folds on which all methods have the metric: {_counted(partly)}" if partly else "",
         f"chance level: {', '.join(levels)}" if levels else "",
+        _decided(block) if "soi_predicted" in metrics else "",
     ]
     return WideTable(
         title=f"{block['dataset'].iloc[0]}{subtitle}",
@@ -132,6 +133,18 @@ def _signs(block: Frame) -> str:
     return f"{WORSE} worse than the best" if against is None else f"{WORSE} worse, {BETTER} better than {against}"
 
 
+def _decided(block: Frame) -> str:
+    """Which rows decide by another rule than the mode; empty where none does."""
+    rules: dict[str, list[str]] = {}
+    for method, rule in block.drop_duplicates("method")[["method", "decision"]].itertuples(index=False):
+        if rule not in ("", "mode"):
+            rules.setdefault(rule.replace("_", " "), []).append(method)
+    if not rules:
+        return ""
+    told = ", ".join(f"the {rule} for {', '.join(rows)}" for rule, rows in rules.items())
+    return f"soi_predicted counts from the label decided on, below 1 with one peak where that is not the peak: {told}"
+
+
 def _beside(row: dict[Any, Any]) -> tuple[Cell, Cell, Cell]:
     metric, difference = row["metric"], row["paper_difference"]
     return (
@@ -158,4 +171,8 @@ def _decimals(metric: str) -> int:
 
 
 def _headed(metric: str) -> str:
-    return f"{metric} {'↑' if MEASURED[metric].higher_is_better else '↓'}"
+    match MEASURED[metric].higher_is_better:
+        case None:
+            return metric
+        case better:
+            return f"{metric} {'↑' if better else '↓'}"
