@@ -23,8 +23,11 @@ def test_a_program_reads_a_line_a_method_with_tabs_between():
     assert (peaked["po"], peaked["ce"]) == ("yes", "no")
 
 
-def test_the_constraints_that_can_be_put_on_a_method_are_told():
-    assert "+elb (under a log-barrier), +pn (under a penalty)" in run().stderr
+def test_what_can_be_put_before_and_behind_a_name_is_told():
+    told = run().stderr
+    assert "+elb (under a log-barrier), +pn (under a penalty)" in told
+    assert "smooth-   before any with an output for each class or level" in told
+    assert onepeak.method("smooth-rps+elb", num_classes=3).num_outputs == 3
 
 
 def test_on_a_terminal_there_is_a_table(monkeypatch):

@@ -342,3 +342,10 @@ def test_a_loss_made_in_inference_mode_works_there():
 def test_bad_settings_are_named(build, message):
     with pytest.raises(InputError, match=message):
         build()
+
+
+def test_classes_are_the_last_axis_also_where_the_shape_does_not_tell():
+    scores, labels = torch.randn(2, 5, 5, 5), torch.randint(5, (2, 5, 5))
+    loss = ELBLoss(num_classes=5, reduction="none")
+    rows = loss(scores.reshape(-1, 5), labels.reshape(-1))
+    assert torch.allclose(loss(scores, labels).reshape(-1), rows)

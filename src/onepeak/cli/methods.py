@@ -30,7 +30,7 @@ def methods(
     """
     import onepeak
     from onepeak._check import check_choice
-    from onepeak.methods.catalog import CONSTRAINTS
+    from onepeak.methods.catalog import CONSTRAINTS, SMOOTH
     from onepeak.methods.record import Family
 
     if family is not None:
@@ -59,5 +59,6 @@ def methods(
         ],
     )
     constraints = ", ".join(f"+{record.name} ({record.title})" for record in CONSTRAINTS)
-    print_note(f"Put on any method with class scores, as in mv+elb: {constraints}.")
-    print_note("Put before any with an output for each class or level, so that neighbours learn together: smooth-elb.")
+    print_note("These combine with what is put before and behind a name, both at once too, as in smooth-rps+elb:")
+    print_note(f"  {SMOOTH}   before any with an output for each class or level: neighbouring outputs learn together")
+    print_note(f"  +...      behind any with class scores: {constraints}")

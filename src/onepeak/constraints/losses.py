@@ -39,7 +39,11 @@ class _ConstrainedCrossEntropy(nn.Module):
         self.register_buffer("class_weight", class_weight)
 
     def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
-        """The loss of raw scores (logits) of shape (..., num_classes)."""
+        """The loss of raw scores (logits) of shape (..., num_classes): classes are the last axis, never the second.
+
+        `nn.CrossEntropyLoss` takes (N, C, H, W); such scores need `movedim(1, -1)`. Where W is C too, their shape does
+        not tell, and the last axis is taken for the classes.
+        """
         constraint, class_weight = self.constraint, self.class_weight
         unweighted = sample_weight is None and class_weight is None
         if unweighted and self.reduction == "mean" and self.label_smoothing == 0:
@@ -81,7 +85,8 @@ class ELBLoss(_ConstrainedCrossEntropy):
     .. math:: \ell = -\log \mathrm{softmax}(s)_y + \sum_{k=0}^{c-2} \hat I(\Delta_k)
 
     The sum is over the c - 1 pairs of adjacent classes; "mean" is over samples (over their total weight where weights
-    are given). The loss may be negative. Half-precision scores are worked out and answered in float32.
+    are given). The loss may be negative. Half-precision scores are worked out and answered in float32. Classes are the
+    last axis of the scores, not the second as in `nn.CrossEntropyLoss` with (N, C, H, W).
 
     Args:
         num_classes: Number of classes, at least 2.
