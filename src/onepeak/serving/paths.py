@@ -1,6 +1,6 @@
 """Which picture files a user means by some paths, folders and lists."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,7 @@ from onepeak.data.picture_list import on_disk
 from onepeak.data.scan import scan
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table
 from onepeak.errors import InputError
-from onepeak.serving.kept import Cell, Kept
-from onepeak.serving.surplus import kept_and_misfits
+from onepeak.serving.kept import Cell, Kept, kept_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +81,9 @@ def pictures_and_columns(
             paths += [path / name for name in found.pictures]
         elif is_list:
             table = read_table(path, as_text=None, empty=True)
-            kept, wrong = kept_and_misfits(table, names)
-            paths += _of_list(path, table, columns, wrong)
-            if kept is not None:
+            paths += _of_list(path, table, columns)
+            if keep:
+                kept = kept_columns(table.frame, names)
                 names = kept.names
                 cells += kept.rows
         else:
@@ -95,7 +94,7 @@ def pictures_and_columns(
     return paths, Kept(names=tuple(names), rows=tuple(cells)) if keep else None
 
 
-def _of_list(path: Path, table: Table, columns: Sequence[str], wrong: Mapping[int, str]) -> list[Path | Unnamed]:
+def _of_list(path: Path, table: Table, columns: Sequence[str]) -> list[Path | Unnamed]:
     frame = table.frame
     column = next((name for name in columns if name in frame.columns), None)
     if column is None:
@@ -111,6 +110,6 @@ def _of_list(path: Path, table: Table, columns: Sequence[str], wrong: Mapping[in
         if name:
             pictures.append(path.parent / (on_disk(path.parent, name) or name))
         else:
-            error = wrong.get(row, f"must have a `{column}`, got none")
+            error = table.misfit(row) if row in table.misfits else f"must have a `{column}`, got none"
             pictures.append(Unnamed(source=f"{path} {line} {row}", error=error))
     return pictures

@@ -18,9 +18,8 @@ from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError
-from onepeak.serving.kept import Kept
+from onepeak.serving.kept import Kept, kept_columns
 from onepeak.serving.prediction import NO_VALUE, SourceName
-from onepeak.serving.surplus import kept_and_misfits
 from onepeak.training.table import TableEncoder
 
 
@@ -93,10 +92,9 @@ def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ())
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
     table = read_table(path, as_text=None, empty=True)
-    numbers = set(encoder.columns).difference(encoder.categories)
-    kept, errors = kept_and_misfits(table, keep, numbers=numbers)
+    kept = kept_columns(table.frame, keep) if keep else None
     frame, wrong = known_cells(table.frame, columns=encoder.columns, categories=encoder.categories)
-    reasons = {place: [errors[row]] for place, row in enumerate(frame.index) if row in errors}
+    reasons = {place: [table.misfit(row)] for place, row in enumerate(frame.index) if row in table.misfits}
     for cells in wrong.values():
         for place, reason in cells.items():
             reasons.setdefault(place, []).append(reason)
