@@ -37,7 +37,7 @@ def test_a_failure_is_kept_with_its_traceback_and_listed_for_the_report(tmp_path
     assert read_failure(folder) is None
 
 
-@pytest.mark.parametrize("content", ['{"mess', '{"message": "x"}', '{"message": "x", "time": "y"}', "[]", "\xff"])
+@pytest.mark.parametrize("content", ['{"mess', '{"time": 1e12}', "[]", "\xff"])
 def test_a_damaged_failure_is_a_failure_whose_reason_cannot_be_read(tmp_path, content):
     (tmp_path / "error.json").write_text(content, encoding="latin-1")
     assert read_failure(tmp_path) == f"the reason cannot be read, as {tmp_path / 'error.json'} is damaged"

@@ -33,9 +33,9 @@ from onepeak.experiment.opened import Opened, open_experiment, recipe_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.ray_cluster import RayExecutor
-from onepeak.experiment.records import ERROR, RUNS
 from onepeak.experiment.tally import Tally
 from onepeak.training.devices import make_fabric
+from onepeak.training.file_names import ERROR, RUNS
 from onepeak.training.recipe_file import read_recipe
 
 

@@ -81,7 +81,7 @@ def _inspect_runs(
     from onepeak.errors import InputError
     from onepeak.serving.http import create_app
     from onepeak.serving.inspector import inspector_router, open_inspection
-    from onepeak.serving.inspector.runs import DESCRIPTION
+    from onepeak.training.file_names import DESCRIPTION
 
     for flag, value in unused.items():
         if value is not None:

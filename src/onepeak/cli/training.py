@@ -26,6 +26,7 @@ from onepeak.training.calibration import few_samples_note
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
+from onepeak.training.file_names import RESULT
 from onepeak.training.history import values_to_lower
 from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
@@ -36,7 +37,7 @@ from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.ran_out import ran_out
 from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
-from onepeak.training.run import CHECKPOINT, RESULT, train_run
+from onepeak.training.run import CHECKPOINT, train_run
 from onepeak.training.run_settings import RunSettings
 from onepeak.training.trial import try_network
 from onepeak.training.watch import Watch

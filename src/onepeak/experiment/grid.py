@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onepeak.data.splits import Split
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.records import RUNS
+from onepeak.training.file_names import RUNS
 from onepeak.training.recipe import Recipe
 
 

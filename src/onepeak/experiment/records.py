@@ -1,6 +1,5 @@
 """Reads what runs left behind: the folder that `onepeak compare` writes, or that of one `onepeak train`."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +14,13 @@ from onepeak.data.datasets.catalog import DATASETS
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.data.splits.split import Part
-from onepeak.data.text_file import read_text
 from onepeak.errors import InputError
+from onepeak.experiment.run_json import read_json, read_message
 from onepeak.methods.catalog import METHODS, method
+from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
 from onepeak.training.history import HISTORY
 from onepeak.training.json_text import numbers
-from onepeak.training.model_files import DESCRIPTION
-from onepeak.training.run import RESULT
 
-RUNS = "runs"
-ERROR = "error.json"
 PREDICTIONS = "predictions.parquet"
 CALIBRATED = ("rps", "nll")
 """The metrics that are read of calibrated posteriors too."""
@@ -75,7 +71,7 @@ def failed_runs(*folders: str | Path) -> tuple[FailedRun, ...]:
         for path in sorted(_files(Path(folder), ERROR)):
             if (path.parent / RESULT).exists():
                 continue  # it was tried again, and went well
-            message = str(_json(path).get("message", "no reason was written down"))
+            message = read_message(path)
             run = path.parent
             found.append(FailedRun(label=run.parent.name, name=run.name, message=message, folder=run))
     return tuple(found)
@@ -164,7 +160,7 @@ def _sorted(frame: Frame) -> Frame:
 
 
 def _row(path: Path, experiment: Path) -> dict[str, Any]:
-    result = _json(path)
+    result = read_json(path)
     try:
         same = ("method", "variant", "dataset", "protocol", "split", "fold", "seed", "epochs", "best_epoch", "seconds")
         return {
@@ -204,7 +200,7 @@ def _num_classes(result: dict[str, Any], run: Path) -> float:
     if "num_classes" in result:
         return int(result["num_classes"])
     if (run / DESCRIPTION).exists():
-        return len(_json(run / DESCRIPTION).get("classes", ())) or np.nan
+        return len(read_json(run / DESCRIPTION).get("classes", ())) or np.nan
     dataset = result["dataset"]
     return len(DATASETS[dataset].classes) if dataset in DATASETS else np.nan
 
@@ -216,18 +212,6 @@ def _decision(result: dict[str, Any], num_classes: float) -> str:
         return method(result["method"], num_classes=classes, variant=result["variant"], **settings).decision
     except InputError:
         return ""
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        content, reason = None, str(error)
-    else:
-        reason = f"it holds a {type(content).__name__}, not an object"
-    if not isinstance(content, dict):
-        raise InputError(f"{path} is damaged ({reason}): delete its folder to have the run done again.")
-    return content
 
 
 def _file_of_a_run(run: Path, name: str) -> Path:

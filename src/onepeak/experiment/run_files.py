@@ -4,7 +4,8 @@ from functools import partial
 from pathlib import Path
 
 from onepeak._one_step import write_in_one_step
-from onepeak.training.run import CHECKPOINT, RESULT
+from onepeak.training.file_names import RESULT
+from onepeak.training.run import CHECKPOINT
 
 
 def read_run_files(folder: Path) -> dict[str, bytes]:

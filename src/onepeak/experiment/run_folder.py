@@ -1,6 +1,5 @@
 """The folder of one run: open, claimed by a process, failed, or finished."""
 
-import json
 import socket
 import time
 import traceback
@@ -13,9 +12,9 @@ from onepeak._one_step import write_text_in_one_step
 from onepeak.data.file_lock import locked
 from onepeak.errors import InputError
 from onepeak.experiment.grid import Run
-from onepeak.experiment.records import ERROR
+from onepeak.experiment.run_json import read_json, read_message
+from onepeak.training.file_names import ERROR, RESULT
 from onepeak.training.json_text import json_text
-from onepeak.training.run import RESULT
 
 CLAIM = ".claim"
 
@@ -34,14 +33,10 @@ def claim(folder: Path) -> Iterator[bool]:
 
 def read_result(folder: Path) -> dict[str, Any] | None:
     """What a finished run found; None of one that is not finished."""
-    path = folder / RESULT
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return read_json(folder / RESULT)
     except FileNotFoundError:
         return None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is damaged ({error}): delete its folder to have the run done again.") from error
-    return content
 
 
 def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
@@ -53,12 +48,12 @@ def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
     """
     path = folder / ERROR
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         message, moment = str(content["message"]), float(content["time"])
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError):  # no text, no JSON, or not ours
-        message, moment = f"the reason cannot be read, as {path} is damaged", path.stat().st_mtime
+    except (InputError, ValueError, KeyError, TypeError):  # damaged, or not ours
+        message, moment = read_message(path), path.stat().st_mtime
     return message if moment >= since else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, duration, listed
 from onepeak.experiment.config_file import CONFIG, RECORD
-from onepeak.training.run import RESULT
+from onepeak.training.file_names import RESULT
 
 
 @dataclass(frozen=True, kw_only=True)

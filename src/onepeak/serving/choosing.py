@@ -4,7 +4,7 @@ from pathlib import Path
 
 from onepeak.data.listing import listed
 from onepeak.errors import InputError
-from onepeak.training.model_files import DESCRIPTION
+from onepeak.training.file_names import DESCRIPTION
 
 
 def model_folder(folder: Path) -> Path:

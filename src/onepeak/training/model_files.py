@@ -20,10 +20,10 @@ from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.training.calibration import Calibration
+from onepeak.training.file_names import DESCRIPTION
 from onepeak.training.json_text import json_text, numbers
 from onepeak.training.table import TableEncoder
 
-DESCRIPTION = "onepeak.json"
 WEIGHTS = "model.safetensors"
 FORMAT = 1
 

@@ -20,6 +20,7 @@ from onepeak.training.calibration import Calibration, calibrated_figures, calibr
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
+from onepeak.training.file_names import RESULT
 from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import best_constant
@@ -34,7 +35,6 @@ from onepeak.training.watch import Watch
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
-RESULT = "result.json"
 CHECKPOINT = "checkpoint.pt"
 
 

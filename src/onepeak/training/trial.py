@@ -13,7 +13,8 @@ from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.own_backbone import is_own
 from onepeak.networks.weight_file import read_weights
-from onepeak.training.model_files import DESCRIPTION, WEIGHTS, load_description
+from onepeak.training.file_names import DESCRIPTION
+from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.table import TableEncoder
 
 NETWORK_NAMES = tuple(field.name for field in fields(NetworkSettings) if field.name != "num_features")

@@ -4,17 +4,9 @@ import pytest
 
 from onepeak.errors import InputError
 from onepeak.experiment import records
-from onepeak.serving.inspector import runs
 from onepeak.serving.inspector.runs import find_runs
-from onepeak.training import model_files, run
 from report.whole_runs import write_failure
 from run_folders import write_result, write_run
-
-
-def test_names_of_files_are_those_that_runs_write():
-    """They are written down twice because their owners load torch, which the first page does without."""
-    assert (runs.RUNS, runs.ERROR, runs.RESULT) == (records.RUNS, records.ERROR, run.RESULT)
-    assert runs.DESCRIPTION == model_files.DESCRIPTION
 
 
 def test_rows_come_in_the_order_of_the_experiment_and_their_runs_by_split(tmp_path):
@@ -68,7 +60,7 @@ def test_what_is_no_folder_of_runs_is_told_with_the_fix(tmp_path):
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "is damaged"), ("[]", "holds no object"), ("{}", "cannot be read")]
+    ("text", "message"), [("{", "is damaged"), ("[]", "it holds a list, not an object"), ("{}", "cannot be read")]
 )
 def test_a_damaged_result_is_named(tmp_path, text, message):
     (tmp_path / "result.json").write_text(text)

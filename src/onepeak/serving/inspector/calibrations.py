@@ -4,9 +4,10 @@ import torch
 
 from onepeak.errors import InputError
 from onepeak.experiment.records import read_predictions
-from onepeak.serving.inspector.runs import DESCRIPTION, Run
+from onepeak.serving.inspector.runs import Run
 from onepeak.training.calibration import Calibration, calibration_of
 from onepeak.training.evaluate import Predictions
+from onepeak.training.file_names import DESCRIPTION
 from onepeak.training.model_files import load_description
 
 

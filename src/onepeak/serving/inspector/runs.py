@@ -1,6 +1,5 @@
 """The runs of a folder, read without torch: what the first page needs, and no more."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +9,8 @@ from typing import Any
 from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import read_config, recorded_classes
-
-# The names of `onepeak.experiment` and `onepeak.training`, which load torch; a test compares them.
-RUNS, RESULT, ERROR, DESCRIPTION = "runs", "result.json", "error.json", "onepeak.json"
+from onepeak.experiment.run_json import read_json, read_message
+from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +78,7 @@ def find_runs(folder: Path) -> Found:
 
 
 def _run(path: Path) -> Run:
-    result = _json(path)
+    result = read_json(path)
     try:
         return Run(
             row=str(result.get("label", result["method"])),
@@ -103,8 +101,8 @@ def _classes(runs: list[Run], results: list[Path], config: Mapping[str, Any] | N
         return recorded
     for run in runs[:5]:
         if (run.folder / DESCRIPTION).exists():
-            return tuple(map(str, _json(run.folder / DESCRIPTION).get("classes", ())))
-    number = _json(results[0]).get("num_classes")
+            return tuple(map(str, read_json(run.folder / DESCRIPTION).get("classes", ())))
+    number = read_json(results[0]).get("num_classes")
     if not isinstance(number, int):
         raise InputError(f"{results[0]} must say the number of classes, got no `num_classes`: run it again.")
     return tuple(map(str, range(number)))
@@ -115,8 +113,7 @@ def _has_failed(path: Path) -> bool:
 
 
 def _failure(path: Path) -> str:
-    message = str(_json(path).get("message", "no reason was written down"))
-    return f"{path.parent.parent.name}, {path.parent.name}: {message}"
+    return f"{path.parent.parent.name}, {path.parent.name}: {read_message(path)}"
 
 
 def _label(entry: Any) -> str:
@@ -127,13 +124,3 @@ def _comparison(folder: Path) -> Path:
     """The comparison that a run is part of, as its place tells; the run itself where it is part of none."""
     above = folder.resolve().parents
     return above[2] if len(above) > 2 and above[1].name == RUNS else folder
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error}): delete its folder to have the run done again.") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path} is damaged (it holds no object): delete its folder to have the run done again.")
-    return content

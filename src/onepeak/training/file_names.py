@@ -1,0 +1,10 @@
+"""What files of runs are called: without torch, which the inspector's first page does not load."""
+
+RUNS = "runs"
+"""The folder of all runs of a comparison."""
+RESULT = "result.json"
+"""What a run found; there once it has finished."""
+ERROR = "error.json"
+"""Why a run failed."""
+DESCRIPTION = "onepeak.json"
+"""Everything about a model but its weights."""
