@@ -73,8 +73,9 @@ def test_the_caption_says_who_decides_otherwise_than_by_the_mode(tmp_path):
 def test_what_should_be_as_promised_has_no_arrow(tmp_path):
     figures = {"coverage": 0.875, "interval_size": 2.0}
     write_run(tmp_path, method="elb", calibration={"temperature": 1.0, "test": figures})
-    header = wide_tables(summary(read_results(tmp_path)))[-1].header
-    assert header[-2:] == ("interval_coverage", "interval_size ↓")
+    table = wide_tables(summary(read_results(tmp_path)))[-1]
+    assert table.header[-2:] == ("interval_coverage", "interval_size ↓")
+    assert "only by" not in table.caption
 
 
 def test_every_metric_is_in_exactly_one_table(table):

@@ -78,7 +78,11 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
     )
     measured = block[block["metric"].isin(metrics)].to_dict("records")
     chances = {row["metric"]: row["chance"] for row in measured}
-    partly = {row["metric"]: row["n_pairs"] for row in measured if row["n"] > row["n_pairs"]}
+    partly = {
+        row["metric"]: row["n_pairs"]
+        for row in measured
+        if row["n"] > row["n_pairs"] and MEASURED[row["metric"]].higher_is_better is not None
+    }
     levels = [f"{metric} {value:.3f}" for metric, value in chances.items() if not math.isnan(value)]
     sentences = [
         "Mean ± standard deviation over runs; the best in bold",
