@@ -8,7 +8,6 @@ import numpy as np
 from onepeak._extras import require
 from onepeak._registry import unknown_name
 from onepeak.data.frame_types import Frame
-from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
 from onepeak.experiment.pairing import pairs_there_are
 from onepeak.experiment.published import computed_as_printed, published_figure
@@ -26,17 +25,14 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def summary(
-    results: Frame, *, metrics: Iterable[str] | None = None, part: Part = "test", against: str | None = None
-) -> Frame:
-    """The runs in long form: one row a data set, metric and method.
+def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: str | None = None) -> Frame:
+    """The test parts of the runs in long form: one row a data set, metric and method.
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
         metrics: Some keys of the catalog of metrics, "rps_calibrated", "nll_calibrated", "interval_coverage" or
             "interval_size"; all that the runs have if left out. Those outside of the catalog are left out of a data set
             none of whose runs has them.
-        part: The part that was measured.
         against: The row that the others are tested against; the best one of each metric if left out.
 
     Returns:
@@ -61,20 +57,18 @@ def summary(
     if not len(results):
         raise InputError("`results` must hold at least one run, got none.")
     pandas = require("pandas", extra="data", purpose="A summary")
-    present = [record for record in MEASURED if f"{part}_{record.name}" in results.columns]
+    present = [record for record in MEASURED if f"test_{record.name}" in results.columns]
     records = present if metrics is None else [MEASURED[name] for name in metrics]
     for record in records:
         if record not in present:
-            raise InputError(
-                f"`metrics` must be measured by the runs, got {record.name!r}, which none has for {part!r}."
-            )
+            raise InputError(f"`metrics` must be measured by the runs, got {record.name!r}, which none has.")
     check_against(results, against)
     rows = [
         row
         for title, runs in blocks(results)
         for record in records
-        if record.name in METRICS or runs[f"{part}_{record.name}"].notna().any()
-        for row in _rows_of_metric(runs, title, record, f"{part}_{record.name}", against)
+        if record.name in METRICS or runs[f"test_{record.name}"].notna().any()
+        for row in _rows_of_metric(runs, title, record, f"test_{record.name}", against)
     ]
     found: Frame = pandas.DataFrame(rows, columns=list(COLUMNS))
     return found
