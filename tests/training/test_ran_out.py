@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from onepeak.training.ran_out import SHARE, ran_out
+from onepeak.training.history import write_history
+from onepeak.training.ran_out import SHARE, ran_out, values_to_lower
 
 
 def exponential(rate, epochs=100):
@@ -48,3 +49,10 @@ def test_losses_below_zero_are_losses():
 
 def test_one_epoch_is_too_short_where_it_helped():
     assert ran_out([1.0, 0.5])
+
+
+def test_what_chose_the_epoch_is_read_with_the_best_lowest(tmp_path):
+    write_history([{"valid_mae": 2.0, "valid_qwk": math.nan}, {"valid_mae": 1.0, "valid_qwk": 0.5}], tmp_path)
+    assert values_to_lower(tmp_path, "mae") == [2.0, 1.0]
+    assert values_to_lower(tmp_path, "qwk") == [math.inf, -0.5]
+    assert values_to_lower(tmp_path, "last") == []

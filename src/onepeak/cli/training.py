@@ -27,14 +27,13 @@ from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.file_names import RESULT
-from onepeak.training.history import values_to_lower
 from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
-from onepeak.training.ran_out import ran_out
+from onepeak.training.ran_out import ran_out, values_to_lower
 from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, train_run

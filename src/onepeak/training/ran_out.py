@@ -1,6 +1,12 @@
 """Whether the epochs of a training ran out while it was still getting better."""
 
+import math
 from collections.abc import Sequence
+from pathlib import Path
+
+from onepeak._extras import require
+from onepeak.metrics.catalog import METRICS
+from onepeak.training.history import HISTORY
 
 SHARE = 0.05
 """How much of the whole gain may come late. A rate that falls along a cosine leaves the second half of the epochs 18 %
@@ -25,3 +31,19 @@ def ran_out(values: Sequence[float]) -> bool:
     early = min(values[: (len(values) + 1) // 2])
     late = best >= 0.75 * (len(values) - 1) and early - values[best] > SHARE * (values[0] - values[best])
     return bool(late)
+
+
+def values_to_lower(folder: Path, selected_by: str) -> list[float]:
+    """What chose the epoch, after every one, turned so that the lowest is the best; nothing where none was chosen.
+
+    Args:
+        folder: Of the run.
+        selected_by: The validation metric, "loss", or "last".
+    """
+    if selected_by == "last":
+        return []
+    pandas = require("pandas", extra="data", purpose="The history")
+    values = pandas.read_csv(folder / HISTORY)[f"valid_{selected_by}"]
+    higher = selected_by != "loss" and METRICS[selected_by].higher_is_better
+    listed: list[float] = (-values if higher else values).fillna(math.inf).tolist()  # undefined is never the best
+    return listed
