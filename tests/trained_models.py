@@ -38,7 +38,7 @@ class TrainedRun:
 def picture_run():
     """Sixty biopsies, resized, so that a model that forgets to resize is noticed."""
     manifest = biopsies(60)
-    recipe = replace(preset("auto", manifest), epochs=1, resize=Resize(short_side=48))
+    recipe = replace(preset("auto", manifest), epochs=1, batch_size=32, resize=Resize(short_side=48))
     return _train(manifest, recipe, NetworkSettings(backbone="small"), _folder())
 
 
