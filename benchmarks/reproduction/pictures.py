@@ -75,15 +75,13 @@ def tradeoff_picture(runs: pd.DataFrame) -> Printed:
     }
     methods = dict(zip(own["name"], own["method"], strict=True))
     looks = styles(methods)
-    picture = printed_tradeoff(scores, looks, chance=side_order_chance(NUM_CLASSES))
-    axes = picture.axes[0]
+    others = {}
     for name, method in methods.items():
         mae, soi = (published_figure(DATASET, method, metric) for metric in ("mae", "soi_predicted"))
         if mae is not None and soi is not None and mae.mean < FARTHEST:
-            colour = looks[name].colour
-            axes.plot(mae.mean, 100 * soi.mean, marker="o", markersize=6, color=colour, fillstyle="none", ls="none")
-    axes.set_xlim(right=FARTHEST)
-    axes.set_xlabel("MAE (hollow: as printed; LD's 18.25 lies outside)", fontsize=8)
+            others[name] = (mae.mean, soi.mean)
+    picture = printed_tradeoff(scores, looks, chance=side_order_chance(NUM_CLASSES), others=others)
+    picture.axes[0].set_xlabel("MAE (hollow: as printed; LD's 18.25 lies outside)", fontsize=8)
     return picture
 
 

@@ -93,3 +93,16 @@ def test_in_print_the_names_of_equal_methods_never_touch(number):
     boxes = [text.get_window_extent() for text in texts]
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
     assert all(box.x1 <= figure.bbox.x1 and box.y0 >= 0 for box in boxes)
+
+
+def test_in_print_what_others_found_is_hollow_within_the_axes_and_the_name_is_not_over_it():
+    scores = {"elb": scores_of([4.0, 4.2], [0.9, 0.9])}
+    figure = printed_tradeoff(scores, styles({"elb": "elb"}), others={"elb": (4.13, 0.92)})
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    (hollow,) = [line for line in axes.lines if line.get_fillstyle() == "none"]
+    assert hollow.get_xydata().tolist() == [[4.13, 92.0]]
+    (place,) = axes.transData.transform(hollow.get_xydata())
+    assert axes.bbox.contains(*place)
+    (name,) = axes.texts
+    assert not name.get_window_extent().contains(*place)

@@ -183,8 +183,22 @@ def column_of_names(points: Mapping[str, tuple[float, float]], limits: tuple[flo
     return {row: float(height) for row, height in zip(rows, heights, strict=True)}
 
 
-def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Printed:
-    """For print."""
+def printed_tradeoff(
+    scores: Mapping[str, Scores],
+    looks: Looks,
+    *,
+    chance: float | None = None,
+    others: Mapping[str, tuple[float, float]] | None = None,
+) -> Printed:
+    """For print.
+
+    Args:
+        scores: Of each row.
+        looks: Of each row.
+        chance: The order that chance has.
+        others: Error and order that others found for rows of the same name, drawn hollow.
+    """
+    others = {} if others is None else others
     figure, (axes,) = printed(height=3.4 + 0.1 * max(0, len(scores) - 6))
     front = _front(scores)
     if len(front):
@@ -205,6 +219,8 @@ def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: floa
             linestyle="none",
             label=row,
         )
+    for row, (mae, soi) in others.items():
+        axes.plot(mae, 100 * soi, color=looks[row].colour, marker="o", markersize=6, fillstyle="none", linestyle="none")
     axes.set_xlabel("MAE", fontsize=8)
     axes.set_ylabel("SOI (%)", fontsize=8)
     if chance is not None:
@@ -216,7 +232,8 @@ def printed_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: floa
     places = np.array([each.mean for each in scores.values()]) * [1, 100]
     colours = [looks[row].colour for row in scores]
     try:
-        lines = _lines(scores, chance, axes.get_xlim())
+        hollow = np.array(list(others.values())).reshape(-1, 2) * [1, 100]
+        lines = np.concatenate([_lines(scores, chance, axes.get_xlim()), hollow])
         name_points(figure, axes, places, list(scores), colours, drawn=lines, tries=_TRIES)
     except NoRoomError:
         # They lie too close for names between them: all stand beside the picture, the word "chance" among them.
