@@ -123,6 +123,11 @@ def test_the_best_of_several_is_named_with_those_it_beats(found):
     assert found(rows)[2] == "The lowest MAE is that of MV (4.08 ± 0.44); CE is significantly worse, ELB not."
 
 
+def test_more_methods_than_a_reader_can_follow_are_counted(found):
+    beside = {f"mv-{number}": [(4.3, 0.9), (4.4, 0.9), (4.2, 0.9), (4.3, 0.9), (4.4, 0.9)] for number in range(6)}
+    assert found(CLEAR | beside)[2].endswith("; CE is significantly worse, 6 others not.")
+
+
 def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_it(found):
     mv = [(4.4, 0.9), (4.4, 0.9), (4.2, 0.9), (4.3, 0.9), (4.3, 0.9)]
     rows = CLEAR | {"mv": mv, "po": [(1.3, 0.9), (1.4, 0.9), (1.3, 0.9), (1.4, 0.9), (1.2, 0.9)]}

@@ -1,6 +1,6 @@
 """What was found, in plain words made from the numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
 FEW_RUNS = 5
 """Fewer runs than this hardly ever show that a difference is real."""
 
+MOST_NAMED = 5
+"""Methods that a sentence names one by one; more are counted, and the table has them."""
 _ABBREVIATION = 4
 """Names of methods up to so many letters are abbreviations, and are written in capitals."""
 
@@ -207,7 +209,12 @@ def _best_sentence(mae: Frame) -> str:
         return f"{start}; no other method is significantly worse."
     if not level:
         return f"{start}; all others are significantly worse."
-    return f"{start}; {_listed(worse)} {'is' if len(worse) == 1 else 'are'} significantly worse, {_listed(level)} not."
+    verb = "is" if len(worse) == 1 else "are"
+    return f"{start}; {_named_if_few(worse)} {verb} significantly worse, {_named_if_few(level)} not."
+
+
+def _named_if_few(names: Sequence[str]) -> str:
+    return _listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
 
 
 def _against_sentence(mae: Frame, against: str) -> str:
