@@ -1,6 +1,6 @@
 """What was found, in plain words made from the numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -213,7 +213,7 @@ def _best_sentence(mae: Frame) -> str:
     return f"{start}; {_named_if_few(worse)} {verb} significantly worse, {_named_if_few(level)} not."
 
 
-def _named_if_few(names: Sequence[str]) -> str:
+def _named_if_few(names: list[str]) -> str:
     return _listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
 
 
