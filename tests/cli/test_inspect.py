@@ -1,4 +1,6 @@
+import html
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,3 +97,16 @@ def test_help_has_an_example(run):
     status, output, _ = run("--help")
     assert status == 0
     assert "Example: onepeak inspect out/biopsies-demo --open" in output
+
+
+def test_a_run_of_a_method_that_is_not_known_here_is_shown_as_it_lies_on_disk(tiny, tmp_path):
+    shutil.copytree(tiny, tmp_path / "own")
+    run = tmp_path / "own" / "runs" / "elb" / "split0-fold0"
+    for name in ("onepeak.json", "result.json"):
+        path = run / name
+        path.write_text(path.read_text().replace('"method": "elb"', '"method": "mine"'))
+    with served(run) as (address, _):
+        first = html.unescape(httpx.get(address).text)
+        assert "Shown is what lies on disk" in first
+        assert "was trained with 'mine', a method of your own that is not known here" in first
+        assert httpx.get(f"{address}v1/inspect/samples", timeout=60).json()["total"] == 25

@@ -56,3 +56,10 @@ def test_what_chose_the_epoch_is_read_with_the_best_lowest(tmp_path):
     assert values_to_lower(tmp_path, "mae") == [2.0, 1.0]
     assert values_to_lower(tmp_path, "qwk") == [math.inf, -0.5]
     assert values_to_lower(tmp_path, "last") == []
+
+
+def test_a_first_value_that_is_not_defined_is_no_gain():
+    values = [math.inf, -0.1, -0.2, -0.3, -0.4, -0.5, -0.6]
+    assert ran_out(values)
+    assert not ran_out([math.inf, -0.1, -0.58, -0.59, -0.6, -0.6, -0.6])
+    assert not ran_out([math.inf, math.inf])

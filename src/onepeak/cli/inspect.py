@@ -78,7 +78,7 @@ def _inspect_runs(
     device: str,
     unused: dict[str, str | None],
 ) -> "FastAPI":
-    from onepeak.errors import InputError
+    from onepeak.errors import InputError, UnknownNameError
     from onepeak.serving.http import create_app
     from onepeak.serving.inspector import inspector_router, open_inspection
     from onepeak.training.file_names import DESCRIPTION
@@ -96,7 +96,7 @@ def _inspect_runs(
 
     try:
         loaded = load(place, device=device)
-    except BackboneError as error:
+    except (BackboneError, UnknownNameError) as error:
         if model is not None:
             raise
         inspection.notes += (

@@ -18,7 +18,7 @@ class ClassDistance(SoftmaxMethod):
     The label's own probability is in it only through the others'. Class distance weighted cross-entropy and the
     ordinal log loss are this same formula at different powers. The sum over classes is divided by nothing, so at a
     high power many classes give very large losses: lower the power or the learning rate. At the power 5 and 70 classes
-    gradients are beyond what float16 holds (65,504), and a scaler of gradients leaves out its first 22 steps until they
+    gradients are beyond what float16 holds (65,504), and a scaler of gradients leaves out some twenty steps until they
     fit; bfloat16 holds them. Prediction: the mode. Not one-peaked by construction.
 
     Args:

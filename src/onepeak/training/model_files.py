@@ -93,10 +93,8 @@ def load_description(folder: Path) -> ModelDescription:
     )
 
 
-def load_network(folder: Path, description: ModelDescription) -> Network:
-    """Builds the network and loads its weights, on the CPU, in evaluation mode."""
-    check_trusted(description.network.backbone)
-    safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
+def check_method(folder: Path, description: ModelDescription) -> None:
+    """Refuses a model whose method is not known here."""
     if not is_known(description.method):
         raise UnknownNameError(
             f"{folder} was trained with {description.method!r}, a method of your own that is not known here: run the "
@@ -104,6 +102,13 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
             "before the model is loaded.",
             page="extend",
         )
+
+
+def load_network(folder: Path, description: ModelDescription) -> Network:
+    """Builds the network and loads its weights, on the CPU, in evaluation mode."""
+    check_trusted(description.network.backbone)
+    safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
+    check_method(folder, description)
     made = method(
         description.method,
         num_classes=len(description.classes),

@@ -29,7 +29,8 @@ def ran_out(values: Sequence[float]) -> bool:
     """
     best = min(range(len(values)), key=lambda epoch: values[epoch])
     early = min(values[: (len(values) + 1) // 2])
-    late = best >= 0.75 * (len(values) - 1) and early - values[best] > SHARE * (values[0] - values[best])
+    first = next((value for value in values if math.isfinite(value)), values[0])
+    late = best >= 0.75 * (len(values) - 1) and early - values[best] > SHARE * (first - values[best])
     return bool(late)
 
 

@@ -121,6 +121,14 @@ def test_code_that_is_not_trusted_or_not_there_is_not_run_and_that_is_told(run_o
     assert "must name a class or function of" in EvidenceMaps().missing(run)
 
 
+def test_a_method_that_is_not_known_here_is_told(run_of, monkeypatch):
+    monkeypatch.setenv("ONEPEAK_TRUST", __name__)
+    run = run_of("Maps")
+    path = run.folder / "onepeak.json"
+    path.write_text(path.read_text().replace('"method": "ce"', '"method": "mine"'))
+    assert "was trained with 'mine', a method of your own that is not known here" in EvidenceMaps().missing(run)
+
+
 def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared):
     maps = EvidenceMaps()
     assert [maps.missing(run) for run in find_runs(compared).runs] == [""] * 4

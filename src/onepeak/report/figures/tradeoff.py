@@ -25,6 +25,8 @@ _LETTERS = 12
 """Pixels of a letter's height."""
 _TRIES = 10
 """How often names look for places between the points, before they stand beside the picture."""
+_MOST_BETWEEN = 20
+"""More names hardly ever find room between the points, and look for it for seconds."""
 _LEVEL = "\n"
 """Stands for the level of chance among rows; none is called so."""
 _FEWEST_LINES = 20
@@ -232,6 +234,8 @@ def printed_tradeoff(
     places = np.array([each.mean for each in scores.values()]) * [1, 100]
     colours = [looks[row].colour for row in scores]
     try:
+        if len(scores) > _MOST_BETWEEN:
+            raise NoRoomError
         hollow = np.array(list(others.values())).reshape(-1, 2) * [1, 100]
         lines = np.concatenate([_lines(scores, chance, axes.get_xlim()), hollow])
         name_points(figure, axes, places, list(scores), colours, drawn=lines, tries=_TRIES)

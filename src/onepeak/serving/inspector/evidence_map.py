@@ -14,7 +14,7 @@ from onepeak.errors import InputError
 from onepeak.networks.own_backbone import OwnBackbone, check_trusted, is_own
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.model import Model, load
-from onepeak.training.model_files import WEIGHTS, load_description
+from onepeak.training.model_files import WEIGHTS, check_method, load_description
 
 SIDE = 512
 """Pixels of the longer side of a map: as fine as it looks smooth, since the network's own maps are coarse."""
@@ -35,9 +35,11 @@ class EvidenceMaps:
         if not (run.folder / WEIGHTS).is_file():
             return "This run kept no model."
         try:
-            backbone = load_description(run.folder).network.backbone
+            description = load_description(run.folder)
+            check_method(run.folder, description)
         except InputError as error:
             return str(error)
+        backbone = description.network.backbone
         with self._lock:
             if backbone not in self._missing:
                 self._missing[backbone] = _missing_of(backbone)
