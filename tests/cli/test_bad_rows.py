@@ -70,7 +70,9 @@ def test_bad_rows_are_left_out_as_if_they_were_not_there(run, bad, clean, tmp_pa
     status, output, errors = run("evaluate", tmp_path / "out", bad, "--order", "0..3", "--skip-bad", "--json")
     assert status == 0, errors
     note, *_ = json.loads(output)["notes"]
-    assert note.startswith("left out 6 of 80 rows: other fields than the header has (rows 12, 22); no number in 'size'")
+    assert note.startswith(
+        "left out 6 of 80 rows: other fields than the header has (rows 12, 22); no usable number in 'size'"
+    )
     assert json.loads(output)["items"] == 74
     status, output, errors = run("splits", bad, "--label", "grade", "--order", "0..3", "--skip-bad", "--json")
     assert (status, json.loads(output)["items"]) == (0, 74), errors
@@ -81,9 +83,7 @@ def test_a_comparison_leaves_them_out_too_and_its_report_says_so(run, bad, tmp_p
     status, _, errors = run(*flags)
     assert status == 0, errors
     assert LEFT_OUT in errors
-    assert "74 items; 6 items left out, missing or not readable (--skip-bad)" in (
-        tmp_path / "out" / "report.html"
-    ).read_text(encoding="utf-8")
+    assert "74 items; 6 items left out by --skip-bad" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert run(*flags)[0] == 0  # the runs are found again
 
 

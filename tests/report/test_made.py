@@ -51,7 +51,7 @@ def test_the_commands_and_the_settings_are_told_where_they_are_written_down(fold
         ({"items": 1, "groups": 1, "group_column": None, "left_out": 0}, "1 item of 1 group"),
         (
             {"items": 1002, "groups": 82, "group_column": "patient", "left_out": 3},
-            "1,002 items of 82 groups (column patient); 3 items left out, missing or not readable (--skip-bad)",
+            "1,002 items of 82 groups (column patient); 3 items left out by --skip-bad",
         ),
     ],
 )

@@ -95,7 +95,7 @@ def test_a_cell_that_predict_cannot_read_is_told_or_left_out(tmp_path):
         open_for(model, tmp_path / "rows.csv")
     data = open_for(model, tmp_path / "rows.csv", skip_bad=True)
     assert data.items.values.tolist() == [[2, 1], [2, 3]]
-    assert "left out 2 of 4 rows: no number in 'visit' (rows 3, 5)" in data.notes
+    assert "left out 2 of 4 rows: no usable number in 'visit' (rows 3, 5)" in data.notes
 
 
 @pytest.mark.bad_input

@@ -71,7 +71,8 @@ def _told(faults: Sequence[Fault], also: Iterable[str], *, num_bad: int, num_row
     found = [". ".join(filter(None, (fault.sentence, fault.advice))) + "." for fault in faults]
     found += also
     of_all = f"{num_bad:,} of {counted(num_rows, 'row')}"
-    end = "Or leave the rows out with skip_bad=True." if num_bad and not skip_bad else ""
+    of_rows = all(fault.places for fault in faults)
+    end = "Or leave the rows out with skip_bad=True." if of_rows and not skip_bad else ""
     if 2 * num_bad > num_rows:
         end = f"With {of_all}, more than half, it is not enough to leave rows out." if skip_bad else ""
     if len(found) == 1:

@@ -176,7 +176,7 @@ def _cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
         places=places,
         sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: {cells}",
         advice=CORRECT,
-        reason=f"no number in {column.name!r}",
+        reason=f"no usable number in {column.name!r}",
     )
 
 

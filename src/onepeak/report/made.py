@@ -67,7 +67,7 @@ def _data(first: Mapping[str, Any], record: Mapping[str, Any]) -> str:
         column = data.get("group_column")
         told += f" of {counted(data['groups'], 'group')}" + (f" (column {column})" if column else "")
     if data.get("left_out"):
-        told += f"; {counted(data['left_out'], 'item')} left out, missing or not readable (--skip-bad)"
+        told += f"; {counted(data['left_out'], 'item')} left out by --skip-bad"
     return told
 
 
