@@ -86,15 +86,15 @@ def test_what_suits_depends_on_whether_there_are_rows_small_pictures_or_files(tm
 
 
 @pytest.mark.parametrize(
-    ("sizes", "crop"),
+    ("sizes", "crop", "short_side"),
     [
-        ([(64, 64), (64, 64)], None),
-        ([(64, 48), (64, 48)], None),
-        ([(64, 64), (48, 48)], 224),
-        ([(97, 97), (97, 97)], 224),
+        ([(64, 64), (64, 64)], None, 64),
+        ([(64, 48), (64, 48)], None, 48),
+        ([(64, 64), (48, 48)], 224, 256),
+        ([(97, 97), (97, 97)], 224, 256),
     ],
 )
-def test_files_of_one_small_size_are_not_enlarged_nor_turned_upside_down(tmp_path, sizes, crop):
+def test_files_of_one_small_size_stay_as_they_are_and_later_ones_become_like_them(tmp_path, sizes, crop, short_side):
     paths = [f"{i}.png" for i in range(len(sizes))]
     for path, size in zip(paths, sizes, strict=True):
         Image.new("RGB", size).save(tmp_path / path)
@@ -107,7 +107,7 @@ def test_files_of_one_small_size_are_not_enlarged_nor_turned_upside_down(tmp_pat
     )
     recipe = preset("auto", files)
     assert recipe.augment.crop == crop
-    assert (recipe.resize.short_side is None) == (crop is None)
+    assert recipe.resize == Resize(short_side=short_side)
     assert not recipe.augment.vertical_flip
 
 

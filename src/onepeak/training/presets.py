@@ -99,8 +99,9 @@ def preset(name: str, manifest: Manifest) -> Recipe:
             return TABLE
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
             return _for_few(SMALL_PICTURES, len(manifest))
-        case ImageFiles() as files if _one_small_size(files):
-            return _for_few(SMALL_FILES, len(manifest))
+        case ImageFiles() as files if (side := _one_small_side(files)) is not None:
+            # Nothing is resized by that, but a picture of another size that the model is asked about later is.
+            return _for_few(replace(SMALL_FILES, resize=Resize(short_side=side)), len(manifest))
         case _:
             return _for_few(PICTURES, len(manifest))
 
@@ -117,8 +118,8 @@ def _for_few(recipe: Recipe, num_items: int) -> Recipe:
     return replace(recipe, batch_size=batch_size, epochs=max(recipe.epochs, epochs))
 
 
-def _one_small_size(files: ImageFiles) -> bool:
-    """Whether all pictures that can be read are small and alike in size; the first that is not ends the search."""
+def _one_small_side(files: ImageFiles) -> int | None:
+    """The short side, if all pictures that can be read are small and alike in size; the first that is not ends it."""
     found: tuple[int, int] | None = None
     for path in files.paths:
         try:
@@ -126,6 +127,6 @@ def _one_small_size(files: ImageFiles) -> bool:
         except (OSError, UnreadablePictureError):  # told of when all are decoded
             continue
         if max(size) > LARGEST_SMALL or size != (found or size):
-            return False
+            return None
         found = size
-    return found is not None
+    return None if found is None else min(found)
