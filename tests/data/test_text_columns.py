@@ -74,3 +74,9 @@ def test_many_decimal_commas_are_a_fault_of_the_column():
     fault = fault_of("1,5", "2", "3,25")
     assert fault.places == ()
     assert fault.sentence == "The column 'x' has numbers with a decimal comma, such as 1,5"
+
+
+def test_a_slip_among_decimal_commas_does_not_hide_them():
+    fault = fault_of("<0,5", *(f"{number},5" for number in range(30)), "n.d.", "7")
+    assert fault.places == ()
+    assert fault.sentence.endswith("such as 0,5")

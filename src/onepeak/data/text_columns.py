@@ -64,12 +64,13 @@ def _typed(column: Column) -> tuple[Column, Fault | None]:
         if text is not None and math.isnan(number)
     }
     few = len(wrong) < 0.1 * len(present)
-    commas = all(DECIMAL_COMMA.fullmatch(text) for text in wrong.values())
+    with_comma = [text for text in wrong.values() if DECIMAL_COMMA.fullmatch(text)]
+    commas = len(with_comma) > 0.9 * len(wrong)
     if not wrong or not (commas or (few and numbers.nunique() > _MANY)):
         return (values if wrong else numbers), None
     shown = listed((f"{text!r} (row {column.index[place]})" for place, text in wrong.items()), limit=FEW)
     if commas and not few:  # how the file is written, and no slip: to leave these rows out would leave round numbers
-        sentence = f"The column {column.name!r} has numbers with a decimal comma, such as {next(iter(wrong.values()))}"
+        sentence = f"The column {column.name!r} has numbers with a decimal comma, such as {with_comma[0]}"
         return numbers, Fault(places=(), sentence=sentence, advice="Write them with a point")
     return numbers, Fault(
         places=tuple(wrong),
