@@ -162,6 +162,37 @@ def test_the_best_of_several_is_so_on_the_runs_that_all_have(found):
     )
 
 
+def test_all_that_share_the_lowest_error_are_named_and_the_others_are_the_rest(found):
+    rows = CLEAR | {"mv": CLEAR["elb"], "ren": [(mae + 0.01, soi) for mae, soi in reversed(CLEAR["elb"])]}
+    assert found(rows)[2] == ("MV and ELB share the lowest MAE (4.30); CE is significantly worse than MV, REN not.")
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            {"mv": 1, "ce": 3},
+            "MV and ELB share the lowest MAE (1.00); one run a method cannot tell the others from them.",
+        ),
+        ({"mv": 1, "ce": 1}, "CE, MV and ELB share the lowest MAE (1.00)."),
+        ({f"mv-{number}": 1 for number in range(5)}, "6 methods share the lowest MAE (1.00)."),
+    ],
+)
+def test_one_run_each_with_the_same_error_has_no_winner(found, rows, sentence):
+    assert found({row: [(mae, 0.9)] for row, mae in {"elb": 1, **rows}.items()})[2] == sentence
+
+
+def test_the_lowest_error_is_shared_on_the_runs_that_all_have_and_against_a_row(found):
+    rows = CLEAR | {"mv": CLEAR["elb"]}
+    shared = "MV and ELB share the lowest MAE"
+    assert found(rows, against="ce")[2] == (
+        f"{shared} (4.30). All tested together against CE (Holm), the MAE of MV and ELB is significantly lower."
+    )
+    assert found(rows | {"ce": [*CLEAR["ce"], (9.0, 0.9)]})[2] == (
+        f"On the 5 splits and folds that all methods have run, {shared}; all others are significantly worse than MV."
+    )
+
+
 def test_paradoxes_and_the_truth_are_told_where_they_are_known(found):
     sentences = found(CLEAR, paradoxical={"ce": 0.311, "elb": 0.0}, variation={"ce": 0.3, "elb": 0.125})
     assert sentences[2:] == (

@@ -199,18 +199,20 @@ def _error_sentence(planned: PlannedComparison) -> str:
 
 
 def _best_sentence(mae: Frame) -> str:
-    best = mae[mae["best"]].to_dict("records")[0]
-    others = mae[mae["method"] != best["method"]]
-    worse, level = _names(others[others["p_value"] < LEVEL]), _names(others[others["p_value"] >= LEVEL])
+    best, others = _names(mae[mae["best"]]), mae[~mae["best"]]
     start = _lowest(mae)
+    if not len(others):
+        return f"{start}."
+    worse, level = _names(others[others["p_value"] < LEVEL]), _names(others[others["p_value"] >= LEVEL])
+    than = f" than {best[0]}" if len(best) > 1 else ""  # the others are tested against the first alone
     if not worse and not level:
-        return f"{start}; one run a method cannot tell the others from it."
+        return f"{start}; one run a method cannot tell the others from {'it' if len(best) == 1 else 'them'}."
     if not worse:
-        return f"{start}; no other method is significantly worse."
+        return f"{start}; no other method is significantly worse{than}."
     if not level:
-        return f"{start}; all others are significantly worse."
+        return f"{start}; all others are significantly worse{than}."
     verb = "is" if len(worse) == 1 else "are"
-    return f"{start}; {_named_if_few(worse)} {verb} significantly worse, {_named_if_few(level)} not."
+    return f"{start}; {_named_if_few(worse)} {verb} significantly worse{than}, {_named_if_few(level)} not."
 
 
 def _named_if_few(names: list[str]) -> str:
@@ -235,11 +237,17 @@ def _against_sentence(mae: Frame, against: str) -> str:
 
 
 def _lowest(mae: Frame) -> str:
-    best = mae[mae["best"]].to_dict("records")[0]
+    """Whose error is the lowest: one row's, or that of all that share it to the last bit."""
+    best = mae[mae["best"]]
+    names, first = _names(best), best.to_dict("records")[0]
+    shared = f"{_listed(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'} share the lowest MAE"
     if (mae["n"] > mae["n_pairs"]).any():  # the means are of other runs
-        common = f"{best['n_pairs']} splits and folds" if best["n_pairs"] > 1 else "one split and fold"
-        return f"On the {common} that all methods have run the lowest MAE is that of {spoken(best['method'])}"
-    return f"The lowest MAE is that of {spoken(best['method'])} ({_mean(best)})"
+        common = f"{first['n_pairs']} splits and folds" if first["n_pairs"] > 1 else "one split and fold"
+        said = f" the lowest MAE is that of {names[0]}" if len(names) == 1 else f", {shared}"
+        return f"On the {common} that all methods have run{said}"
+    if len(names) == 1:
+        return f"The lowest MAE is that of {names[0]} ({_mean(first)})"
+    return f"{shared} ({_mean({**first, 'std': np.nan})})"  # the spread is each one's own
 
 
 def _names(rows: Frame) -> list[str]:
