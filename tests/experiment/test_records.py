@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import time
 
 import numpy as np
@@ -148,7 +149,8 @@ def test_what_is_no_folder_of_runs_is_refused(tmp_path):
 def test_a_folder_without_a_finished_run_says_why(tmp_path):
     run = tmp_path / "runs/ce/split0-fold0"
     run.mkdir(parents=True)
-    with pytest.raises(InputError, match="must hold at least one finished run, got none: none is done"):
+    message = f"must hold at least one finished run, got none: none is done. Go on with onepeak compare {tmp_path}."
+    with pytest.raises(InputError, match=re.escape(message)):
         read_results(tmp_path)
     (run / "error.json").write_text(json.dumps({"message": "out of memory"}))
     with pytest.raises(InputError, match="got none: 1 run failed, the first with: out of memory"):

@@ -129,7 +129,9 @@ def _finished(folder: Path) -> list[Path]:
     if results:
         return results
     failed = failed_runs(folder)
-    reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}" if failed else "none is done."
+    reason = f"none is done. Go on with onepeak compare {folder}."
+    if failed:
+        reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}"
     raise InputError(f"`{folder}` must hold at least one finished run, got none: {reason}")
 
 

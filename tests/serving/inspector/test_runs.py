@@ -53,6 +53,9 @@ def test_what_is_no_folder_of_runs_is_told_with_the_fix(tmp_path):
     (tmp_path / "onepeak.json").write_text("{}")
     with pytest.raises(InputError, match="add --data to show what this model says of data"):
         find_runs(tmp_path)
+    (tmp_path / "runs").mkdir()
+    with pytest.raises(InputError, match=rf"got none: none is done\. Go on with onepeak compare {tmp_path}\."):
+        find_runs(tmp_path)
     write_failure(tmp_path, label="mv", message="Too hot.")
     with pytest.raises(InputError, match=r"at least one finished run, got none: 1 failed, the first: mv, .*Too hot"):
         find_runs(tmp_path)

@@ -66,7 +66,9 @@ def find_runs(folder: Path) -> Found:
     results = sorted((folder / RUNS).glob(f"*/*/{RESULT}")) if many else [folder / RESULT]
     failed = tuple(_failure(path) for path in sorted((folder / RUNS).glob(f"*/*/{ERROR}")) if _has_failed(path))
     if not results:
-        why = f"{len(failed)} failed, the first: {failed[0]}" if failed else "none is done."
+        why = f"none is done. Go on with onepeak compare {folder}."
+        if failed:
+            why = f"{len(failed)} failed, the first: {failed[0]}"
         raise InputError(f"`{folder}` must hold at least one finished run, got none: {why}")
     config = read_config(folder if many else _comparison(folder))
     order = {_label(entry): place for place, entry in enumerate((config or {}).get("methods", ()))}
