@@ -9,9 +9,9 @@ COLUMN = Fault(places=(), sentence="C must be no date", advice="Leave it out")
 ROWS = range(2, 12)
 
 
-def refused(*faults, rows=ROWS, skip_bad=False, also=()):
+def refused(*faults, rows=ROWS, skip_bad=False, lost=None, also=()):
     with pytest.raises(InputError) as caught:
-        rows_without(faults, rows=rows, skip_bad=skip_bad, also=also)
+        rows_without(faults, rows=rows, skip_bad=skip_bad, lost=lost, also=also)
     return str(caught.value)
 
 
@@ -64,4 +64,14 @@ def test_more_than_half_of_the_rows_are_not_left_out():
     assert refused(most, rows=range(4)) == "A must be a number."  # no flag that would not help
     assert refused(most, rows=range(4), skip_bad=True) == (
         "A must be a number. With 3 of 4 rows, more than half, it is not enough to leave rows out."
+    )
+
+
+@pytest.mark.bad_input
+def test_rows_that_are_all_of_a_class_are_not_left_out():
+    lost = {"mid": "middle", "high": "high"}
+    assert refused(NO_LABEL, lost=lost) == "B must have a label."
+    assert refused(NO_LABEL, lost=lost, skip_bad=True) == (
+        "B must have a label. Without these rows no item is left of the classes 'mid' (written 'middle'), 'high': "
+        "correct or delete them."
     )

@@ -50,7 +50,7 @@ def test_a_column_path_makes_a_list_of_pictures(plant):
 
 
 def test_labels_and_groups_of_missing_pictures_are_left_out_with_them(plant):
-    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 2, 1], "group": ["p", None, "q"]})
+    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], "group": ["p", None, "q"]})
     data = from_frame(frame, root=plant("a.jpg", "c.jpg"), skip_bad=True)
     assert data.items.paths == ("a.jpg", "c.jpg")
     assert data.labels.tolist() == [0, 1]
@@ -77,6 +77,30 @@ def test_rows_left_out_of_a_table_take_labels_and_groups_along():
         "left out 4 of 8 rows: infinite or too large in 'x' (row 3); no label (row 4); "
         "a label that the order lacks, 'c' (row 5); no group in 'group' (row 6)"
     )
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("x", "label", "order", "lost"),
+    [
+        ([1, 2, 3, 4, 5], ["low", "middle", "high", "middle", "low"], "low,mid,high", r"'mid' \(written 'middle'\)"),
+        ([1, np.inf, 3, np.inf, 5], ["low", "mid", "high", "mid", "low"], "low,mid,high", "'mid'"),
+        ([1, np.inf, 3, np.inf, 5], [0, 1, 2, 1, 0], None, "'1'"),
+    ],
+)
+def test_the_last_items_of_a_class_are_not_left_out(x, label, order, lost):
+    frame = pd.DataFrame({"x": x, "label": label})
+    with pytest.raises(InputError, match=rf"no item is left of the class {lost}: correct or delete them\.$"):
+        from_frame(frame, order=order, skip_bad=True)
+    with pytest.raises(InputError) as caught:
+        from_frame(frame, order=order)
+    assert "skip_bad" not in str(caught.value)  # which would not help
+
+
+def test_a_stray_label_is_left_out_though_a_class_of_the_order_has_no_item():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "label": ["low", "9", "high"]})
+    data = from_frame(frame, order="low,mid,high", skip_bad=True)
+    assert (data.labels.tolist(), data.num_left_out) == ([0, 2], 1)
 
 
 @pytest.mark.bad_input

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.data.order import label_faults, order_labels
+from onepeak.data.order import label_faults, lost_classes, order_labels
 from onepeak.errors import InputError
 
 
@@ -159,3 +159,23 @@ def test_a_class_called_like_nothing_is_no_missing_label():
 def test_where_all_labels_are_missing_no_row_is_named():
     (fault,) = label_faults(["", None], order="a,b", rows=[2, 3])
     assert (fault.places, fault.sentence) == ((0, 1), "There are no labels: every one is missing")
+
+
+@pytest.mark.parametrize(
+    ("found", "left_out", "order", "lost"),
+    [
+        (["a", "b", "b"], [1], "a,b", {}),  # one of b is left
+        (["a", "b", "b"], [1, 2], "a,b", {"b": "b"}),
+        (["a", "b", None], [2], "a,b,c", {}),  # c had none before
+        (["a", "B", "B"], [1, 2], "a,b", {"b": "B"}),
+        (["a", "B", "b"], [1], "a,b", {}),
+        (["a", "x", "9"], [1, 2], "a,bitter", {}),  # neither looks like it
+        ([1, 2, 70], [2], "0..69", {}),  # and no integer is misspelt
+        (["01", "2", "2"], [0], "1,2", {"1": "01"}),
+        ([4, 4, 7], [0, 2], None, {"7": "7"}),
+        (["low", "NA"], [1], None, {}),  # a missing label is no class
+        (["low", "NA"], [1], "low,NA", {"NA": "NA"}),
+    ],
+)
+def test_a_class_is_lost_with_its_last_item(found, left_out, order, lost):
+    assert lost_classes(found, left_out=left_out, order=order) == lost

@@ -88,14 +88,16 @@ def test_what_the_model_does_not_read_cannot_stop_it(tmp_path):
 @pytest.mark.bad_input
 def test_a_cell_that_predict_cannot_read_is_told_or_left_out(tmp_path):
     model = rows_model("ce", encoder=VISITS)
-    (tmp_path / "rows.csv").write_text("site,visit,label\nx,1,grade 0\nx,inf,grade 1\nx,3,grade 2\nx,two,grade 1\n")
+    (tmp_path / "rows.csv").write_text(
+        "site,visit,label\nx,1,grade 0\nx,inf,grade 1\nx,3,grade 2\nx,two,grade 2\nx,6,grade 1\n"
+    )
     with pytest.raises(
         InputError, match=r"'visit' must be finite .* 2 rows have none: 'inf' \(row 3\), 'two' \(row 5\)"
     ):
         open_for(model, tmp_path / "rows.csv")
     data = open_for(model, tmp_path / "rows.csv", skip_bad=True)
-    assert data.items.values.tolist() == [[2, 1], [2, 3]]
-    assert "left out 2 of 4 rows: no usable number in 'visit' (rows 3, 5)" in data.notes
+    assert data.items.values.tolist() == [[2, 1], [2, 3], [2, 6]]
+    assert "left out 2 of 5 rows: no usable number in 'visit' (rows 3, 5)" in data.notes
 
 
 @pytest.mark.bad_input

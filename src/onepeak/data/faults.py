@@ -1,6 +1,6 @@
 """What is wrong with rows of a table: told all at once, or left out with one line."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onepeak.data.listing import counted, listed
@@ -28,7 +28,12 @@ class Fault:
 
 
 def rows_without(
-    faults: Sequence[Fault], *, rows: Sequence[Hashable], skip_bad: bool, also: Iterable[str] = ()
+    faults: Sequence[Fault],
+    *,
+    rows: Sequence[Hashable],
+    skip_bad: bool,
+    lost: Mapping[str, str] | None = None,
+    also: Iterable[str] = (),
 ) -> tuple[list[int], tuple[str, ...]]:
     """The positions of the rows without a fault, and a note on the others.
 
@@ -36,10 +41,11 @@ def rows_without(
         faults: What is wrong.
         rows: The name of each row of the table.
         skip_bad: Whether rows with a fault may be left out, as long as they are not more than half.
+        lost: Classes that would have no item without these rows, and how each is written there; none may be lost.
         also: What else is wrong with the data, to be told with the faults; asked for only if these are refused.
 
     Raises:
-        InputError: There are faults, and rows are not to be left out, or too many.
+        InputError: There are faults, and rows are not to be left out, or too many, or all of a class.
 
     Example:
         >>> fault = Fault(places=(1,), sentence="`size` must be a number, got 'big' (row 3)", reason="no `size`")
@@ -50,8 +56,8 @@ def rows_without(
         return list(range(len(rows))), ()
     bad = {place for fault in faults for place in fault.places}
     of_rows = all(fault.places for fault in faults)
-    if not (skip_bad and of_rows and 2 * len(bad) <= len(rows)):
-        raise InputError(_told(faults, also, num_bad=len(bad), num_rows=len(rows), skip_bad=skip_bad))
+    if not (skip_bad and of_rows and not lost and 2 * len(bad) <= len(rows)):
+        raise InputError(_told(faults, also, num_bad=len(bad), num_rows=len(rows), skip_bad=skip_bad, lost=lost or {}))
     reasons = "; ".join(f"{fault.reason} ({shown_rows([rows[i] for i in fault.places])})" for fault in faults)
     note = f"left out {len(bad):,} of {counted(len(rows), 'row')}: {reasons}"
     return [place for place in range(len(rows)) if place not in bad], (note,)
@@ -67,7 +73,15 @@ def shown_rows(names: Sequence[Hashable]) -> str:
     return f"row{'' if len(names) == 1 else 's'} {listed(names, limit=FEW)}"
 
 
-def _told(faults: Sequence[Fault], also: Iterable[str], *, num_bad: int, num_rows: int, skip_bad: bool) -> str:
+def _told(
+    faults: Sequence[Fault],
+    also: Iterable[str],
+    *,
+    num_bad: int,
+    num_rows: int,
+    skip_bad: bool,
+    lost: Mapping[str, str],
+) -> str:
     found = [". ".join(filter(None, (fault.sentence, fault.advice))) + "." for fault in faults]
     found += also
     of_all = f"{num_bad:,} of {counted(num_rows, 'row')}"
@@ -75,7 +89,14 @@ def _told(faults: Sequence[Fault], also: Iterable[str], *, num_bad: int, num_row
     end = "Or leave the rows out with skip_bad=True." if of_rows and not skip_bad else ""
     if 2 * num_bad > num_rows:
         end = f"With {of_all}, more than half, it is not enough to leave rows out." if skip_bad else ""
+    elif lost:  # and so no flag is advised that would not help
+        end = f"Without these rows no item is left of {_shown(lost)}: correct or delete them." if skip_bad else ""
     if len(found) == 1:
         return f"{found[0]} {end}".rstrip()
     what = of_all if num_bad else "The columns"
     return "\n  ".join([f"{what} cannot be used as they are:", *found]) + f"\n{end}".rstrip()
+
+
+def _shown(lost: Mapping[str, str]) -> str:
+    names = (repr(name) + (f" (written {text!r})" if text != name else "") for name, text in lost.items())
+    return f"the class{'' if len(lost) == 1 else 'es'} {listed(names, limit=FEW)}"

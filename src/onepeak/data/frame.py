@@ -15,7 +15,7 @@ from onepeak.data.frame_types import Column, Frame
 from onepeak.data.known_cells import known_cells
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, Items, Manifest
-from onepeak.data.order import label_faults, order_labels
+from onepeak.data.order import label_faults, lost_classes, order_labels
 from onepeak.data.picture_list import check_pictures, unnamed_pictures
 from onepeak.errors import InputError
 
@@ -52,8 +52,8 @@ def from_frame(
         path: The column of pictures' paths; `path` if there is one.
         root: For pictures: the folder the paths start from, the current one by default.
         skip_bad: Whether to leave out, with a note, rows with a cell that cannot be used (no label, one that the order
-            lacks, no group, an infinite number), as long as they are not more than half, and pictures that do not
-            exist.
+            lacks, no group, an infinite number), as long as they are not more than half, nor all of a class, and
+            pictures that do not exist.
         like: For features: rows whose columns and codes to take, such as those of a training table. No other column
             is read, and a name that has no code there is missing.
         faults: What is known already to be wrong with some rows, such as from their file.
@@ -89,10 +89,13 @@ def from_frame(
     folder = Path("." if root is None else root).expanduser()
     columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder)
     num_rows = len(frame)
+    faults = _faults(frame, features[numbers], columns, faults)
+    bad = {place for fault in faults for place in fault.places}
     rows, left_out = rows_without(
-        _faults(frame, features[numbers], columns, faults),
+        faults,
         rows=list(frame.index),
         skip_bad=skip_bad,
+        lost=lost_classes(_plain(frame[label]), left_out=bad, order=order),
         also=_also_wrong(frame, columns),
     )
     frame = frame.iloc[rows]

@@ -5,7 +5,7 @@ import math
 import numbers
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -80,8 +80,7 @@ def order_labels(
     else:
         if unnamed := _unnamed(texts, classes, _given(argument, source)):
             raise InputError(f"{unnamed.sentence}.")
-        present_keys = set(keys.values())
-        empty = [name for name in classes if _key(name) not in present_keys]
+        empty = _without_item(classes, counts)
         notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
     position = {_key(name): index for index, name in enumerate(classes)}
     labels = np.array([position[keys[text]] for text in texts if text is not None], dtype=np.int64)
@@ -113,6 +112,35 @@ def label_faults(
     missing = _missing(texts, classes, rows)
     unnamed = None if classes is None else _unnamed(texts, classes, given, rows=rows)
     return [fault for fault in (missing, unnamed) if fault is not None]
+
+
+def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: Order | None = None) -> dict[str, str]:
+    """Classes that would have no item once rows are left out, though they have some, as they are written there.
+
+    A label that the order lacks stands for a class without an item that looks like it. Any other belongs to no class.
+
+    Args:
+        found: One label an item.
+        left_out: Positions of the rows.
+        order: See `order_labels`.
+
+    Example:
+        >>> lost_classes(["low", "middle", "high", "high", "9"], left_out=[1, 2, 4], order="low,mid,high")
+        {'mid': 'middle'}
+        >>> lost_classes([0, 0, 1], left_out=[0, 2])
+        {'1': '1'}
+    """
+    classes = () if order is None else declared_order(order)
+    names = {_key(name): name for name in classes}
+    texts = {place: text for place, text in enumerate(map(_text, found)) if text and not _is_missing(text, names)}
+    spare = _without_item(classes, texts.values())
+    kept = {_key(text) for place, text in texts.items() if place not in left_out}
+    lost: dict[str, str] = {}
+    for text in (text for place, text in texts.items() if place in left_out):
+        name = text if order is None else names.get(_key(text)) or _meant(text, spare)
+        if name is not None and _key(name) not in kept:
+            lost.setdefault(name, text)
+    return lost
 
 
 def shown_order(classes: Sequence[str]) -> str:
@@ -230,12 +258,13 @@ def _unnamed(
             at.setdefault(text, []).append(place)
     if not at:
         return None
-    used = {_key(text) for text in present.values()}
-    spare = [name for name in classes if _key(name) not in used]
+    spare = _without_item(classes, present.values())
     shown = []
     for text, places in sorted(at.items()):
         where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
-        shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{_misspelt(text, spare)})")
+        near = _meant(text, spare)
+        hint = "" if near is None else f"; is {near!r} meant for it?"
+        shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
     return Fault(
         places=tuple(place for places in at.values() for place in places),
         sentence=f"{given} must name every label of the data, it lacks {listed(shown, limit=FEW)}. It names "
@@ -244,13 +273,17 @@ def _unnamed(
     )
 
 
-def _misspelt(text: str, classes: Sequence[str]) -> str:
-    """A question, if among the classes without an item there is one that looks like this label."""
+def _without_item(classes: Sequence[str], texts: Iterable[str]) -> list[str]:
+    used = {_key(text) for text in texts}
+    return [name for name in classes if _key(name) not in used]
+
+
+def _meant(text: str, spare: Sequence[str]) -> str | None:
+    """The one among the classes without an item that looks like this label."""
     if isinstance(_key(text), int):
-        return ""  # 7 is no misspelling of 70
-    plain = {_plain(name): name for name in reversed(classes)}
-    near = plain.get(_plain(text)) or next(iter(difflib.get_close_matches(text, classes, n=1)), None)
-    return f"; is {near!r} meant for it?" if near else ""
+        return None  # 7 is no misspelling of 70
+    plain = {_plain(name): name for name in reversed(spare)}
+    return plain.get(_plain(text)) or next(iter(difflib.get_close_matches(text, spare, n=1)), None)
 
 
 def _plain(name: str) -> str:
