@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -194,7 +195,8 @@ def test_pictures_left_out_and_settings_of_the_network_are_told(run, damaged, tm
 
 def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path, here, no_pages):
     parts = ["train"] * 40 + ["valid"] * 20 + ["test"] * 18
-    (tmp_path / "parts.csv").write_text("\n".join(["item,part", *(f"{row},{part}" for row, part in enumerate(parts))]))
+    frame = pd.read_csv(table)[["grade"]].rename(columns={"grade": "label"}).head(78).assign(part=parts)
+    frame.to_csv(tmp_path / "parts.csv", index_label="item")
     status, _, errors = run(*flags_of(table, tmp_path / "out", "--methods", "ce", "--protocol", tmp_path / "parts.csv"))
     assert status == 0, errors
     assert "2 of 80 items are in no part, and not used: item 78, item 79" in errors

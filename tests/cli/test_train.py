@@ -454,7 +454,8 @@ def test_a_split_that_leaks_is_refused_and_where_allowed_recorded(run, pictures,
 
 def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
     parts = ["train"] * 40 + ["valid"] * 20 + ["test"] * 18
-    (tmp_path / "parts.csv").write_text("\n".join(["item,part", *(f"{row},{part}" for row, part in enumerate(parts))]))
+    frame = pd.read_csv(table)[["grade"]].rename(columns={"grade": "label"}).head(78).assign(part=parts)
+    frame.to_csv(tmp_path / "parts.csv", index_label="item")
     flags = [
         flag for flag in flags_of(table, tmp_path / "run", "--protocol", tmp_path / "parts.csv") if flag != "--quiet"
     ]

@@ -58,8 +58,20 @@ def test_an_empty_cell_leaves_the_item_out(pictures, read):
 
 
 def test_so_does_a_row_that_is_not_there(pictures, read):
-    [split] = read(THREE, pictures([0, 1, 2, 0]))
-    assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
+    for text in (THREE, "item,label,part\n0,c0,train\n1,c1,valid\n2,c2,test\n"):
+        [split] = read(text, pictures([0, 1, 2, 0]))
+        assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("text", ["item,part\n0,{}\n1,{}\n2,{}\n", "item,label,part\n0,x,{}\n1,y,{}\n2,z,{}\n"])
+def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(pictures, rows, read, text):
+    text = text.format("train", "valid", "test")
+    with pytest.raises(InputError, match=r"must name every item, .* got 3 of 4\. Add .* 'mine', or `path`, or a row"):
+        read(text, pictures([0, 1, 2, 0]))
+    with pytest.raises(InputError, match=r"Add a column `label` with the classes of '\w+', or a row for every item"):
+        read(text, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
+    assert read(text, pictures([0, 1, 2]))[0].test.tolist() == [2]
 
 
 @pytest.mark.bad_input

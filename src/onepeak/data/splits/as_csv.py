@@ -56,8 +56,14 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
         twice = np.flatnonzero(np.bincount(items) > 1)
         first = item_name(manifest, int(twice[0]))
         raise InputError(f"{file} must have one row an item, got several for {len(twice)}, such as {first}.")
-    if "label" in table.header:
-        check_labels_agree(items, table.column("label"), manifest, file=file)
+    agreed = "label" in table.header and check_labels_agree(items, table.column("label"), manifest, file=file)
+    if not (agreed or len(items) == len(manifest) or _by_path(table, manifest)):
+        raise InputError(
+            f"{file} must name every item, as it goes by position and no label says that it was made for these data, "
+            f"got {len(items):,} of {len(manifest):,}. Add a column `label` with the classes of {manifest.name!r}"
+            f"{', or `path`' if isinstance(manifest.items, ImageFiles) else ''}, or a row for every item; an empty "
+            "cell leaves it out."
+        )
 
     runs = {name: (int(run[1]), int(run[2])) for name in table.header if (run := _RUN_COLUMN.fullmatch(name))}
     if not runs and "part" in table.header:
@@ -99,9 +105,13 @@ class _Table:
         return [row[at].strip() for row in self.rows]
 
 
-def _items(table: _Table, manifest: Manifest) -> Indices:
+def _by_path(table: _Table, manifest: Manifest) -> bool:
     # a path means the same picture on every machine, a position need not
-    if "path" in table.header and (isinstance(manifest.items, ImageFiles) or "item" not in table.header):
+    return "path" in table.header and (isinstance(manifest.items, ImageFiles) or "item" not in table.header)
+
+
+def _items(table: _Table, manifest: Manifest) -> Indices:
+    if _by_path(table, manifest):
         return match_paths(table.column("path"), manifest, file=table.file)
     if "item" not in table.header:
         raise InputError(f"{table.file} must have a column `path` or `item`, got {', '.join(table.header)}.")

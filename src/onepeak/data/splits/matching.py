@@ -46,10 +46,10 @@ def match_positions(positions: Sequence[int], manifest: Manifest, *, file: Path)
     return np.array(positions, dtype=np.int64)
 
 
-def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> None:
-    """Refuses a file whose labels are not those of the data set; labels under other names are not looked at."""
+def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> bool:
+    """Refuses a file whose labels are not those of the data set; False where they have other names, and say nothing."""
     if not set(labels) <= set(manifest.classes):
-        return
+        return False
     here = [manifest.classes[label] for label in manifest.labels[items]]
     wrong = [
         f"{item_name(manifest, int(item))} ({theirs} there, {ours} here)"
@@ -60,6 +60,7 @@ def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest
         raise InputError(
             f"{file} has other labels than {manifest.name!r} for {_items(wrong)}: it was made for other data."
         )
+    return True
 
 
 def item_name(manifest: Manifest, item: int) -> str:
