@@ -47,6 +47,33 @@ def test_a_list_gives_a_row_a_picture_in_its_order_and_missing_ones_their_error(
     assert [bool(row["error"]) for row in rows] == [False, True, False]
 
 
+def test_a_list_elsewhere_is_answered_with_its_root_and_names_the_flag_without_it(run, folder, tmp_path):
+    (tmp_path / "lists").mkdir()
+    given = tmp_path / "lists" / "list.csv"
+    given.write_text("path\nmore/3.png\n0.png\n")
+    result = run(picture_run().folder, given, "--root", folder, "--csv", ON_CPU)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    paths = [folder / "more" / "3.png", folder / "0.png"]
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [row["path"] for row in rows] == [str(path) for path in paths]
+    assert [int(row["label"]) for row in rows] == load(picture_run().folder).predict(paths).labels.tolist()
+    result = run(picture_run().folder, given, "--csv", ON_CPU)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("onepeak: 2 of 2 could not be answered")
+    assert result.stderr.endswith("is there: say with --root FOLDER which folder its paths start from.\n")
+
+
+@pytest.mark.bad_input
+def test_a_root_without_a_list_ends_with_one_sentence(run, folder, tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\ndark,1\n")
+    with pytest.raises(
+        InputError, match=f"`--root` is where the pictures of a list lie, got {folder}, which is no list"
+    ):
+        run(picture_run().folder, folder, "--root", tmp_path, ON_CPU)
+    with pytest.raises(InputError, match="`--root` has no use for a model of a table: leave it out"):
+        run(table_run().folder, tmp_path / "rows.csv", "--root", tmp_path, ON_CPU)
+
+
 def test_a_folder_gives_a_row_a_picture_in_order(run, folder):
     result = run(picture_run().folder, folder, "--csv", ON_CPU)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
@@ -97,6 +124,7 @@ def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
     result = run(picture_run().folder, tmp_path / "a.png", ON_CPU)
     assert result.exit_code == 1
     assert "a.png,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
+    assert "--root" not in result.stderr
 
 
 @pytest.mark.parametrize(("name", "is_json"), [("a.csv", False), ("a.jsonl", True), ("new/a.json", True), ("a", False)])

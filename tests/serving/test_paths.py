@@ -6,7 +6,7 @@ import pytest
 from onepeak.errors import InputError
 from onepeak.serving import picture_paths
 from onepeak.serving.kept import Kept
-from onepeak.serving.paths import Unnamed, pictures_and_columns
+from onepeak.serving.paths import Unnamed, none_there, pictures_and_columns
 
 
 def test_folders_give_their_pictures_in_order_and_files_stay_as_named(tmp_path):
@@ -34,6 +34,30 @@ def test_a_list_stands_for_its_pictures_from_its_own_folder(tmp_path):
     (tmp_path / "scans.csv").write_text(f"path,grade\nb\\1.png,0\n{tmp_path / 'b' / '1.png'},1\ngone.png,\n")
     first, missing = tmp_path / "b" / "1.png", tmp_path / "gone.png"
     assert picture_paths([tmp_path / "scans.csv", "c.png"]) == [first, first, missing, Path("c.png")]
+
+
+def test_the_pictures_of_lists_start_from_the_root_where_one_is_given(tmp_path):
+    for folder in ("lists", "scans/b"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "scans" / "b" / "1.png").write_bytes(b"")
+    (tmp_path / "lists" / "a.csv").write_text(f"path\nb\\1.png\n{tmp_path / '2.png'}\n")
+    (tmp_path / "lists" / "b.csv").write_text("path\ngone.png\n")
+    lists = [tmp_path / "lists" / "a.csv", tmp_path / "lists" / "b.csv"]
+    found, _ = pictures_and_columns(lists, root=tmp_path / "scans")
+    assert found == [tmp_path / "scans" / "b" / "1.png", tmp_path / "2.png", tmp_path / "scans" / "gone.png"]
+    assert not none_there(lists, found)
+    assert none_there(lists, pictures_and_columns(lists)[0])  # from the folder of the lists
+    assert not none_there([tmp_path / "gone.png"], [tmp_path / "gone.png"])  # of no list
+    assert not none_there(lists, [Unnamed(source="a.csv line 2", error="must have a `path`, got none")])
+
+
+@pytest.mark.bad_input
+def test_a_root_is_for_lists_alone(tmp_path):
+    (tmp_path / "a.csv").write_text("path\na.png\n")
+    for other in (tmp_path, tmp_path / "a.png"):
+        message = f"`--root` is where the pictures of a list lie, got {other}, which is no list: leave it out"
+        with pytest.raises(InputError, match=message):
+            pictures_and_columns([tmp_path / "a.csv", other], root=tmp_path)
 
 
 def test_the_column_of_a_list_is_the_first_that_is_there(tmp_path):

@@ -29,6 +29,7 @@ _MOST_ROWS = 200
 """A table on a terminal shows no more; it is made whole before it is printed."""
 _MOST_FAILED = 3
 """Samples without an answer whose reason is told at the end too."""
+_WHERE = "onepeak: no picture of the list is there: say with --root FOLDER which folder its paths start from."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +43,8 @@ class _Asked:
     notes: tuple[str, ...]
     kept: "Kept | None"
     """Columns of the input beside the answers."""
+    advice: str | None = None
+    """What to do if none has an answer."""
 
 
 def predict(
@@ -52,6 +55,7 @@ def predict(
             help="Pictures, folders of them, lists of them as CSV; or one CSV or parquet for a table model."
         ),
     ],
+    root: options.Root = None,
     path: options.Pictures = None,
     keep: Annotated[
         list[str], typer.Option("--keep", help="Columns of the table or list to copy: id or id,patient. Repeatable.")
@@ -92,7 +96,7 @@ def predict(
     loaded = load(model, device=device)
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
-    asked = _answers(loaded, inputs, path, keep, batch_size, reading)
+    asked = _answers(loaded, inputs, root, path, keep, batch_size, reading)
     print_notes(() if quiet else asked.notes)
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
@@ -123,6 +127,8 @@ def predict(
         if failed > len(first_failed):
             typer.echo(f"  ... and {failed - len(first_failed):,} more", err=True)
     if failed == asked.total:
+        if asked.advice:
+            typer.echo(asked.advice, err=True)
         raise typer.Exit(1)
     if out is not None and not quiet:
         typer.echo(f"answers: {out}", err=True)
@@ -135,12 +141,18 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
 
 
 def _answers(
-    model: "Model", inputs: list[Path], path: str | None, keep: list[str], batch_size: int | None, reading: "Reading"
+    model: "Model",
+    inputs: list[Path],
+    root: str | None,
+    path: str | None,
+    keep: list[str],
+    batch_size: int | None,
+    reading: "Reading",
 ) -> _Asked:
     from onepeak.data.depth import depth_notes
     from onepeak.data.frame import PATH
     from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
-    from onepeak.serving.paths import Unnamed, pictures_and_columns
+    from onepeak.serving.paths import Unnamed, none_there, pictures_and_columns
     from onepeak.serving.streaming import stream, stream_rows
     from onepeak.serving.table_rows import rows_of_file
     from onepeak.serving.writing import check_kept
@@ -149,15 +161,18 @@ def _answers(
     how = reading.notes(model.description.calibration)
     if model.description.table is None:
         known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
-        pictures, kept = pictures_and_columns(inputs, columns=known if path is None else (path,), keep=keep)
+        columns = known if path is None else (path,)
+        pictures, kept = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
         check_kept(kept, source_name="path", classes=model.classes)
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, pictures, batch_size=size, reading=reading)
         paths = [picture for picture in pictures if not isinstance(picture, Unnamed)]
         notes = (*depth_notes(paths, model.description.bits), *how)
-        return _Asked(rows=rows, total=len(pictures), source_name="path", notes=notes, kept=kept)
-    if path is not None:
-        raise InputError("`--path` has no use for a model of a table: leave it out.")
+        advice = _WHERE if none_there(inputs, pictures) else None
+        return _Asked(rows=rows, total=len(pictures), source_name="path", notes=notes, kept=kept, advice=advice)
+    for flag, given in (("--root", root), ("--path", path)):
+        if given is not None:
+            raise InputError(f"`{flag}` has no use for a model of a table: leave it out.")
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
     table = rows_of_file(inputs[0], model.description.table, keep=keep)

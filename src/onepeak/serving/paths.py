@@ -51,16 +51,21 @@ def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PAT
 
 
 def pictures_and_columns(
-    inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,), keep: Sequence[str] = ()
+    inputs: Iterable[str | Path],
+    *,
+    columns: Sequence[str] = (PATH,),
+    keep: Sequence[str] = (),
+    root: str | Path | None = None,
 ) -> tuple[list[Path | Unnamed], Kept | None]:
     """The pictures as `picture_paths` gives them, and columns of their lists to copy beside the answers.
 
     A row of a list without a picture, or with too few or too many fields, stops no other.
 
     Args:
-        inputs: As there; nothing but lists, if columns are to be kept.
+        inputs: As there; nothing but lists, if columns are to be kept or a root is given.
         columns: As there.
         keep: See `onepeak.serving.kept.kept_columns`; every list must have them.
+        root: The folder that the paths of the lists start from, in place of each list's own.
     """
     given = [Path(each).expanduser() for each in inputs]
     if not given:
@@ -70,8 +75,12 @@ def pictures_and_columns(
     names: Sequence[str] = keep
     cells: list[tuple[Cell, ...]] = []
     for path in given:
-        is_list = not path.is_dir() and path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)
-        if keep and not is_list:
+        if root is not None and not _is_list(path):
+            raise InputError(
+                f"`--root` is where the pictures of a list lie, got {path}, which is no list: leave it out, or give a "
+                "CSV that lists the pictures."
+            )
+        if keep and not _is_list(path):
             raise InputError(
                 f"`--keep` copies columns of a list or table, got {path}: give a CSV that lists the pictures."
             )
@@ -79,9 +88,9 @@ def pictures_and_columns(
             found = scan(path)
             others += len(found.others)
             paths += [path / name for name in found.pictures]
-        elif is_list:
+        elif _is_list(path):
             table = read_table(path, as_text=None, empty=True)
-            paths += _of_list(path, table, columns)
+            paths += _of_list(path, table, columns, path.parent if root is None else Path(root).expanduser())
             if keep:
                 kept = kept_columns(table.frame, names)
                 names = kept.names
@@ -94,7 +103,18 @@ def pictures_and_columns(
     return paths, Kept(names=tuple(names), rows=tuple(cells)) if keep else None
 
 
-def _of_list(path: Path, table: Table, columns: Sequence[str]) -> list[Path | Unnamed]:
+def none_there(inputs: Iterable[str | Path], pictures: Iterable[Path | Unnamed]) -> bool:
+    """Whether lists name pictures, and nothing that was named is on disk: paths may start from another folder."""
+    named = [picture for picture in pictures if isinstance(picture, Path)]
+    lists = any(_is_list(Path(each).expanduser()) for each in inputs)
+    return lists and bool(named) and not any(picture.exists() for picture in named)
+
+
+def _is_list(path: Path) -> bool:
+    return not path.is_dir() and path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)
+
+
+def _of_list(path: Path, table: Table, columns: Sequence[str], root: Path) -> list[Path | Unnamed]:
     frame = table.frame
     column = next((name for name in columns if name in frame.columns), None)
     if column is None:
@@ -108,7 +128,7 @@ def _of_list(path: Path, table: Table, columns: Sequence[str]) -> list[Path | Un
     for row, cell in zip(frame.index.tolist(), frame[column].tolist(), strict=True):
         name = cell.strip() if isinstance(cell, str) else ""
         if name:
-            pictures.append(path.parent / (on_disk(path.parent, name) or name))
+            pictures.append(root / (on_disk(root, name) or name))
         else:
             error = table.misfit(row) if row in table.misfits else f"must have a `{column}`, got none"
             pictures.append(Unnamed(source=f"{path} {line} {row}", error=error))
