@@ -6,6 +6,7 @@ from PIL import Image
 
 from onepeak.data.biopsies import biopsies
 from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.splits.digests import data_digest, item_digests
 from onepeak.report.source import Source, open_source
 from picture_files import write_pictures
 
@@ -113,6 +114,21 @@ def test_the_data_are_opened_as_the_settings_say(tmp_path):
     (tmp_path / "list.csv").write_text("path,label\nmild/a.png,0\ngone.png,1\nsevere/a.png,1\n")
     source = open_source({"data": str(tmp_path / "list.csv"), "skip_bad": True}, "list")
     assert len(source.manifest) == 2
+
+
+def test_rows_of_a_table_that_is_no_longer_that_of_the_runs_are_not_shown(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("size,label\n1.5,0\ninf,1\n2.5,1\n3.5,0\n4.5,1\n")
+    config = {"data": str(file), "skip_bad": True}
+    before = open_source(config, "rows").manifest  # what older records do not know is not asked
+    config["record"] = {"data": data_digest(before, item_digests(before.items))}
+    source = open_source(config, "rows")
+    assert source.features(source.place(1, None, 1)) == {"size": "2.5"}
+
+    file.write_text(file.read_text().replace("inf", "9.5"))  # which now is the row at 1, with the same label
+    source = open_source(config, "rows")
+    assert source.place(1, None, 1) is None
+    assert source.reason == "The data differ from those of the runs, so none of their rows is shown."
 
 
 @pytest.mark.parametrize(

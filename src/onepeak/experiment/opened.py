@@ -1,6 +1,5 @@
 """An experiment with its data: what every process that trains its runs needs."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from onepeak._nearest import did_you_mean_file
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks
+from onepeak.data.splits.digests import data_digest
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.plan import Experiment
@@ -48,11 +48,8 @@ class Opened:
 
     @property
     def digest(self) -> str:
-        """A hash of all items, labels and classes: data that are elsewhere, or came another way, are the same data."""
-        manifest = self.prepared.manifest
-        found = hashlib.sha256("\n".join([*manifest.classes, "", *self.prepared.digests]).encode())
-        found.update(manifest.labels.tobytes())
-        return found.hexdigest()
+        """By which the data are known again."""
+        return data_digest(self.prepared.manifest, self.prepared.digests)
 
 
 def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> Opened:

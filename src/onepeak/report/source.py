@@ -13,8 +13,9 @@ from onepeak.data.decode import decode_picture
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
 from onepeak.data.open import open_data
 from onepeak.data.pillow import Image
+from onepeak.data.splits.digests import data_digest, item_digests
 from onepeak.errors import OnepeakError
-from onepeak.experiment.config_file import CONFIG
+from onepeak.experiment.config_file import CONFIG, RECORD
 
 _OPENED_BY = ("root", "order", "label", "group", "path", "skip_bad")
 """What else of the settings says how the data were opened."""
@@ -38,7 +39,8 @@ class Source:
     def place(self, item: int, path: str | None, label: int) -> int | None:
         """Where a predicted sample lies in the data; None where it is not there with the same label.
 
-        Pictures that could not be read may have been left out of a run, so files are known by their path.
+        Pictures that could not be read may have been left out of a run, so files are known by their path. All else is
+        known by its position: `open_source` sees to it that the rows of a table are those of the runs.
         """
         if self.manifest is None:
             return None
@@ -101,7 +103,7 @@ def _apart(items: FeatureRows, place: int) -> npt.NDArray[np.float64]:
 
 
 def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
-    """Opens the data as the runs did.
+    """Opens the data as the runs did; a table that has changed since is not shown, as its rows may have moved.
 
     Args:
         config: The settings of the experiment; None where the folder has none, as that of a single run.
@@ -115,4 +117,10 @@ def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
         manifest = open_data(settings.get("data", dataset), **given)
     except (OnepeakError, OSError) as error:
         return Source(manifest=None, reason=f"The data could not be opened again: {error}")
+    known = settings.get(RECORD, {}).get("data")  # older records have none
+    if isinstance(manifest.items, FeatureRows) and known not in (
+        None,
+        data_digest(manifest, item_digests(manifest.items)),
+    ):
+        return Source(manifest=None, reason="The data differ from those of the runs, so none of their rows is shown.")
     return Source(manifest=manifest, bits=settings.get("recipe", {}).get("bits"))

@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles
-from onepeak.data.splits.digests import item_digests
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
+from onepeak.data.splits.digests import data_digest, item_digests
 from onepeak.errors import InputError
 
 
@@ -44,3 +44,14 @@ def test_rows_are_known_by_their_values_with_one_zero_and_one_missing():
 def test_a_file_that_is_gone_is_named():
     with pytest.raises(InputError, match=r"The picture nowhere/a.png cannot be read: No such file"):
         item_digests(ImageFiles(root=Path("nowhere"), paths=("a.png",)))
+
+
+def test_data_are_the_same_by_items_labels_and_classes_not_by_their_name():
+    def digest(values=(1.0, 2.0), labels=(0, 1), classes=("low", "high"), name="mine"):
+        rows = FeatureRows(columns=("x",), values=np.array(values)[:, None])
+        data = Manifest(name=name, items=rows, labels=np.array(labels), classes=classes)
+        return data_digest(data, item_digests(data.items))
+
+    assert digest() == digest(name="theirs")
+    others = [digest(values=(1.0, 2.5)), digest(values=(2.0, 1.0)), digest(labels=(1, 1)), digest(classes=("a", "b"))]
+    assert len({digest(), *others}) == 5

@@ -1,11 +1,12 @@
 """A fingerprint of every item's bytes: equal ones are exact copies."""
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
 from onepeak.errors import InputError
 
 
@@ -34,6 +35,18 @@ def item_digests(items: Items) -> tuple[str, ...]:
             # NaN has many bit patterns, and zero has two
             values = np.where(np.isnan(items.values), np.nan, items.values + 0.0)
             return tuple(_of_bytes(row.tobytes()) for row in values)
+
+
+def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
+    """A hash of all items, labels and classes: data that are elsewhere, or came another way, are the same data.
+
+    Args:
+        manifest: The data.
+        digests: The fingerprint of every item.
+    """
+    found = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
+    found.update(manifest.labels.tobytes())
+    return found.hexdigest()
 
 
 def _of_file(path: Path) -> str:
