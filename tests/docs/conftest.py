@@ -27,6 +27,7 @@ def material(tmp_path, monkeypatch):
     stages = np.arange(240) % 4
     columns = {"size": stages + 0.4 * rng.standard_normal(240), "age": rng.integers(30, 90, 240)}
     columns["sex"] = np.array(["f", "m"])[stages // 2 ^ (rng.random(240) < 0.3)]
+    columns["drugs"] = np.array(["None", "1", "2", "2"])[stages]  # pandas would read numbers and gaps
     names = np.array(["I", "II", "III", "IV"])[stages]
     pd.DataFrame({**columns, "stage": names}).to_csv(tmp_path / "patients.csv", index=False)
     monkeypatch.chdir(tmp_path)
