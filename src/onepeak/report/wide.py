@@ -145,8 +145,8 @@ def _decided(block: Frame) -> str:
             rules.setdefault(rule.replace("_", " "), []).append(method)
     if not rules:
         return ""
-    told = ", ".join(f"the {rule} for {', '.join(rows)}" for rule, rows in rules.items())
-    return f"soi_predicted counts from the label decided on, below 1 with one peak where that is not the peak: {told}"
+    told = ", ".join(f"{', '.join(rows)} by the {rule}" for rule, rows in rules.items())
+    return f"not by the mode decide {told}: where that is not the peak, soi_predicted is below 1 even with one peak"
 
 
 def _beside(row: dict[Any, Any]) -> tuple[Cell, Cell, Cell]:
