@@ -1,11 +1,16 @@
 """What `import onepeak` gives, and what it costs."""
 
+import importlib
+import importlib.util
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 import onepeak
+
+PACKAGES = ["onepeak.data", "onepeak.experiment", "onepeak.metrics", "onepeak.serving"]
 
 
 @pytest.mark.parametrize("name", onepeak.__all__)
@@ -25,6 +30,21 @@ def test_dir_shows_every_public_name():
 def test_a_name_that_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'onepeak' has no attribute 'nothing'"):
         onepeak.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_of_a_package_is_there_and_documented(package):
+    module = importlib.import_module(package)
+    assert [name for name in module.__all__ if not getattr(module, name).__doc__] == []
+    assert set(module.__all__) <= set(dir(module))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_public_name_of_a_package_is_hidden_by_a_module_of_the_same_name(package):
+    """Once imported, the module would be found in place of the function."""
+    module = importlib.import_module(package)
+    names = [name for name in module.__all__ if not isinstance(getattr(module, name), ModuleType)]
+    assert [name for name in names if importlib.util.find_spec(f"{package}.{name}")] == []
 
 
 def python(code):
