@@ -130,16 +130,7 @@ def _inspect_model(
         raise InputError("`--model` has no use beside --data, which asks the model of the folder: leave it out.")
     place = model_folder(folder)
     loaded = load(place, device=device)
-    manifest = open_for(
-        loaded,
-        data,
-        root=given["root"],
-        order=given["order"],
-        label=given["label"],
-        group=given["group"],
-        path=given["path"],
-        skip_bad=True,
-    )
+    manifest = open_for(loaded, data, **given, skip_bad=True)
     with busy(f"Predicting {len(manifest):,} items", quiet=quiet):
         inspection = inspect_model(loaded, place, manifest, actions=actions)
     return create_app(loaded, token=token, extra_routers=[inspector_router(inspection, columns=model_columns(loaded))])
