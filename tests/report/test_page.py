@@ -20,7 +20,7 @@ from run_folders import write_run
 @pytest.fixture(scope="module")
 def html():
     """A page of two blocks that are alike, with names that would end a script element."""
-    chart = Chart(name="</script><b>", figure=interactive(x="</script>", height=200))
+    chart = Chart(name="</script><b>", figure=interactive(x="</script>", height=200), caption="2 bins <left out>")
     card = Card(text="ce says so", name="item 3", picture=None, features="", chart=chart)
     section = Section(
         name="confusion", title="Confusion", text="", charts=(chart, chart), printed=printed()[0], cards=(card,)
@@ -59,6 +59,10 @@ def test_ids_are_unique_on_the_page_and_every_chart_has_its_own(html):
     own = ["confusion-case0", "confusion-0", "confusion-1"]
     assert attributes(html, "data-figure") == [f"{block}-{name}" for block in ("one", "two") for name in own]
     assert set(attributes(html, "data-figure")) <= set(ids)
+
+
+def test_a_chart_has_its_caption_below(html):
+    assert '</script>\n<figcaption class="caption">2 bins &lt;left out&gt;</figcaption></figure>' in html
 
 
 def test_a_chart_says_what_it_is_to_those_who_do_not_see_it(html):

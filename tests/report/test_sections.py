@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from onepeak.data.biopsies import biopsies
@@ -77,6 +79,14 @@ def test_calibration_is_shown_before_and_after_with_its_figures(found):
         ["ce", "1", "1.50"],
         ["elb", "1", "1.50"],
     ]
+
+
+def test_every_reliability_figure_says_what_it_leaves_out(found):
+    captions = [chart.caption for chart in found["reliability"].charts]
+    assert any(captions)
+    for caption in filter(None, captions):
+        assert re.fullmatch(r"Left out: \d+ bins? of fewer than 10, \d+ of \d+ (predictions|statements)\.", caption)
+    assert "A bin of fewer than 10 is left out" in found["reliability"].text
 
 
 def test_intervals_from_few_samples_are_told_of_once(found, tmp_path):

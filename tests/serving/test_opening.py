@@ -101,6 +101,23 @@ def test_a_cell_that_predict_cannot_read_is_told_or_left_out(tmp_path):
 
 
 @pytest.mark.bad_input
+def test_an_error_begins_with_what_is_wrong_and_says_whose_order_it_is_only_where_that_matters(tmp_path):
+    model = rows_model("ce", encoder=VISITS)
+    cell = tmp_path / "cell.csv"
+    cell.write_text("site,visit,label\nx,inf,grade 0\nx,2,grade 1\n")
+    with pytest.raises(InputError, match=r"^\S*cell\.csv: The column 'visit' must be finite") as found:
+        open_for(model, cell)
+    assert "order" not in str(found.value)
+    label = tmp_path / "label.csv"
+    label.write_text("site,visit,label\nx,1,grade 0\nx,2,grade X\n")
+    expected = r"^\S*label\.csv: `order` \(the model's, as none was given\) must name every label .* lacks 'grade X'"
+    with pytest.raises(InputError, match=expected):
+        open_for(model, label)
+    with pytest.raises(InputError, match=r"^\S*label\.csv: `order` must name every label .* lacks 'grade X'"):
+        open_for(model, label, order=model.classes)
+
+
+@pytest.mark.bad_input
 def test_the_kind_of_data_must_be_that_of_the_training(table_model, tmp_path):
     pictures = load(picture_run().folder)
     check_kind(pictures, pictures=True)

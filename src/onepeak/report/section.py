@@ -16,6 +16,8 @@ class Chart:
     figure: Interactive
     name: str = ""
     """Above it, where several stand beside each other."""
+    caption: str = ""
+    """Below it, where there is something to say of this one."""
 
     @property
     def json(self) -> str:

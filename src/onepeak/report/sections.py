@@ -12,7 +12,13 @@ from onepeak.report.figures.confusion import has_numbers, interactive_confusion,
 from onepeak.report.figures.curves import interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
-from onepeak.report.figures.reliability import STATEMENTS, interactive_reliability, printed_reliability
+from onepeak.report.figures.reliability import (
+    FEWEST,
+    STATEMENTS,
+    interactive_reliability,
+    left_out,
+    printed_reliability,
+)
 from onepeak.report.figures.tradeoff import interactive_tradeoff, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
@@ -178,11 +184,13 @@ def _reliability(evidence: Evidence) -> Section:
         text="Of all that is called 30 % probable, 30 % should come true: the dashed line. Below it, on the right, a "
         "method is too sure of itself. Once for the most probable label and once for every “label k or below”, as "
         "ordered labels are read; as trained, and calibrated by one temperature a run, fitted to its validation "
-        "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI.",
+        "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI. "
+        f"A bin of fewer than {FEWEST} is left out, as a handful come true all or none, and the line is broken there.",
         charts=tuple(
             Chart(
                 name=f"{words}, {side}",
                 figure=interactive_reliability(found, looks, statement=statement),
+                caption=left_out(found, statement),
             )
             for statement, words in STATEMENTS.items()
             for side, found in (("as trained", trained), ("calibrated", calibrated))

@@ -69,7 +69,8 @@ def open_for(
         except InputError as other:
             if str(other) == str(error):
                 raise error from None
-            raise InputError(f"No order was given, so the model's was taken: {other}") from other
+            told = str(other).replace("`order`", "`order` (the model's, as none was given)", 1)
+            raise InputError(told) from other
 
 
 def check_kind(model: Model, *, pictures: bool) -> None:

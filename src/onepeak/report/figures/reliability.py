@@ -1,11 +1,12 @@
 """Does what a method calls probable happen as often? Reliability diagrams of all methods, as trained and calibrated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onepeak.data.listing import counted
 from onepeak.posterior import Reliability, ReliabilityBin
 from onepeak.report.figures.canvas import (
     PRINT_DASHES,
@@ -30,7 +31,7 @@ _GREY = "#7a7f87"
 
 
 def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, statement: Statement) -> Interactive:
-    """For the page: a line a method; the larger a dot, the more statements it stands for.
+    """For the page: a line a method, broken where bins are missing; a larger dot stands for more statements.
 
     Args:
         found: By row.
@@ -50,15 +51,15 @@ def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, s
         )
     )
     for row, each in found.items():
-        look, bins = looks[row], bins_of(each, statement)
+        look, places = looks[row], list(_with_breaks(_shown(each, statement), each.num_bins))
         figure.add_trace(
             graph.Scatter(
-                x=[point.stated for point in bins],
-                y=[point.happened for point in bins],
-                customdata=[point.count for point in bins],
+                x=[point and point.stated for point in places],
+                y=[point and point.happened for point in places],
+                customdata=[point and point.count for point in places],
                 mode="lines+markers",
                 line={"color": look.colour, "dash": look.dash, "width": 1.5},
-                marker={"color": look.colour, "symbol": look.symbol, "size": 14 * _weights(bins)},
+                marker={"color": look.colour, "symbol": look.symbol, "size": 14 * _weights(places)},
                 name=row,
                 hovertemplate="stated %{x:.1%}, came true %{y:.1%} (%{customdata:,})",
             )
@@ -79,7 +80,7 @@ def printed_reliability(
             _draw(axes, found, looks, statement)
             axes.set_title(f"{words}, {side}", fontsize=8)
             axes.set_ylabel("came true (%)" if axes in panels[::2] else "", fontsize=8)
-            axes.set_xlabel("stated (%)" if axes in panels[2:] else "", fontsize=8)
+            axes.set_xlabel("\n".join(filter(None, ("stated (%)", left_out(found, statement)))), fontsize=6)
     legend_below(figure, panels[0])
     return figure
 
@@ -87,24 +88,57 @@ def printed_reliability(
 def _draw(axes: PrintedAxes, found: Mapping[str, Reliability], looks: Looks, statement: Statement) -> None:
     axes.plot([0, 100], [0, 100], color="0.6", linewidth=0.7, linestyle="--")
     for row, each in found.items():
-        look, bins = looks[row], bins_of(each, statement)
-        stated, happened = 100 * np.array([(point.stated, point.happened) for point in bins]).T
+        look, places = looks[row], list(_with_breaks(_shown(each, statement), each.num_bins))
+        points = [(np.nan, np.nan) if point is None else (point.stated, point.happened) for point in places]
+        stated, happened = 100 * np.array(points).T
         axes.plot(stated, happened, color=look.colour, linestyle=PRINT_DASHES[look.dash], linewidth=0.8, label=row)
-        axes.scatter(stated, happened, color=look.colour, s=20 * _weights(bins) ** 2, linewidths=0)
+        axes.scatter(stated, happened, color=look.colour, s=20 * _weights(places) ** 2, linewidths=0)
 
 
-def bins_of(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
-    """The bins of a statement that hold enough to be shown: a handful come true all or none, which says nothing."""
+def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
+    """How much of all rows together is not shown, as bins that hold too little; empty where all is.
+
+    Args:
+        found: By row.
+        statement: Which of the two is shown.
+    """
+    bins = [each for one in found.values() for each in _bins(one, statement)]
+    shown = [each for one in found.values() for each in _shown(one, statement)]
+    if len(shown) == len(bins):
+        return ""
+    total = sum(each.count for each in bins)
+    gone = total - sum(each.count for each in shown)
+    unit = {"confidence": "predictions", "cumulative": "statements"}[statement]
+    return f"Left out: {counted(len(bins) - len(shown), 'bin')} of fewer than {FEWEST}, {gone:,} of {total:,} {unit}."
+
+
+def _bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
     match statement:
         case "confidence":
-            bins = found.confidence
+            return found.confidence
         case "cumulative":
-            bins = found.cumulative
+            return found.cumulative
+
+
+def _shown(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
+    """The bins of a statement that hold enough to be shown: a handful come true all or none, which says nothing."""
+    bins = _bins(found, statement)
     return tuple(each for each in bins if each.count >= FEWEST) or bins
 
 
-def _weights(bins: Sequence[ReliabilityBin]) -> npt.NDArray[np.float64]:
+def _with_breaks(bins: Sequence[ReliabilityBin], num_bins: int) -> Iterator[ReliabilityBin | None]:
+    """The bins, with None where one or more between two of them are missing: no line may lead across."""
+    last: int | None = None
+    for each in bins:
+        place = round(each.low * num_bins)
+        if last is not None and place > last + 1:
+            yield None
+        last = place
+        yield each
+
+
+def _weights(places: Sequence[ReliabilityBin | None]) -> npt.NDArray[np.float64]:
     """How large each dot is, the largest being 1: its area stands for the statements, but none is too small to see."""
-    counts = np.array([each.count for each in bins], dtype=np.float64)
+    counts = np.array([0 if each is None else each.count for each in places], dtype=np.float64)
     weights: npt.NDArray[np.float64] = np.sqrt(counts / counts.max()).clip(min=0.25)
     return weights
