@@ -40,23 +40,13 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Constrained": "onepeak.methods.constrained",
-        "ELBLoss": "onepeak.constraints",
-        "LogBarrier": "onepeak.constraints",
-        "Method": "onepeak.methods.method",
-        "OrdinalClassifier": "onepeak.estimator",
-        "PenaltyLoss": "onepeak.constraints",
-        "QuadraticPenalty": "onepeak.constraints",
-        "UnimodalLoss": "onepeak.constraints",
-        "constraints": "",
-        "data": "",
-        "errors": "",
-        "load": "onepeak.serving",
-        "method": "onepeak.methods.catalog",
-        "methods": "",  # a package that is called: see there
-        "metrics": "",
-        "networks": "",
-        "order_gaps": "onepeak.constraints",
-        "posterior": "",
+        # methods is a package that is called: see there
+        "": ["constraints", "data", "errors", "methods", "metrics", "networks", "posterior"],
+        "constraints": ["ELBLoss", "LogBarrier", "PenaltyLoss", "QuadraticPenalty", "UnimodalLoss", "order_gaps"],
+        "estimator": ["OrdinalClassifier"],
+        "methods.catalog": ["method"],
+        "methods.constrained": ["Constrained"],
+        "methods.method": ["Method"],
+        "serving": ["load"],
     },
 )

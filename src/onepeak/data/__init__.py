@@ -27,14 +27,10 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "DATASETS": "onepeak.data.datasets",
-        "Dataset": "onepeak.data.datasets",
-        "FeatureRows": "onepeak.data.manifest",
-        "ImageArrays": "onepeak.data.manifest",
-        "ImageFiles": "onepeak.data.manifest",
-        "Manifest": "onepeak.data.manifest",
-        "from_arrays": "onepeak.data.arrays",
-        "from_frame": "onepeak.data.frame",
-        "open_data": "onepeak.data.open",
+        "arrays": ["from_arrays"],
+        "datasets": ["DATASETS", "Dataset"],
+        "frame": ["from_frame"],
+        "manifest": ["FeatureRows", "ImageArrays", "ImageFiles", "Manifest"],
+        "open": ["open_data"],
     },
 )

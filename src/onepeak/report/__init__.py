@@ -14,8 +14,7 @@ __all__ = ["Report", "write_report", "write_tables"]
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Report": "onepeak.report.write",
-        "write_report": "onepeak.report.write",
-        "write_tables": "onepeak.report.tables",
+        "tables": ["write_tables"],
+        "write": ["Report", "write_report"],
     },
 )

@@ -31,16 +31,12 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Evaluation": "onepeak.serving.evaluation",
-        "Model": "onepeak.serving.model",
-        "OnnxFile": "onepeak.serving.export",
-        "Prediction": "onepeak.serving.prediction",
-        "Reading": "onepeak.serving.reading",
-        "Row": "onepeak.serving.prediction",
-        "evaluate": "onepeak.serving.evaluation",
-        "export_onnx": "onepeak.serving.export",
-        "load": "onepeak.serving.model",
-        "picture_paths": "onepeak.serving.paths",
-        "stream": "onepeak.serving.streaming",
+        "evaluation": ["Evaluation", "evaluate"],
+        "export": ["OnnxFile", "export_onnx"],
+        "model": ["Model", "load"],
+        "paths": ["picture_paths"],
+        "prediction": ["Prediction", "Row"],
+        "reading": ["Reading"],
+        "streaming": ["stream"],
     },
 )

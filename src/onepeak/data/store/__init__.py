@@ -26,12 +26,9 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "ImageStore": "onepeak.data.store.images",
-        "StoreError": "onepeak.data.store.failures",
-        "UnreadablePicturesError": "onepeak.data.store.failures",
-        "UnreadablePicturesWarning": "onepeak.data.store.failures",
-        "build_store": "onepeak.data.store.build",
-        "default_cache_dir": "onepeak.data.store.place",
-        "open_store": "onepeak.data.store.images",
+        "build": ["build_store"],
+        "failures": ["StoreError", "UnreadablePicturesError", "UnreadablePicturesWarning"],
+        "images": ["ImageStore", "open_store"],
+        "place": ["default_cache_dir"],
     },
 )
