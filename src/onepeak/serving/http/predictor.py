@@ -75,6 +75,11 @@ class Predictor:
         self.decoding = Decoding(model, max_pixels=limits.max_pixels, max_network_pixels=limits.max_network_pixels)
         self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else PICTURES_A_BATCH)
 
+    @cached_property
+    def without_map(self) -> frozenset[int]:
+        """The classes that have no map of evidence."""
+        return classes_without_map(self.model.network.method)
+
     def check(self, reading: Reading, *, evidence: bool) -> None:
         """Refuses at once what this model cannot do."""
         reading.check(self.model.description.calibration)
@@ -111,6 +116,7 @@ class Predictor:
         # A request takes part in two batches at a time at most, so that one with many pictures leaves room for others.
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
+        unmapped: set[int] = set()
         dark: list[bytes] = []
 
         async def answer(item: int, upload: Upload) -> Row | Unanswered:
@@ -120,7 +126,9 @@ class Predictor:
                         if pixels.max() <= _DARK:
                             dark.append(upload.data)
                         said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
-                        if evidence and isinstance(said, Row):
+                        if evidence and isinstance(said, Row) and said.label in self.without_map:
+                            unmapped.add(said.label)
+                        elif evidence and isinstance(said, Row):
                             maps[item] = await self._asked(self._evidence, pixels, said.label)
                         return said
                 except (InputError, MemoryError) as error:
@@ -132,6 +140,9 @@ class Predictor:
             raise _none(failed)
         told = self.model.description.bits is not None
         notes = () if told or not dark else await self.decoding.run(partial(depth_notes, dark, None))
+        if unmapped:
+            classes = listed(self.model.classes[label] for label in sorted(unmapped))
+            notes = (*notes, f"no evidence map of {classes}: {NO_MAP[0].lower()}{NO_MAP[1:]}")
         return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
@@ -198,17 +209,14 @@ class Predictor:
 
     def _read(self, labels: Tensor, log_probs: Tensor, readings: Sequence[Reading]) -> list[Row | Unanswered]:
         """All answers of a batch, those that are read in one way at once."""
-        found: list[Row | Unanswered] = [_LOST] * len(readings)
-        lost = log_probs.isnan().any(dim=-1).tolist()
         places: dict[Reading, list[int]] = {}
         for place, reading in enumerate(readings):
-            if not lost[place]:
-                places.setdefault(reading, []).append(place)
+            places.setdefault(reading, []).append(place)
+        found: dict[int, Row | Unanswered] = {}
         for reading, own in places.items():
-            said = self.model.prediction(labels[own], log_probs[own], tuple(own), reading)
-            for place, row in zip(own, said.rows(), strict=True):
-                found[place] = row
-        return found
+            rows = self.model.rows(labels[own], log_probs[own], tuple(own), reading)
+            found |= {place: row if row.error is None else _LOST for place, row in zip(own, rows, strict=True)}
+        return [found[place] for place in range(len(readings))]
 
     def _table(self, rows: Sequence[dict[str, Any]]) -> TableRows:
         pandas = require("pandas", extra="data", purpose="A table")
