@@ -15,7 +15,6 @@ from onepeak.report.figures.canvas import (
     legend_below,
     name_classes,
     name_ticks,
-    plotly,
     printed,
 )
 
@@ -39,22 +38,19 @@ def errors_by_class(confusion: Table) -> npt.NDArray[np.float64]:
 
 def interactive_class_errors(confusions: Mapping[str, Table], classes: Sequence[str], looks: Looks) -> Interactive:
     """For the page: a line for each row over the classes."""
-    graph = plotly()
     figure = interactive(x="true class", y="mean absolute error")
     figure.update_layout(xaxis=name_classes(None, classes))
     for row, confusion in confusions.items():
         look = looks[row]
-        figure.add_trace(
-            graph.Scatter(
-                x=np.arange(len(classes)),
-                y=errors_by_class(confusion).astype(np.float32),
-                mode="lines+markers" if len(classes) <= FEW_CLASSES else "lines",
-                line={"color": look.colour, "dash": look.dash, "width": 2},
-                marker={"symbol": look.symbol, "size": 7},
-                name=row,
-                text=[f"{name}, {count:,} predictions" for name, count in zip(classes, confusion.sum(1), strict=True)],
-                hovertemplate="%{text}: %{y:.2f}",
-            )
+        figure.add_scatter(
+            x=np.arange(len(classes)),
+            y=errors_by_class(confusion).astype(np.float32),
+            mode="lines+markers" if len(classes) <= FEW_CLASSES else "lines",
+            line={"color": look.colour, "dash": look.dash, "width": 2},
+            marker={"symbol": look.symbol, "size": 7},
+            name=row,
+            text=[f"{name}, {count:,} predictions" for name, count in zip(classes, confusion.sum(1), strict=True)],
+            hovertemplate="%{text}: %{y:.2f}",
         )
     return figure
 

@@ -67,16 +67,14 @@ def interactive_confusion(confusion: Table, classes: Sequence[str], *, highest: 
         highest: The share that is darkest, the same for all methods that are compared.
     """
     figure = interactive(x="predicted", y="true", height=300, legend=False)
-    figure.add_trace(
-        plotly().Heatmap(
-            z=shares_by_class(confusion).astype(np.float32),
-            zmin=0,
-            zmax=highest,
-            colorscale=[[0, faint(_INK, 0)], [1, faint(_INK, 1)]],  # seen through, so that it suits light and dark
-            showscale=False,
-            customdata=confusion.astype(np.int32),
-            hovertemplate="true %{y}, predicted %{x}: %{z:.0%} (%{customdata:,})<extra></extra>",
-        )
+    figure.add_heatmap(
+        z=shares_by_class(confusion).astype(np.float32),
+        zmin=0,
+        zmax=highest,
+        colorscale=[[0, faint(_INK, 0)], [1, faint(_INK, 1)]],  # seen through, so that it suits light and dark
+        showscale=False,
+        customdata=confusion.astype(np.int32),
+        hovertemplate="true %{y}, predicted %{x}: %{z:.0%} (%{customdata:,})<extra></extra>",
     )
     numbered, last = has_numbers(len(classes)), len(classes) - 0.5
     if numbered:

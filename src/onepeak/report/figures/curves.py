@@ -13,7 +13,6 @@ from onepeak.report.figures.canvas import (
     Printed,
     interactive,
     legend_below,
-    plotly,
     printed,
 )
 from onepeak.report.palette import faint
@@ -100,33 +99,28 @@ def interactive_curves(
         percent: Whether it is a share.
         chance: What guessing reaches.
     """
-    graph = plotly()
     figure = interactive(x="epoch", y=title)
     for row, each in curves.items():
         look = looks[row]
         both = {"legendgroup": row, "name": row}
-        figure.add_trace(
-            graph.Scatter(
-                x=np.concatenate([each.epochs, each.epochs[::-1]]),
-                y=np.concatenate([each.high, each.low[::-1]]).astype(np.float32),
-                mode="lines",
-                fill="toself",
-                fillcolor=faint(look.colour, 0.15),
-                line={"width": 0},
-                hoverinfo="skip",
-                showlegend=False,
-                **both,
-            )
+        figure.add_scatter(
+            x=np.concatenate([each.epochs, each.epochs[::-1]]),
+            y=np.concatenate([each.high, each.low[::-1]]).astype(np.float32),
+            mode="lines",
+            fill="toself",
+            fillcolor=faint(look.colour, 0.15),
+            line={"width": 0},
+            hoverinfo="skip",
+            showlegend=False,
+            **both,
         )
-        figure.add_trace(
-            graph.Scatter(
-                x=each.epochs,
-                y=each.mean.astype(np.float32),
-                mode="lines" if len(each.epochs) > 1 else "markers",
-                line={"color": look.colour, "dash": look.dash, "width": 2},
-                hovertemplate=f"epoch %{{x}}: %{{y:{'.1%' if percent else '.3f'}}}",
-                **both,
-            )
+        figure.add_scatter(
+            x=each.epochs,
+            y=each.mean.astype(np.float32),
+            mode="lines" if len(each.epochs) > 1 else "markers",
+            line={"color": look.colour, "dash": look.dash, "width": 2},
+            hovertemplate=f"epoch %{{x}}: %{{y:{'.1%' if percent else '.3f'}}}",
+            **both,
         )
     if percent:
         figure.update_layout(yaxis={"tickformat": ".0%"})

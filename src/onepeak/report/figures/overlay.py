@@ -13,7 +13,6 @@ from onepeak.report.figures.canvas import (
     interactive,
     name_classes,
     name_ticks,
-    plotly,
     small_multiples,
 )
 from onepeak.report.palette import faint
@@ -47,7 +46,6 @@ def interactive_overlay(
         label: The predicted label to show first.
         highest: The largest probability of any row, so that all have one scale.
     """
-    graph = plotly()
     colour = looks[row].colour
     figure = interactive(y="probability", height=220, legend=False)
     figure.update_layout(
@@ -58,17 +56,13 @@ def interactive_overlay(
         # One line with gaps for all posteriors: a trace each would be too many for a browser.
         gaps = np.full((len(found), 1), np.nan, dtype=np.float32)
         shared = {"meta": each, "visible": each == label, "mode": "lines", "hoverinfo": "skip"}
-        figure.add_trace(
-            graph.Scatter(
-                x=np.tile(places, len(found)),
-                y=np.concatenate([found, gaps], axis=1).ravel(),
-                line={"color": faint(colour, 0.35), "width": 1},
-                **shared,
-            )
+        figure.add_scatter(
+            x=np.tile(places, len(found)),
+            y=np.concatenate([found, gaps], axis=1).ravel(),
+            line={"color": faint(colour, 0.35), "width": 1},
+            **shared,
         )
-        figure.add_trace(
-            graph.Scatter(x=places[:-1], y=found.mean(axis=0), line={"color": colour, "width": 2.5}, **shared)
-        )
+        figure.add_scatter(x=places[:-1], y=found.mean(axis=0), line={"color": colour, "width": 2.5}, **shared)
     return figure
 
 

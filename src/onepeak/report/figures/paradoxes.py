@@ -16,7 +16,6 @@ from onepeak.report.figures.canvas import (
     legend_below,
     name_classes,
     name_ticks,
-    plotly,
     printed,
 )
 
@@ -52,34 +51,29 @@ class Case:
 
 def interactive_case(case: Case, classes: Sequence[str], looks: Looks) -> Interactive:
     """For the page: the posteriors of all methods, that of the accused in front."""
-    graph = plotly()
     figure = interactive(y="probability", height=230, legend=False)
     figure.update_layout(xaxis=name_classes({"range": [-0.5, len(classes) - 0.5]}, classes))
     places = np.arange(len(classes))
     if case.truth is not None:
-        figure.add_trace(
-            graph.Scatter(
-                x=places,
-                y=np.exp(case.truth),
-                name="true posterior",
-                mode="lines",
-                fill="tozeroy",
-                line={"color": "#9aa0a6", "width": 1},
-                fillcolor="rgba(154,160,166,0.25)",
-            )
+        figure.add_scatter(
+            x=places,
+            y=np.exp(case.truth),
+            name="true posterior",
+            mode="lines",
+            fill="tozeroy",
+            line={"color": "#9aa0a6", "width": 1},
+            fillcolor="rgba(154,160,166,0.25)",
         )
     for row in sorted(case.probs, key=lambda each: each == case.row):
         look, accused = looks[row], row == case.row
-        figure.add_trace(
-            graph.Scatter(
-                x=places,
-                y=case.probs[row],
-                mode="lines",
-                line={"color": look.colour, "dash": look.dash, "width": 3.5 if accused else 1.3},
-                opacity=1.0 if accused else 0.8,
-                name=row,
-                hovertemplate="%{y:.3f}",
-            )
+        figure.add_scatter(
+            x=places,
+            y=case.probs[row],
+            mode="lines",
+            line={"color": look.colour, "dash": look.dash, "width": 3.5 if accused else 1.3},
+            opacity=1.0 if accused else 0.8,
+            name=row,
+            hovertemplate="%{y:.3f}",
         )
     side = "left" if case.label < len(classes) / 2 else "right"
     figure.add_vline(

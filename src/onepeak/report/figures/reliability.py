@@ -16,7 +16,6 @@ from onepeak.report.figures.canvas import (
     PrintedAxes,
     interactive,
     legend_below,
-    plotly,
     printed,
 )
 
@@ -38,31 +37,26 @@ def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, s
         looks: Of every row.
         statement: Which of the two is shown.
     """
-    graph = plotly()
     figure = interactive(x="probability stated", y="share that came true", height=380)
-    figure.add_trace(
-        graph.Scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            line={"color": _GREY, "width": 1, "dash": "dash"},
-            showlegend=False,
-            hoverinfo="skip",
-        )
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        line={"color": _GREY, "width": 1, "dash": "dash"},
+        showlegend=False,
+        hoverinfo="skip",
     )
     for row, each in found.items():
         look, places = looks[row], list(_with_breaks(_shown(each, statement), each.num_bins))
-        figure.add_trace(
-            graph.Scatter(
-                x=[point and point.stated for point in places],
-                y=[point and point.happened for point in places],
-                customdata=[point and point.count for point in places],
-                mode="lines+markers",
-                line={"color": look.colour, "dash": look.dash, "width": 1.5},
-                marker={"color": look.colour, "symbol": look.symbol, "size": 14 * _weights(places)},
-                name=row,
-                hovertemplate="stated %{x:.1%}, came true %{y:.1%} (%{customdata:,})",
-            )
+        figure.add_scatter(
+            x=[point and point.stated for point in places],
+            y=[point and point.happened for point in places],
+            customdata=[point and point.count for point in places],
+            mode="lines+markers",
+            line={"color": look.colour, "dash": look.dash, "width": 1.5},
+            marker={"color": look.colour, "symbol": look.symbol, "size": 14 * _weights(places)},
+            name=row,
+            hovertemplate="stated %{x:.1%}, came true %{y:.1%} (%{customdata:,})",
         )
     axis = {"range": [-0.03, 1.03], "tickformat": ".0%"}
     figure.update_layout(xaxis=axis, yaxis=axis)

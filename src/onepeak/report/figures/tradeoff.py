@@ -13,7 +13,6 @@ from onepeak.report.figures.canvas import (
     Looks,
     Printed,
     interactive,
-    plotly,
     printed,
 )
 from onepeak.report.figures.name_places import NoRoomError, name_points
@@ -84,68 +83,59 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
 
 def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Interactive:
     """For the page: the mean of each row with its deviation, its runs as dots, and the front."""
-    graph = plotly()
     figure = interactive(
         x="mean absolute error (lower is better)",
         y="side order index (higher is better)",
         height=max(460, 200 + 24 * len(scores)),
     )
     front = _front(scores)
-    figure.add_trace(
-        graph.Scatter(
-            x=front[:, 0],
-            y=front[:, 1],
-            mode="lines",
-            line={"color": faint("#7a7f87", 0.7), "dash": "dot", "shape": "vh"},
-            name="Pareto front",
-            hoverinfo="skip",
-        )
+    figure.add_scatter(
+        x=front[:, 0],
+        y=front[:, 1],
+        mode="lines",
+        line={"color": faint("#7a7f87", 0.7), "dash": "dot", "shape": "vh"},
+        name="Pareto front",
+        hoverinfo="skip",
     )
     across = _limits([each.reach[0] for each in scores.values()])
     upward = _limits([*(each.reach[1] for each in scores.values()), *([] if chance is None else [(chance, chance)])])
     heights = column_of_names({row: each.mean for row, each in scores.items()}, upward)
     for row, each in scores.items():
         look, (mae, soi), (mae_std, soi_std) = looks[row], each.mean, each.std
-        figure.add_trace(
-            graph.Scatter(
-                x=each.mae[:MOST_DOTS],
-                y=each.soi[:MOST_DOTS],
-                mode="markers",
-                marker={"color": faint(look.colour, 0.35), "size": 5, "symbol": look.symbol},
-                name=row,
-                legendgroup=row,
-                showlegend=False,
-                hovertemplate="a run: MAE %{x:.3f}, SOI %{y:.1%}",
-            )
+        figure.add_scatter(
+            x=each.mae[:MOST_DOTS],
+            y=each.soi[:MOST_DOTS],
+            mode="markers",
+            marker={"color": faint(look.colour, 0.35), "size": 5, "symbol": look.symbol},
+            name=row,
+            legendgroup=row,
+            showlegend=False,
+            hovertemplate="a run: MAE %{x:.3f}, SOI %{y:.1%}",
         )
-        figure.add_trace(
-            graph.Scatter(
-                x=[mae],
-                y=[soi],
-                error_x={"array": [mae_std], "thickness": 1},
-                error_y={"array": [soi_std], "thickness": 1},
-                mode="markers",
-                marker={"color": look.colour, "size": 11, "symbol": look.symbol},
-                name=row,
-                legendgroup=row,
-                hovertemplate="MAE %{x:.3f}, SOI %{y:.1%}",
-            )
+        figure.add_scatter(
+            x=[mae],
+            y=[soi],
+            error_x={"array": [mae_std], "thickness": 1},
+            error_y={"array": [soi_std], "thickness": 1},
+            mode="markers",
+            marker={"color": look.colour, "size": 11, "symbol": look.symbol},
+            name=row,
+            legendgroup=row,
+            hovertemplate="MAE %{x:.3f}, SOI %{y:.1%}",
         )
-        figure.add_trace(
-            graph.Scatter(
-                x=[mae, across[1]],
-                y=[soi, heights[row]],
-                mode="lines+text",
-                line={"color": faint(look.colour, 0.5), "width": 1},
-                text=["", f" {row}"],
-                textposition="middle right",
-                textfont={"size": _LETTERS},
-                cliponaxis=False,
-                name=row,
-                legendgroup=row,  # a click on the legend takes the name away with its point
-                showlegend=False,
-                hoverinfo="skip",
-            )
+        figure.add_scatter(
+            x=[mae, across[1]],
+            y=[soi, heights[row]],
+            mode="lines+text",
+            line={"color": faint(look.colour, 0.5), "width": 1},
+            text=["", f" {row}"],
+            textposition="middle right",
+            textfont={"size": _LETTERS},
+            cliponaxis=False,
+            name=row,
+            legendgroup=row,  # a click on the legend takes the name away with its point
+            showlegend=False,
+            hoverinfo="skip",
         )
     figure.update_layout(
         yaxis={"tickformat": ".0%", "range": upward},

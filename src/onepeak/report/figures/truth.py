@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak.report.figures.canvas import PRINT_SYMBOLS, Interactive, Looks, Printed, interactive, plotly, printed
+from onepeak.report.figures.canvas import PRINT_SYMBOLS, Interactive, Looks, Printed, interactive, printed
 
 LogProbs: TypeAlias = npt.NDArray[np.floating]
 
@@ -49,30 +49,25 @@ def variation(truth: LogProbs, log_probs: LogProbs) -> npt.NDArray[np.float64]:
 
 def interactive_truth(distances: Mapping[str, Distance], looks: Looks) -> Interactive:
     """For the page: the total variation of each row, a dot a run and a line at their mean."""
-    graph = plotly()
     figure = interactive(x="total variation (mean over the test part)", height=80 + 34 * len(distances), legend=False)
     for row, each in distances.items():
         look = looks[row]
-        figure.add_trace(
-            graph.Bar(
-                x=[float(each.variation.mean())],
-                y=[row],
-                orientation="h",
-                marker={"color": look.colour},
-                opacity=0.75,
-                name=row,
-                hovertemplate="mean %{x:.3f}",
-            )
+        figure.add_bar(
+            x=[float(each.variation.mean())],
+            y=[row],
+            orientation="h",
+            marker={"color": look.colour},
+            opacity=0.75,
+            name=row,
+            hovertemplate="mean %{x:.3f}",
         )
-        figure.add_trace(
-            graph.Scatter(
-                x=each.variation[:100],
-                y=[row] * min(100, len(each.variation)),
-                mode="markers",
-                marker={"color": look.colour, "symbol": look.symbol, "size": 7, "line": {"width": 1, "color": "white"}},
-                name=row,
-                hovertemplate="a run: %{x:.3f}",
-            )
+        figure.add_scatter(
+            x=each.variation[:100],
+            y=[row] * min(100, len(each.variation)),
+            mode="markers",
+            marker={"color": look.colour, "symbol": look.symbol, "size": 7, "line": {"width": 1, "color": "white"}},
+            name=row,
+            hovertemplate="a run: %{x:.3f}",
         )
     figure.update_layout(yaxis={"autorange": "reversed", "type": "category"}, xaxis={"rangemode": "tozero"})
     return figure

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._extras import require
-from onepeak.report.figures.canvas import FEW_CLASSES, Interactive, Looks, Printed, interactive, plotly, printed
+from onepeak.report.figures.canvas import FEW_CLASSES, Interactive, Looks, Printed, interactive, printed
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 """How many predictions have 0, 1, 2, ... pairs out of order."""
@@ -31,19 +31,16 @@ def mean_count(counts: Counts) -> float:
 def interactive_violations(counts: Mapping[str, Counts], looks: Looks) -> Interactive:
     """For the page: a row of bars for each method, over one axis."""
     subplots = require("plotly.subplots", extra="report", purpose="The report's page")
-    graph = plotly()
     number = len(counts)
     figure = subplots.make_subplots(rows=number, cols=1, shared_xaxes=True, vertical_spacing=0.12 / max(2, number))
     figure.update_layout(interactive(height=90 + 58 * number, legend=False).layout)
     for place, (row, each) in enumerate(counts.items(), start=1):
-        figure.add_trace(
-            graph.Bar(
-                x=np.arange(len(each)),
-                y=shares(each).astype(np.float32),
-                marker={"color": looks[row].colour},
-                name=row,
-                hovertemplate="%{x} of " + str(len(each) - 1) + " pairs out of order: %{y:.1%}",
-            ),
+        figure.add_bar(
+            x=np.arange(len(each)),
+            y=shares(each).astype(np.float32),
+            marker={"color": looks[row].colour},
+            name=row,
+            hovertemplate="%{x} of " + str(len(each) - 1) + " pairs out of order: %{y:.1%}",
             row=place,
             col=1,
         )
