@@ -11,6 +11,7 @@ from onepeak._shapes import Labels, Outputs
 from onepeak.errors import InputError
 from onepeak.methods import Method
 from onepeak.networks._shapes import ClassMaps, Evidence, Images
+from onepeak.networks.class_maps import place_scores
 from onepeak.networks.head import MapHead
 
 
@@ -77,7 +78,9 @@ class Network(nn.Module):
 
         Every position is read by the method as if it were a whole picture. For methods with one output a class this is
         the map of that output; slopes are added up to the class; a Poisson rate gives the class's log-probability.
-        Methods without class scores (levels) show the log-probability of the class.
+        Methods without class scores (levels) show the log-probability of the class. A class that others are measured
+        against, such as the lowest of slopes, has the same score in every place, and so an even map that shows nothing:
+        `onepeak.networks.class_maps.classes_without_map` tells which.
 
         Args:
             images: As for the network.
@@ -88,9 +91,6 @@ class Network(nn.Module):
         """
         check_labels(labels, self.method.num_classes, images.shape[:1])
         outputs = self.evidence(images).movedim(1, -1)
-        try:
-            scores = self.method.class_scores(outputs)
-        except InputError:  # how a method says that it has none
-            scores = self.method.log_probs(outputs)
+        scores = place_scores(self.method, outputs)
         chosen = labels.long()[:, None, None, None].expand(*scores.shape[:-1], 1)
         return torch.take_along_dim(scores, chosen, dim=-1).squeeze(-1)

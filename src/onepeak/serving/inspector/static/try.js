@@ -16,6 +16,8 @@ function answerOf(item) {
     mode: item.probs.indexOf(Math.max(...item.probs)), median: half[1], violations: violations(logProbs, item.label), projected: null};
 }
 
+const sentence = note => `${note[0].toUpperCase()}${note.slice(1)}.`;
+
 async function ask(options, query) {
   waiting.textContent = "The model is asked …";
   waiting.className = "";
@@ -25,7 +27,7 @@ async function ask(options, query) {
     const item = content.predictions[0], said = answerOf(item), classes = content.classes;
     result.hidden = false;
     byId("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said));
-    byId("verdict").textContent = [verdict(said, classes), ...content.notes].join(" ");
+    byId("verdict").textContent = [verdict(said, classes), ...content.notes.map(sentence)].join(" ");
     draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
     fillTable(byId("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
     waiting.textContent = `Predicted ${classes[said.predicted]}.`; // heard, not seen: the title says it
