@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from in_process import Here
 from onepeak.cli import main
-from onepeak.experiment.task import train_task
-from onepeak.training.devices import make_fabric
 
 
 @pytest.fixture(scope="session")
@@ -33,19 +32,6 @@ def run(monkeypatch, capsys):
         return (stopped.value.code or 0, *capsys.readouterr())
 
     return call
-
-
-class Here:
-    """Trains one run after another in this process."""
-
-    workers, devices = 1, ("this process",)
-
-    def speedup(self, _):
-        return 1.0
-
-    def run(self, runs, opened, folder, *, report):
-        for each in runs:
-            report(train_task(each, opened, folder, fabric=make_fabric(device="cpu"), report=report))
 
 
 @pytest.fixture

@@ -17,10 +17,9 @@ import pytest
 import typer
 
 from docs.pages import PAGES, blocks
+from in_process import Here
 from onepeak.cli import comparing, main
 from onepeak.cli.app import app
-from onepeak.experiment.task import train_task
-from onepeak.training.devices import make_fabric
 
 PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "transformers", "fastai"}
 """Packages that need not be there; a block that imports a missing one is passed over."""
@@ -53,19 +52,6 @@ def test_a_page_runs_from_top_to_bottom(page, monkeypatch, capsys):
         elif block.language == "bash":
             for line in block.commands:
                 run_command(line, f"{page.name}:{block.line}", monkeypatch, capsys)
-
-
-class Here:
-    """Trains one run after another in this process, which is quicker than to start another."""
-
-    workers, devices = 1, ("this process",)
-
-    def speedup(self, _):
-        return 1.0
-
-    def run(self, runs, opened, folder, *, report):
-        for each in runs:
-            report(train_task(each, opened, folder, fabric=make_fabric(device="cpu"), report=report))
 
 
 def missing(code):

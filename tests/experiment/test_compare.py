@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from experiment.tiny import tiny
+from in_process import Here
 from onepeak.experiment.compare import compare
 from onepeak.experiment.events import Failed, Finished, Started
 from onepeak.experiment.executor import Executor
-from onepeak.experiment.task import train_task
 from onepeak.networks.network import Network
 from onepeak.training.feed import PictureFeed
 from onepeak.training.run import make_network
@@ -22,35 +22,19 @@ def ignore(event):
 SEVEN = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 
 
-class Here:
-    """Trains one run after another in this process."""
-
-    workers, devices = 1, ("this process",)
-
-    def __init__(self, fabric):
-        self.fabric = fabric
-
-    def speedup(self, _):
-        return 1.0
-
-    def run(self, runs, opened, folder, *, report):
-        for run in runs:
-            report(train_task(run, opened, folder, fabric=self.fabric, report=report))
-
-
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-def test_an_executor_is_whatever_has_its_method(fabric):
-    assert isinstance(Here(fabric), Executor)
+def test_an_executor_is_whatever_has_its_method():
+    assert isinstance(Here(), Executor)
 
 
-def test_every_run_ends_and_a_second_call_repeats_none(cache, fabric, tmp_path):
+def test_every_run_ends_and_a_second_call_repeats_none(cache, tmp_path):
     opened = tiny(cache, epochs=1)
     names = ["ce/split0-fold0", "elb/split0-fold0", "ce/split1-fold0", "elb/split1-fold0"]
-    first = compare(opened, tmp_path, executor=Here(fabric), report=ignore)
+    first = compare(opened, tmp_path, executor=Here(), report=ignore)
     assert [run.name for run in first.finished] == names
     assert first.failed == ()
     times = {name: (tmp_path / "runs" / name / "result.json").stat().st_mtime_ns for name in names}
@@ -58,35 +42,35 @@ def test_every_run_ends_and_a_second_call_repeats_none(cache, fabric, tmp_path):
     left = tmp_path / "runs" / names[0] / "checkpoint.pt"  # by a kill between the result and the end
     left.write_bytes(b"")
     events = []
-    second = compare(opened, tmp_path, executor=Here(fabric), report=events.append)
+    second = compare(opened, tmp_path, executor=Here(), report=events.append)
     assert second == first
     assert not left.exists()
     assert [type(event) for event in events] == [Finished] * 4
     assert {name: (tmp_path / "runs" / name / "result.json").stat().st_mtime_ns for name in names} == times
 
 
-def test_a_larger_experiment_trains_only_what_is_new(cache, fabric, tmp_path):
-    compare(tiny(cache, "ce", num_splits=1, epochs=1), tmp_path, executor=Here(fabric), report=ignore)
+def test_a_larger_experiment_trains_only_what_is_new(cache, tmp_path):
+    compare(tiny(cache, "ce", num_splits=1, epochs=1), tmp_path, executor=Here(), report=ignore)
     events = []
     larger = tiny(cache, "ce", "elb", num_splits=1, epochs=1)
-    outcome = compare(larger, tmp_path, executor=Here(fabric), report=events.append)
+    outcome = compare(larger, tmp_path, executor=Here(), report=events.append)
     assert [event.run.name for event in events if isinstance(event, Started)] == ["elb/split0-fold0"]
     assert len(outcome.finished) == 2
 
 
-def test_a_failed_run_is_an_outcome_in_its_place(cache, fabric, tmp_path):
+def test_a_failed_run_is_an_outcome_in_its_place(cache, tmp_path):
     class Unlucky(Here):
         def run(self, runs, opened, folder, *, report):
             report(Failed(run=runs[1], message="no luck"))
             super().run([runs[0]], opened, folder, report=report)
 
     opened = tiny(cache, num_splits=1, epochs=1)
-    outcome = compare(opened, tmp_path, executor=Unlucky(fabric), report=ignore)
+    outcome = compare(opened, tmp_path, executor=Unlucky(), report=ignore)
     assert [run.name for run in outcome.finished] == ["ce/split0-fold0"]
     assert [event.message for event in outcome.failed] == ["no luck"]
 
 
-def test_all_methods_see_the_same_samples_in_the_same_order_with_the_same_changes(cache, fabric, tmp_path, monkeypatch):
+def test_all_methods_see_the_same_samples_in_the_same_order_with_the_same_changes(cache, tmp_path, monkeypatch):
     seen = {}
     original = PictureFeed.train_inputs
 
@@ -105,7 +89,7 @@ def test_all_methods_see_the_same_samples_in_the_same_order_with_the_same_change
             current[0] = event.run.name
 
     opened = tiny(cache, *SEVEN, num_splits=1, epochs=2)
-    compare(opened, tmp_path, executor=Here(fabric), report=report)
+    compare(opened, tmp_path, executor=Here(), report=report)
     assert len(seen) == 7
     first = seen["ce/split0-fold0"]
     assert len(first) == 2 * 5  # two epochs of five batches

@@ -9,19 +9,9 @@ from PIL import Image
 from onepeak.data.open import open_data
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import DEFAULT_NAMES, NAMES
-from onepeak.serving import evaluate, load
+from onepeak.serving import evaluate
 from onepeak.serving.opening import open_for
 from trained_models import TABLE_CLASSES, picture_run, table_run
-
-
-@pytest.fixture
-def model():
-    return load(picture_run().folder)
-
-
-@pytest.fixture
-def table_model():
-    return load(table_run().folder)
 
 
 @pytest.fixture

@@ -29,16 +29,6 @@ from trained_models import picture_run, table_run
 
 
 @pytest.fixture
-def model():
-    return load(picture_run().folder)
-
-
-@pytest.fixture
-def table_model():
-    return load(table_run().folder)
-
-
-@pytest.fixture
 def pixels():
     return picture_run().manifest.items.pixels
 

@@ -12,11 +12,6 @@ from table_models import table_model as rows_model
 from trained_models import TABLE_CLASSES, picture_run, table_run
 
 
-@pytest.fixture
-def table_model():
-    return load(table_run().folder)
-
-
 def test_the_column_of_labels_is_remembered(table_model):
     assert table_model.description.label == "grade"
     data = open_for(table_model, table_run().folder.parent / "grades.csv")

@@ -13,11 +13,6 @@ from trained_models import picture_run, table_run
 
 
 @pytest.fixture
-def model():
-    return load(picture_run().folder)
-
-
-@pytest.fixture
 def pictures():
     """Sixty pictures of three shapes."""
     pixels = picture_run().manifest.items.pixels
