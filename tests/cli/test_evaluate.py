@@ -51,15 +51,44 @@ def test_json_has_every_metric_the_chance_level_and_the_counts(run, listed):
     assert (record["dataset"], record["method"], record["failed"]) == ("scans", "elb", [])
 
 
-def test_the_table_shows_every_metric_with_the_way_that_is_better(run, listed):
+HEADLINES = ("mae", "accuracy", "accuracy_within_1", "soi_predicted", "unimodal", "qwk", "rps", "nll", "ece")
+
+
+def test_the_tables_are_short_and_in_the_order_in_which_they_are_read(listed):
+    result = invoked(evaluate, picture_run().folder, listed, "--label", "grade", "--device", "cpu")
+    metrics, predicted, classes = (part.split("\n") for part in result.stdout.rstrip().split("\n\n"))
+    assert [line.split("\t")[0] for line in metrics] == ["metric", *HEADLINES]
+    assert [line.split("\t")[0] for line in predicted] == ["as predicted", "coverage", "interval_size", "paradoxical"]
+    assert classes[0].startswith("class\titems\tright\tgiven g1\t")
+    assert len(classes) == 1 + 8
+
+
+def test_a_metric_has_its_value_calibrated_too_the_way_that_is_better_and_the_chance_level(run, listed):
     output = run(picture_run().folder, listed, "--label", "grade")
-    lines = {line.split("\t")[0]: line for line in output.splitlines() if line.count("\t") == 4}
-    for record in METRICS:
-        assert ("higher" if record.higher_is_better else "lower") in lines[record.name]
-    assert "0.6250" in lines["soi_predicted"]
-    assert f"{picture_run().result['metrics']['test']['mae']:.4f}" in lines["mae"]
-    assert "scans: 15 items, 8 classes; method elb" in output
-    assert "Warning" not in output  # of items that were trained on
+    rows = {line.split("\t")[0]: line.split("\t")[1:] for line in output.splitlines() if line.count("\t") == 5}
+    measured, calibrated = picture_run().result["metrics"]["test"], picture_run().result["calibration"]["test"]
+    for name in HEADLINES:
+        value, after, better, chance, title = rows[name]
+        assert float(value) == pytest.approx(measured[name], abs=1e-4)
+        assert after == (f"{calibrated[name]:.4f}" if name in ("rps", "nll", "ece") else "")
+        assert better == ("higher" if METRICS[name].higher_is_better else "lower")
+        assert chance == ("0.6250" if name == "soi_predicted" else "")
+        assert title == METRICS[name].title
+
+
+def test_what_was_measured_and_what_to_know_of_it_stand_before_the_figures(run, listed):
+    lines = run(picture_run().folder, listed, "--label", "grade").splitlines()
+    table = lines.index("metric\tvalue\tcalibrated\tbetter\tchance\twhat it is")
+    assert "scans: 15 items, 8 classes; method elb" in lines[:table]
+    assert [line for line in lines if line.startswith("Note: ")] == [
+        line for line in lines[:table] if line.startswith("Note: ")
+    ]
+    assert any(line.startswith("Note: order: g1 < g2") for line in lines[:table])
+    assert lines[-1] == f"--json prints all {len(NAMES)} metrics."
+    assert not any("Warning" in line for line in lines)  # of items that were trained on
+    path = table_run().folder.parent / "grades.csv"
+    trained = run(table_run().folder, path)
+    assert trained.index("Warning: the model was trained on") < trained.index("metric\tvalue")
 
 
 def test_pictures_left_out_are_shown(run, listed):
@@ -67,7 +96,8 @@ def test_pictures_left_out_are_shown(run, listed):
     with pytest.raises(InputError, match=r"1 of 15 pictures cannot be read:\n .*0\.png: the file is empty"):
         run(picture_run().folder, listed, "--label", "grade")
     output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
-    assert f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)" in output
+    left_out = f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)"
+    assert left_out in output[: output.index("metric\tvalue")]
     assert "14 items" in output
     (listed.parent / "0.png").unlink()
     output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
@@ -111,8 +141,7 @@ def test_calibrated_posteriors_intervals_and_paradoxes_are_measured(run, listed)
     assert record["calibrated"] == pytest.approx(picture_run().result["calibration"]["test"], abs=1e-6)
     assert 0 <= record["paradoxical"] <= 1
     output = run(picture_run().folder, listed, "--label", "grade", "--alpha", 0.3, "--decide", "median", "--project")
-    assert "Share of items whose interval holds the true class" in output
-    assert "0.3000" in output
+    assert "Share of items whose interval holds the true class; 0.7000 is asked for" in output
 
 
 def test_the_mean_cost_is_printed(run, listed, tmp_path):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
 _MOST_COLUMNS = 8
 """Of a table of what was given to which class; --json has it whole."""
 _MOST_FAILED = 5
+_HEADLINES = ("mae", "accuracy", "accuracy_within_1", "soi_predicted", "unimodal", "qwk", "rps", "nll", "ece")
+"""What most people want to know: error, order, the posteriors. --json has every metric."""
 
 
 def evaluate(
@@ -41,12 +43,12 @@ def evaluate(
     project: options.Project = False,
     device: options.Device = "auto",
     skip_bad: options.SkipBad = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print metrics and counts as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every metric and count as JSON.")] = False,
 ) -> None:
-    """Measures a trained model on data whose labels are known: every metric, with the way that is better.
+    """Measures a trained model on data whose labels are known: error, order, posteriors, intervals, and each class.
 
     Order and columns that are not given are those of the training. Items that were trained on are counted, and told;
-    --part test leaves them out, where the data are those of the training.
+    --part test leaves them out, where the data are those of the training. --json has every metric there is.
 
     Example: onepeak evaluate model newscans/
     """
@@ -72,15 +74,25 @@ def evaluate(
             cost=cost,
             project=project,
         )
-    if found.num_trained_on:
-        _warn(f"{found.num_trained_on:,} of these {counted(len(found.labels), 'item')}", part)
     if as_json:
+        _warn(found, part)
         typer.echo(json.dumps(_record(loaded, manifest.name, part, found), indent=2, allow_nan=False))
-    else:
-        _show(loaded, manifest.name, found)
+        return
+    classes, method = len(loaded.classes), loaded.description.method
+    print_note(f"{manifest.name}: {counted(len(found.labels), 'item')}, {classes} classes; method {method}")
+    print_notes(found.notes)
+    _tell_failed(found)
+    _warn(found, part)
+    _show(loaded.classes, found)
+    print_note(f"--json prints all {len(found.metrics)} metrics.")
 
 
-def _warn(seen: str, part: str | None) -> None:
+def _warn(found: "Evaluation", part: str | None) -> None:
+    from onepeak.data.listing import counted
+
+    if not found.num_trained_on:
+        return
+    seen = f"{found.num_trained_on:,} of these {counted(len(found.labels), 'item')}"
     if part is None:
         print_note(
             f"Warning: the model was trained on {seen}: the figures are no measure of how it does on new data. "
@@ -88,6 +100,13 @@ def _warn(seen: str, part: str | None) -> None:
         )
     else:
         print_note(f"Note: the model was trained on copies of {seen}.")
+
+
+def _tell_failed(found: "Evaluation") -> None:
+    for row in found.failed[:_MOST_FAILED]:
+        print_note(f"Left out: {row.source}: {row.error}")
+    if len(found.failed) > _MOST_FAILED:
+        print_note(f"... and {len(found.failed) - _MOST_FAILED:,} more left out (--json shows all).")
 
 
 def _record(model: "Model", name: str, part: str | None, found: "Evaluation") -> dict[str, object]:
@@ -113,17 +132,29 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
     }
 
 
-def _calibrated(found: "Evaluation") -> list[tuple[str, str, str]]:
-    """What a user of `predict` meets: calibrated posteriors and their intervals."""
-    titles = {
-        "nll": "Negative log-likelihood, calibrated",
-        "rps": "Ranked probability score, calibrated",
-        "ece": "Expected calibration error, calibrated",
-        "alpha": "Share of items whose interval may miss the true class",
-        "coverage": "Share of items whose interval holds the true class",
-        "interval_size": "Classes in an interval, on average",
-    }
-    rows = [(name, f"{value:.4f}", titles[name]) for name, value in found.calibrated.items()]
+def _headlines(num_classes: int, found: "Evaluation") -> list[tuple[str, ...]]:
+    """The headline metrics; those of posteriors before and after calibration."""
+    from onepeak.metrics.catalog import METRICS
+
+    rows = []
+    for name in _HEADLINES:
+        record, value = METRICS[name], found.metrics[name]
+        calibrated = f"{found.calibrated[name]:.4f}" if name in found.calibrated else ""
+        chance = "" if record.chance is None else f"{record.chance(num_classes):.4f}"
+        better = "higher" if record.higher_is_better else "lower"
+        shown = f"{value:.4f}" if math.isfinite(value) else "not defined"
+        rows.append((name, shown, calibrated, better, chance, record.title))
+    return rows
+
+
+def _as_predicted(found: "Evaluation") -> list[tuple[str, str, str]]:
+    """What a user of `predict` meets: intervals, costs and paradoxes."""
+    rows = []
+    if "coverage" in found.calibrated:
+        asked = 1 - found.calibrated["alpha"]
+        title = f"Share of items whose interval holds the true class; {asked:.4f} is asked for"
+        rows.append(("coverage", f"{found.calibrated['coverage']:.4f}", title))
+        rows.append(("interval_size", f"{found.calibrated['interval_size']:.4f}", "Classes in an interval, on average"))
     if found.cost is not None:
         rows.append(("cost", f"{found.cost:.4f}", "Cost of an item, on average"))
     title = "Share of items whose second most probable class is no neighbour of the first"
@@ -140,28 +171,10 @@ def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str,
     return ("class", "items", "right", *(f"given {name}" for name in given)), rows
 
 
-def _show(model: "Model", name: str, found: "Evaluation") -> None:
-    from onepeak.data.listing import counted
-    from onepeak.metrics.catalog import METRICS
-
-    num_classes = len(model.classes)
-    rows = []
-    for record in METRICS:
-        value = found.metrics[record.name]
-        chance = "" if record.chance is None else f"{record.chance(num_classes):.4f}"
-        better = "higher" if record.higher_is_better else "lower"
-        shown = f"{value:.4f}" if math.isfinite(value) else "not defined"
-        rows.append((record.name, shown, better, chance, record.title))
-    print_note(
-        f"{name}: {counted(len(found.labels), 'item')}, {num_classes} classes; method {model.description.method}"
-    )
-    print_table(("metric", "value", "better", "chance", "what it is"), rows)
+def _show(classes: tuple[str, ...], found: "Evaluation") -> None:
+    header = ("metric", "value", "calibrated", "better", "chance", "what it is")
+    print_table(header, _headlines(len(classes), found))
     typer.echo()
-    print_table(("as predicted", "value", "what it is"), _calibrated(found))
+    print_table(("as predicted", "value", "what it is"), _as_predicted(found))
     typer.echo()
-    print_table(*_by_class(model.classes, found))
-    print_notes(found.notes)
-    for row in found.failed[:_MOST_FAILED]:
-        print_note(f"Left out: {row.source}: {row.error}")
-    if len(found.failed) > _MOST_FAILED:
-        print_note(f"... and {len(found.failed) - _MOST_FAILED:,} more left out (--json shows all).")
+    print_table(*_by_class(classes, found))
