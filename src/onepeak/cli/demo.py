@@ -19,7 +19,7 @@ def demo(
     device: options.Device = "auto",
     quiet: options.Quiet = False,
 ) -> None:
-    """Compares the paper's seven methods and slopes on drawn biopsies, in minutes on two CPU cores.
+    """Compares the paper's seven methods and smooth-slopes on drawn biopsies, in minutes on two CPU cores.
 
     Called again, it goes on where it was. What it compares stands in config.toml in its folder.
 

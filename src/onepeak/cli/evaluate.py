@@ -110,7 +110,7 @@ def _tell_failed(found: "Evaluation") -> None:
 
 
 def _record(model: "Model", name: str, part: str | None, found: "Evaluation") -> dict[str, object]:
-    """Everything the tables show; a metric that is not defined is null."""
+    """All that was measured; a metric that is not defined is null."""
     from onepeak.metrics.catalog import METRICS
 
     num_classes = len(model.classes)
@@ -136,7 +136,7 @@ def _headlines(num_classes: int, found: "Evaluation") -> list[tuple[str, ...]]:
     """The headline metrics; those of posteriors before and after calibration."""
     from onepeak.metrics.catalog import METRICS
 
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in _HEADLINES:
         record, value = METRICS[name], found.metrics[name]
         calibrated = f"{found.calibrated[name]:.4f}" if name in found.calibrated else ""
