@@ -110,3 +110,16 @@ def test_a_run_of_a_method_that_is_not_known_here_is_shown_as_it_lies_on_disk(ti
         assert "Shown is what lies on disk" in first
         assert "was trained with 'mine', a method of your own that is not known here" in first
         assert httpx.get(f"{address}v1/inspect/samples", timeout=60).json()["total"] == 25
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("method", ["elb", "mine"])
+def test_a_mistyped_device_is_told_whether_or_not_the_model_can_be_tried(run, monkeypatch, tiny, tmp_path, method):
+    monkeypatch.setattr("onepeak.serving.http.serve_app", lambda *_, **__: None)
+    place = tmp_path / "run"
+    shutil.copytree(tiny / "runs" / "elb" / "split0-fold0", place)
+    described = place / "onepeak.json"
+    described.write_text(described.read_text().replace('"method": "elb"', f'"method": "{method}"'))
+    status, output, errors = run(place, "--device", "cudaa")
+    assert (status, output) == (2, "")
+    assert "Unknown `device` 'cudaa'. Did you mean 'cuda'?" in errors

@@ -78,7 +78,7 @@ def _inspect_runs(
     device: str,
     unused: dict[str, str | None],
 ) -> "FastAPI":
-    from onepeak.errors import InputError, UnknownNameError
+    from onepeak.errors import InputError
     from onepeak.serving.http import create_app
     from onepeak.serving.inspector import inspector_router, open_inspection
     from onepeak.training.file_names import DESCRIPTION
@@ -93,10 +93,11 @@ def _inspect_runs(
     from onepeak.networks.own_backbone import BackboneError
     from onepeak.serving import load
     from onepeak.serving.inspector.try_page import model_columns
+    from onepeak.training.model_files import UnknownMethodError
 
     try:
         loaded = load(place, device=device)
-    except (BackboneError, UnknownNameError) as error:
+    except (BackboneError, UnknownMethodError) as error:
         if model is not None:
             raise
         inspection.notes += (

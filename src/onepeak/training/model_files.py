@@ -29,6 +29,10 @@ WEIGHTS = "model.safetensors"
 FORMAT = 1
 
 
+class UnknownMethodError(UnknownNameError):
+    """A model's method is somebody's own, and not known here."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelDescription:
     """Everything about a model but its weights."""
@@ -97,7 +101,7 @@ def load_description(folder: Path) -> ModelDescription:
 def check_method(folder: Path, description: ModelDescription) -> None:
     """Refuses a model whose method is not known here."""
     if not is_known(description.method):
-        raise UnknownNameError(
+        raise UnknownMethodError(
             f"{folder} was trained with {description.method!r}, a method of your own that is not known here: run the "
             "file that adds it in place of `onepeak`, as in `python my_method.py predict ...`, or in Python import it "
             "before the model is loaded.",
