@@ -4,13 +4,21 @@ import importlib
 import importlib.util
 import subprocess
 import sys
-from types import ModuleType
 
 import pytest
 
 import onepeak
 
-PACKAGES = ["onepeak.data", "onepeak.experiment", "onepeak.metrics", "onepeak.serving"]
+PACKAGES = [
+    "onepeak.data",
+    "onepeak.data.store",
+    "onepeak.experiment",
+    "onepeak.metrics",
+    "onepeak.report",
+    "onepeak.serving",
+]
+MODULES = {"onepeak.metrics.catalog", "onepeak.metrics.functional"}
+"""The public names of packages that are modules, and meant to be."""
 
 
 @pytest.mark.parametrize("name", onepeak.__all__)
@@ -41,10 +49,9 @@ def test_every_public_name_of_a_package_is_there_and_documented(package):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_public_name_of_a_package_is_hidden_by_a_module_of_the_same_name(package):
-    """Once imported, the module would be found in place of the function."""
-    module = importlib.import_module(package)
-    names = [name for name in module.__all__ if not isinstance(getattr(module, name), ModuleType)]
-    assert [name for name in names if importlib.util.find_spec(f"{package}.{name}")] == []
+    """Once imported, the module would be found in place of the function; so none is asked for here."""
+    names = {f"{package}.{name}" for name in importlib.import_module(package).__all__}
+    assert [name for name in sorted(names - MODULES) if importlib.util.find_spec(name)] == []
 
 
 def python(code):
