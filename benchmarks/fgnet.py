@@ -22,7 +22,7 @@ from reproduction.against import against_table
 from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
 from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
 from reproduction.cost import cost_table, fgnet_cost
-from reproduction.epochs import chosen_early, epochs_table, longest_table
+from reproduction.epochs import chosen_early, epochs_table, longest_table, plateau_table
 from reproduction.findings import claim, in_short, state
 from reproduction.order import order_table
 from reproduction.pictures import write_pictures
@@ -55,6 +55,7 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
         "chosen-early": lambda: chosen_early(every),
         "epochs": lambda: epochs_table(every),
         "longest": lambda: "None of 1000 epochs yet." if longer is None else longest_table(runs, longer),
+        "plateau": lambda: "None of 1000 epochs yet." if longer is None else plateau_table(longer),
         "tried": lambda: tried_table(runs, shorter),
         "fgnet-cost": lambda: fgnet_cost(runs, longer),
         "cost": lambda: cost_table(root / "experiments"),

@@ -10,7 +10,9 @@ from reproduction.runs import FORMS
 from reproduction.text import MISSING, number, table
 
 LATE = 200
-"""The epoch from which the learning rate is 1e-5; from 300 on it is 1e-6."""
+"""The epoch from which the learning rate is 1e-5."""
+LAST_STEP = 300
+"""The epoch from which it is 1e-6 or less."""
 EVERY = 10
 """Of a history this many epochs are kept, and the chosen one."""
 
@@ -94,29 +96,45 @@ def epochs_table(runs: pd.DataFrame) -> str:
 
 
 def longest_table(runs: pd.DataFrame, longer: pd.DataFrame) -> str:
-    """What further epochs of the same schedule change: test MAE of runs on the same splits."""
-    keys = ["label", "split", "fold"]
-    both = longer.merge(runs, on=keys, suffixes=("_long", ""))
+    """What further epochs of the same schedule change: the epoch chosen, and the errors of runs on the same splits."""
+    both = longer.merge(runs, on=["label", "split", "fold"], suffixes=("_long", ""))
     rows = []
     for _, own in both.groupby("label", sort=False):
         change = own["test_mae_long"] - own["test_mae"]
         rows.append(
             (
                 str(own["name"].iloc[0]),
-                FORMS[str(own["variant"].iloc[0])],
                 ", ".join(str(split) for split in own["split"]),
-                _listed(own["epochs"]),
-                _listed(own["epochs_long"]),
-                _listed(own["best_epoch_long"]),
-                number(float(own["test_mae"].mean()), 2),
-                number(float(own["test_mae_long"].mean()), 2),
+                *_length(own, ""),
+                *_length(own, "_long"),
                 number(float(change.mean()), 2, signed=True),
             )
         )
-    header = (
-        "method", "form", "splits", "epochs", "longer", "chosen of the longer", "test MAE", "of the longer", "change",
-    )  # fmt: skip
-    return table(header, rows)
+    each = ("epochs", "chosen", "validation MAE", "test MAE")
+    return table(("method", "splits", *each, *(f"longer: {name}" for name in each), "change in test"), rows)
+
+
+def plateau_table(longer: pd.DataFrame) -> str:
+    """Validation MAE and SOI before and after the learning rate falls to 1e-6, mean over runs and every tenth epoch.
+
+    The deviation is that of one run over its epochs: how far one epoch lies from the next for no other reason than
+    that it is another one.
+    """
+    rows = []
+    for _, own in longer.groupby("label", sort=False):
+        histories = [read_history(folder) for folder in own["folder"]]
+        rows.append(
+            (
+                str(own["name"].iloc[0]),
+                ", ".join(str(split) for split in own["split"]),
+                *_before_and_after([history.set_index("epoch")["valid_mae"] for history in histories], 2),
+                *_before_and_after(
+                    [100 * history.set_index("epoch")["valid_soi_predicted"] for history in histories], 1
+                ),
+            )
+        )
+    span = (f"epochs {LATE} to {LAST_STEP - 1}", f"from {LAST_STEP} on", "change")
+    return table(("method", "splits", *(f"{name}, {each}" for name in ("MAE", "SOI %") for each in span)), rows)
 
 
 def chosen_early(runs: pd.DataFrame) -> str:
@@ -137,6 +155,36 @@ def chosen_early(runs: pd.DataFrame) -> str:
 def _mean(values: list[float]) -> str:
     known = [value for value in values if not np.isnan(value)]
     return number(float(np.mean(known)), 2) if known else MISSING
+
+
+def _length(own: pd.DataFrame, suffix: str) -> tuple[str, ...]:
+    """Of the runs of one length: epochs, the epoch chosen, and the errors there."""
+    chosen = [
+        course(read_history(folder), int(epoch)).chosen_mae
+        for folder, epoch in zip(own[f"folder{suffix}"], own[f"best_epoch{suffix}"], strict=True)
+    ]
+    return (
+        _listed(own[f"epochs{suffix}"]),
+        ", ".join(str(epoch) for epoch in own[f"best_epoch{suffix}"]),
+        number(float(np.mean(chosen)), 3),
+        number(float(own[f"test_mae{suffix}"].mean()), 2),
+    )
+
+
+def _before_and_after(courses_of: "list[pd.Series[float]]", digits: int) -> tuple[str, str, str]:
+    """Mean and deviation over every tenth epoch between `LATE` and `LAST_STEP`, then from there on, and the change."""
+    tenth = [values[values.index % EVERY == 0] for values in courses_of]
+    spans = [
+        [values[(values.index >= LATE) & (values.index < LAST_STEP)] for values in tenth],
+        [values[values.index >= LAST_STEP] for values in tenth],
+    ]
+    means = [float(np.mean([values.mean() for values in span])) for span in spans]
+    deviations = [float(np.mean([values.std() for values in span])) for span in spans]
+    before, after = (
+        f"{number(mean, digits)} ± {number(deviation, digits)}"
+        for mean, deviation in zip(means, deviations, strict=True)
+    )
+    return before, after, number(means[1] - means[0], digits, signed=True)
 
 
 def _listed(values: "pd.Series[int]") -> str:

@@ -27,14 +27,16 @@ FARTHEST = 9.0
 
 
 def write_pictures(runs: pd.DataFrame, folder: Path, *, longer: pd.DataFrame | None = None) -> None:
-    """Writes curves.png, tradeoff.png and posteriors.png.
+    """Writes curves.png, tradeoff.png, posteriors.png, and curves-1000.png where there are runs of all 1000 epochs.
 
     Args:
         runs: As `read_runs` gives them.
         folder: Where to.
-        longer: Runs of all 1000 epochs, whose courses are then the ones drawn.
+        longer: Runs of all 1000 epochs.
     """
-    _save(curves_picture(runs if longer is None else longer), folder / "curves.png")
+    _save(curves_picture(runs), folder / "curves.png")
+    if longer is not None:
+        _save(curves_picture(longer), folder / "curves-1000.png")
     _save(tradeoff_picture(runs), folder / "tradeoff.png")
     if tallies := tallied(runs):
         _save(overlay_picture(tallies), folder / "posteriors.png")

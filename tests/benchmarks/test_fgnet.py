@@ -51,10 +51,10 @@ def test_one_command_fills_the_pages_and_draws_the_pictures(checkout, monkeypatc
     page = (checkout / "docs/paper.md").read_text()
     assert page.startswith("mine\n")
     assert "corrected 12 of 70" in page
-    assert {path.stem for path in checkout.rglob("*.png")} == {"curves", "tradeoff", "posteriors"}
-    whole = curves_picture(read_runs(checkout / "results/fgnet-1000"))  # of the longest runs that there are
+    assert {path.stem for path in checkout.rglob("*.png")} == {"curves", "curves-1000", "tradeoff", "posteriors"}
+    whole = curves_picture(read_runs(checkout / "results/fgnet-1000"))
     whole.savefig(checkout / "whole.png", dpi=130, metadata={"Software": None})
-    assert (checkout / "results/fgnet/curves.png").read_bytes() == (checkout / "whole.png").read_bytes()
+    assert (checkout / "results/fgnet/curves-1000.png").read_bytes() == (checkout / "whole.png").read_bytes()
     monkeypatch.setattr(sys, "argv", ["fgnet.py", "--root", str(checkout), "--check"])
     with pytest.raises(SystemExit) as stopped:
         fgnet.main()

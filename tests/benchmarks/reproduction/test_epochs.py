@@ -2,7 +2,7 @@ import math
 
 import pandas as pd
 
-from reproduction.epochs import chosen_early, course, epochs_table, longest_table
+from reproduction.epochs import chosen_early, course, epochs_table, longest_table, plateau_table
 from reproduction.runs import read_runs
 
 
@@ -49,5 +49,13 @@ def test_longer_runs_are_compared_on_the_splits_of_both(runs, tmp_path, write_fg
         write_fgnet_run(tmp_path / "long", "ce", split, epochs=1000, chosen=60, mae=mae)
     rows = longest_table(runs, read_runs(tmp_path / "long")).splitlines()[2:]
     cells = rows[0].strip("| ").split(" | ")
-    assert cells == ["CE", "corrected", "0, 1", "300", "1000", "60", "5.50", "5.45", "\N{MINUS SIGN}0.05"]
+    short, long = ["300", "53, 53", "4.000", "5.50"], ["1000", "60, 60", "4.000", "5.45"]
+    assert cells == ["CE", "0, 1", *short, *long, "\N{MINUS SIGN}0.05"]
     assert len(rows) == 1
+
+
+def test_the_plateau_is_read_from_every_tenth_epoch_before_and_after_the_last_step(tmp_path, write_fgnet_run):
+    write_fgnet_run(tmp_path, "ce", epochs=400, chosen=333)  # the chosen epoch is kept, and is not a tenth one
+    (row,) = plateau_table(read_runs(tmp_path)).splitlines()[2:]
+    mae, soi = ("7.45 ± 0.30", "8.45 ± 0.30", "+1.00"), ("52.5 ± 0.3", "53.5 ± 0.3", "+1.0")
+    assert row.strip("| ").split(" | ") == ["CE", "0", *mae, *soi]
