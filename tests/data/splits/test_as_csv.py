@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,15 +64,39 @@ def test_so_does_a_row_that_is_not_there(pictures, read):
         assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
 
 
+@pytest.mark.parametrize("labels", [("0.0", "1.0", "2.0"), ("00", "01", "02")])
+def test_labels_tie_positions_to_the_data_however_their_integers_are_written(pictures, read, labels):
+    numbered = replace(pictures([0, 1, 2, 0]), classes=("0", "1", "2"))
+    [split] = read("item,label,part\n0,{},train\n1,{},valid\n2,{},test\n".format(*labels), numbered)
+    assert split.test.tolist() == [2]
+
+
 @pytest.mark.bad_input
-@pytest.mark.parametrize("text", ["item,part\n0,{}\n1,{}\n2,{}\n", "item,label,part\n0,x,{}\n1,y,{}\n2,z,{}\n"])
-def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(pictures, rows, read, text):
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("item,part\n0,{}\n1,{}\n2,{}\n", r"Add a column `label` with"),
+        ("item,label,part\n0,x,{}\n1,y,{}\n2,z,{}\n", r"must hold .*, got 'x', 'y', 'z': write them so"),
+        ("item,label,part\n0,c0,{}\n1,,{}\n2,c2,{}\n", r"Fill in its column `label`, which is empty in 1 row, with"),
+    ],
+)
+def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(pictures, rows, read, text, advice):
     text = text.format("train", "valid", "test")
-    with pytest.raises(InputError, match=r"must name every item, .* got 3 of 4\. Add .* 'mine', or `path`, or a row"):
+    with pytest.raises(
+        InputError, match=r"must name every item, .* got 3 of 4\. .* 'mine' \(c0, c1, c2\).*or add `path`"
+    ):
         read(text, pictures([0, 1, 2, 0]))
-    with pytest.raises(InputError, match=r"Add a column `label` with the classes of '\w+', or a row for every item"):
+    with pytest.raises(InputError, match=rf"{advice}.*, or a row for every item") as told:
         read(text, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
+    assert "`path`" not in str(told.value)
     assert read(text, pictures([0, 1, 2]))[0].test.tolist() == [2]
+
+
+@pytest.mark.bad_input
+def test_one_label_that_the_data_lack_is_named_and_hides_no_other(pictures, read):
+    text = "item,label,part\n0,c2,train\n1,c0,valid\n2,x,test\n3,c2,test\n"
+    with pytest.raises(InputError, match=r"other labels than 'mine' for 4 items: .*; 'mine' has no class 'x': "):
+        read(text, pictures([0, 1, 2, 0]))
 
 
 @pytest.mark.bad_input

@@ -52,9 +52,42 @@ def test_runs_that_only_say_their_fold_are_folds_of_one_split(three, read):
     ]
 
 
-def test_items_may_be_left_out(pictures, read):
-    [split] = read({"runs": [RUN]}, pictures([0, 1, 2, 0]))
+@pytest.mark.parametrize(
+    "tie",
+    [
+        {"items": 4},
+        {"labels": ["c0", "c1", "c2", "c0"]},
+        {"labels": ["young", "grown", "old", None]},  # other names, and as many as there are items
+        {"paths": [f"images/00000{item}.jpg" for item in range(4)]},
+    ],
+    ids=lambda tie: next(iter(tie)),
+)
+def test_items_may_be_left_out(pictures, read, tie):
+    [split] = read({**tie, "runs": [RUN]}, pictures([0, 1, 2, 0]))
     assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
+
+
+def test_what_goes_by_path_may_leave_items_out(pictures, read):
+    paths = {part: [f"images/00000{item}.jpg" for item in items] for part, items in RUN.items()}
+    assert read({"runs": [paths]}, pictures([0, 1, 2, 0]))[0].test.tolist() == [2]
+
+
+@pytest.mark.bad_input
+def test_positions_must_name_all_items_where_nothing_ties_them_to_the_data(pictures, rows, read):
+    with pytest.raises(
+        InputError, match=r"must name every item, .* got 3 of 4\. Add `labels`, .* 'mine', or `paths`\."
+    ):
+        read({"runs": [RUN]}, pictures([0, 1, 2, 0]))
+    with pytest.raises(InputError, match=r"the class of each of the 4 items of 'table'\."):
+        read({"paths": None, "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
+    other = {"train": [3], "valid": [1], "test": [2]}
+    assert [split.train.tolist() for split in read({"runs": [RUN, other]}, pictures([0, 1, 2, 0]))] == [[0], [3]]
+
+
+@pytest.mark.bad_input
+def test_a_list_of_paths_for_a_table_says_how_many_rows_it_had(rows, read):
+    with pytest.raises(InputError, match=r"was made for 3 items, and 'table' has 4"):
+        read({"paths": ["a", "b", "c"], "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
 
 
 @pytest.mark.bad_input
@@ -81,6 +114,7 @@ def test_items_may_be_left_out(pictures, read):
         ({"runs": [{**RUN, "seed": "one"}]}, r"`seed` must be an integer >= 0, got 'one'"),
         ({"items": 9, "runs": [RUN]}, r"was made for 9 items, and 'mine' has 3"),
         ({"labels": ["c0", "c0", "c2"], "runs": [RUN]}, r"other labels than 'mine' for 1 item: .*c0 there, c1 here"),
+        ({"labels": ["c0", "c1"], "runs": [RUN]}, r"must have a label for each of its 3 items, got 2"),
         ({"paths": ["z.jpg"], "runs": [RUN]}, r"it has no 1 item: z.jpg"),
     ],
 )

@@ -41,6 +41,25 @@ def test_labels_under_other_names_are_not_looked_at(three):
     assert check_labels_agree(np.array([2, 0]), ["c2", "c0"], three, file=FILE)
 
 
+def test_an_item_without_a_label_shows_nothing(three):
+    assert not check_labels_agree(np.array([0, 1]), ["c0", ""], three, file=FILE)
+    assert not check_labels_agree(np.array([0, 1]), ["", ""], three, file=FILE)
+
+
+@pytest.mark.parametrize("labels", [["2", "0"], ["2.0", "0.0"], ["02", "00"]])
+def test_integers_are_the_same_label_however_they_are_written(three, labels):
+    assert check_labels_agree(np.array([2, 0]), labels, replace(three, classes=("0", "1", "2")), file=FILE)
+
+
+@pytest.mark.bad_input
+def test_a_label_that_the_data_lack_does_not_hide_that_others_are_wrong(three):
+    with pytest.raises(
+        InputError,
+        match=r"for 2 items: .*0.jpg \(c2 there, c0 here\), .*1.jpg \(x there, c1 here\); 'mine' has no class 'x'",
+    ):
+        check_labels_agree(np.array([0, 1, 2]), ["c2", "x", "c2"], three, file=FILE)
+
+
 @pytest.mark.bad_input
 def test_what_does_not_match_is_named(three, rows):
     unknown = [f"faces/{number}.jpg" for number in range(7)]

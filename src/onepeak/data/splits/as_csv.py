@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.matching import check_labels_agree, item_name, match_paths, match_positions
 from onepeak.data.splits.split import Indices, Part, Split
@@ -56,12 +57,13 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
         twice = np.flatnonzero(np.bincount(items) > 1)
         first = item_name(manifest, int(twice[0]))
         raise InputError(f"{file} must have one row an item, got several for {len(twice)}, such as {first}.")
-    agreed = "label" in table.header and check_labels_agree(items, table.column("label"), manifest, file=file)
+    labels = table.column("label") if "label" in table.header else None
+    agreed = labels is not None and check_labels_agree(items, labels, manifest, file=file)
     if not (agreed or len(items) == len(manifest) or _by_path(table, manifest)):
         raise InputError(
             f"{file} must name every item, as it goes by position and no label says that it was made for these data, "
-            f"got {len(items):,} of {len(manifest):,}. Add a column `label` with the classes of {manifest.name!r}"
-            f"{', or `path`' if isinstance(manifest.items, ImageFiles) else ''}, or a row for every item; an empty "
+            f"got {len(items):,} of {len(manifest):,}. {_label_advice(labels, manifest)}"
+            f"{', or add `path`' if isinstance(manifest.items, ImageFiles) else ''}, or a row for every item; an empty "
             "cell leaves it out."
         )
 
@@ -120,6 +122,17 @@ def _items(table: _Table, manifest: Manifest) -> Indices:
         if not cell.isdecimal():
             raise InputError(f"{table.file}, row {line}: `item` must be a position from 0, got {cell!r}.")
     return match_positions([int(cell) for cell in cells], manifest, file=table.file)
+
+
+def _label_advice(labels: Sequence[str] | None, manifest: Manifest) -> str:
+    """What a column of labels must hold that ties positions to these data."""
+    classes = f"the classes of {manifest.name!r} ({listed(manifest.classes)})"
+    if labels is None:
+        return f"Add a column `label` with {classes}"
+    if empty := sum(not label for label in labels):
+        return f"Fill in its column `label`, which is empty in {counted(empty, 'row')}, with {classes}"
+    found = listed((repr(label) for label in dict.fromkeys(labels)), limit=5)
+    return f"Its column `label` must hold {classes}, got {found}: write them so"
 
 
 def _split(items: Indices, table: _Table, column: str, *, split: int, fold: int) -> Split:

@@ -45,9 +45,16 @@ def splits_from_json(file: Path, manifest: Manifest) -> list[Split]:
         raise InputError(f"{file} must be an object with a list `runs` that is not empty.")
 
     numbering = _numbering(content, manifest, file)
-    if isinstance(labels := content.get("labels"), list) and len(labels) == len(numbering):
-        check_labels_agree(numbering, [str(label) for label in labels], manifest, file=file)
-    return [_split(run, place, numbering, manifest, file) for place, run in enumerate(runs)]
+    if isinstance(labels := content.get("labels"), list):
+        if len(labels) != len(numbering):
+            raise InputError(f"{file} must have a label for each of its {len(numbering):,} items, got {len(labels):,}.")
+        texts = ["" if label is None else str(label) for label in labels]
+        check_labels_agree(numbering, texts, manifest, file=file)
+    splits = [_split(run, place, numbering, manifest, file) for place, run in enumerate(runs)]
+    says_how_many = "items" in content or any(isinstance(content.get(key), list) for key in ("labels", "paths"))
+    if not says_how_many and _goes_by_position(runs):
+        _check_all_named(splits, manifest, file)
+    return splits
 
 
 def _numbering(content: dict[str, object], manifest: Manifest, file: Path) -> Indices:
@@ -55,10 +62,24 @@ def _numbering(content: dict[str, object], manifest: Manifest, file: Path) -> In
     paths = content.get("paths")
     if isinstance(paths, list) and isinstance(manifest.items, ImageFiles):
         return match_paths([str(path) for path in paths], manifest, file=file)
-    count = content.get("items", len(manifest))
+    count = content.get("items", len(paths) if isinstance(paths, list) else len(manifest))
     if count != len(manifest):
         raise InputError(f"{file} was made for {count} items, and {manifest.name!r} has {len(manifest)}.")
     return np.arange(len(manifest), dtype=np.int64)
+
+
+def _goes_by_position(runs: list[dict[str, object]]) -> bool:
+    return any(type(key) is int for run in runs for keys in run.values() if isinstance(keys, list) for key in keys)
+
+
+def _check_all_named(splits: Sequence[Split], manifest: Manifest, file: Path) -> None:
+    named = np.unique(np.concatenate([items for split in splits for items in split.parts.values()]))
+    if len(named) < len(manifest):
+        raise InputError(
+            f"{file} must name every item, as it goes by position and no label says that it was made for these data, "
+            f"got {len(named):,} of {len(manifest):,}. Add `labels`, the class of each of the {len(manifest):,} items "
+            f"of {manifest.name!r}{', or `paths`' if isinstance(manifest.items, ImageFiles) else ''}."
+        )
 
 
 def _split(run: object, place: int, numbering: Indices, manifest: Manifest, file: Path) -> Split:

@@ -49,8 +49,9 @@ def load_splits(path: Path, manifest: Manifest) -> list[Split]:
     Args:
         path: A file that ends in `.csv` or `.json`.
         manifest: The data set; a path or position that it does not have is an error. Its items that the file puts into
-            no part are not used: `onepeak.data.splits.counts.unused_items` tells of them. A CSV of positions that does
-            not name them all must have a column `label`, which shows that it was made for these data.
+            no part are not used: `onepeak.data.splits.counts.unused_items` tells of them. A file of positions that does
+            not name them all must show that it was made for these data: a CSV by a column `label`, JSON by `labels`, a
+            list of one an item, or the number of `items`.
 
     Returns:
         The runs in the order of split and fold; from a CSV, their protocol is the file's name.

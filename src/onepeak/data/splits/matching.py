@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak.data.label_key import label_key
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.split import Indices
@@ -47,20 +48,34 @@ def match_positions(positions: Sequence[int], manifest: Manifest, *, file: Path)
 
 
 def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest, *, file: Path) -> bool:
-    """Refuses a file whose labels are not those of the data set; False where they have other names, and say nothing."""
-    if not set(labels) <= set(manifest.classes):
+    """Refuses a file whose labels are not those of the data set; integers are compared as such.
+
+    Args:
+        items: The items that the file names.
+        labels: Their labels there, empty where there is none.
+        manifest: The data set.
+        file: Where the labels were read, for messages.
+
+    Returns:
+        Whether they show that the file was made for these data: not where all have other names, or one is empty.
+    """
+    known = {label_key(name) for name in manifest.classes}
+    foreign = sorted({label for label in labels if label and label_key(label) not in known})
+    if not any(label_key(label) in known for label in labels):
         return False
     here = [manifest.classes[label] for label in manifest.labels[items]]
     wrong = [
         f"{item_name(manifest, int(item))} ({theirs} there, {ours} here)"
         for item, theirs, ours in zip(items, labels, here, strict=True)
-        if theirs != ours
+        if theirs and label_key(theirs) != label_key(ours)
     ]
     if wrong:
+        lacks = f"; {manifest.name!r} has no class {listed(map(repr, foreign), limit=5)}" if foreign else ""
         raise InputError(
-            f"{file} has other labels than {manifest.name!r} for {_items(wrong)}: it was made for other data."
+            f"{file} has other labels than {manifest.name!r} for {_items(wrong)}{lacks}: it was made for other data, "
+            "or its labels must be written as here."
         )
-    return True
+    return all(labels)
 
 
 def item_name(manifest: Manifest, item: int) -> str:

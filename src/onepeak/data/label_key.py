@@ -1,0 +1,21 @@
+"""When two labels are written differently and mean the same."""
+
+import re
+from typing import TypeAlias
+
+Key: TypeAlias = int | str
+
+_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
+
+
+def label_key(name: str) -> Key:
+    """What all spellings of one label share: the integer, or the text itself.
+
+    Args:
+        name: The label as text.
+
+    Example:
+        >>> label_key("3"), label_key("3.0"), label_key("03"), label_key("3.5"), label_key("low")
+        (3, 3, 3, '3.5', 'low')
+    """
+    return int(name.partition(".")[0]) if _INTEGER.fullmatch(name) else name
