@@ -58,6 +58,13 @@ def test_without_groups_no_leak_is_said_of_the_content_only(run, faces):
     assert "the column 'patient' has 6 values for 24 pictures: give `group` (--group patient)" in output
 
 
+def test_equal_rows_of_a_table_are_told_in_the_column_of_leaks(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,label\n" + "1,0\n2,1\n" * 12)
+    output = run(tmp_path / "t.csv", "--protocol", "holdout", "--splits", 1)
+    assert "\tnone; equal rows, see the note\n" in output
+    assert "Note in split0-fold0: train and valid share 2 rows, value for value" in output
+
+
 def test_missing_pictures_are_left_out_when_asked(run, faces):
     faces.with_name("images").joinpath("05.png").unlink()
     with pytest.raises(

@@ -449,7 +449,7 @@ def test_a_split_that_leaks_is_refused_and_where_allowed_recorded(run, pictures,
     assert not (tmp_path / "run" / "result.json").exists()
 
     assert run(*flags, "--allow-leak")[0] == 0
-    assert shared in json.loads((tmp_path / "run" / "result.json").read_text())["leaks_allowed"]
+    assert shared in json.loads((tmp_path / "run" / "result.json").read_text())["shared_by_parts"]
 
 
 def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
@@ -468,7 +468,7 @@ def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
 def test_a_split_that_does_not_leak_has_nothing_to_record(run, pictures, tmp_path):
     flags = flags_of_pictures(pictures, tmp_path, "--protocol", "kfold", data="scans.csv")
     assert run(*flags)[0] == 0
-    assert not json.loads((tmp_path / "run" / "result.json").read_text()).get("leaks_allowed")
+    assert not json.loads((tmp_path / "run" / "result.json").read_text()).get("shared_by_parts")
 
 
 def test_a_mistake_is_told_before_the_slow_imports(tmp_path):

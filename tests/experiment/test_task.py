@@ -88,4 +88,4 @@ def test_an_error_of_onepeak_is_told_as_it_is_and_others_with_their_kind(trained
 
 def test_leaks_that_were_allowed_are_in_the_record_of_their_split(trained, opened):
     outcome, _ = trained(replace(opened, leaks={"split0-fold0": ("train and test share 1 group",)}))
-    assert outcome.result["leaks_allowed"] == ["train and test share 1 group"]
+    assert outcome.result["shared_by_parts"] == ["train and test share 1 group"]

@@ -142,7 +142,7 @@ def _print_parts(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence
         groups = group_counts(manifest, run)
         sizes = [f"{size:,}" + (f" ({groups[part]:,})" if groups else "") for part, size in run.sizes.items()]
         kinds = sorted({f"same {leak.kind}" for leak in found if leak.harmful})
-        rows.append((run.name, *sizes, ", ".join(kinds) or none))
+        rows.append((run.name, *sizes, ", ".join(kinds) or ("none; equal rows, see the note" if found else none)))
     most = _MOST_ROWS if sys.stdout.isatty() else len(rows)
     title = f"Items{' (and groups)' if grouped else ''} of each part"
     print_table(("run", *PARTS, "leaks"), rows[:most], title=title)

@@ -116,7 +116,7 @@ def train_one(request: TrainRequest) -> None:
         torch.set_num_threads(threads)  # a table's steps are so short that threads only wait for each other
     if fabric.is_global_zero and not request.quiet:
         announce(request, settings, prepared, split, device=fabric.device, done=done)
-    notes = {"leaks_allowed": [str(leak) for leak in leaks]} if leaks else {}
+    notes = {"shared_by_parts": [str(leak) for leak in leaks]} if leaks else {}
     result = train_watched(request, settings, prepared, split, fabric=fabric, logger=logger, notes=notes)
     if fabric.is_global_zero:
         show(result, prepared.manifest.num_classes, request.out)

@@ -32,7 +32,7 @@ class Opened:
     recipe: Recipe
     network: NetworkSettings
     leaks: dict[str, tuple[str, ...]]
-    """What leaks in a split, by its name, where that was allowed."""
+    """What the parts of a split share, by its name: equal rows of a table, and leaks where these were allowed."""
 
     def settings(self, entry: MethodEntry) -> RunSettings:
         """What is trained and how, for one method."""

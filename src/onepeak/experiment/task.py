@@ -94,7 +94,7 @@ def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Repo
         place,
         fabric=fabric,
         watches=(_Watch(run, report),),
-        notes={"label": run.entry.label, **({"leaks_allowed": list(leaks)} if leaks else {})},
+        notes={"label": run.entry.label, **({"shared_by_parts": list(leaks)} if leaks else {})},
         alone=alone,
     )
 

@@ -31,7 +31,8 @@ class Reencode(Method):
     - "slopes": o_k is the slope of the class scores between k - 1 and k, see `Slopes`. Prediction: the mode.
 
     `as_published` differs in the posterior: the published code takes the order index on the sigmoids themselves, which
-    are levels and no posterior; here they are normalised, which keeps their order.
+    are levels and no posterior; here they are normalised, which keeps their order. It predicts by the first level of
+    all too, whose answer is always yes: where the network says no there, the first class, whatever follows.
 
     Args:
         num_classes: Number of classes, at least 2.
