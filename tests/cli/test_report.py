@@ -83,10 +83,7 @@ def test_calibrated_scores_are_in_json_and_explained_on_the_page(run, tmp_path):
     [
         (["nowhere"], "`{0}/nowhere` must be a folder that onepeak compare or train wrote, got no folder."),
         (["empty"], "`{0}/empty` must be a folder of runs, with runs/ or result.json in it, got one without either"),
-        (
-            ["begun"],
-            "`{0}/begun` must hold at least one finished run, got none: none is done. Go on with onepeak compare",
-        ),
+        (["begun"], "`{0}/begun` must hold at least one finished run, got none: none is done."),
         (["file"], "`{0}/file` must be a folder that onepeak compare or train wrote, got no folder."),
         (["mine", "mine"], "`out` (--out) must be given for a report of 2 folders: it names where it goes."),
         (["mine", "--against=ec"], "Unknown row of mine for `against` (--against) 'ec'. Known: ce, elb."),

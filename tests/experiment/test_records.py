@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import none_done
 from onepeak.experiment.records import failed_runs, read_history, read_predictions, read_results
 from run_folders import write_comparison, write_predictions, write_result, write_run
 from trained_models import table_run
@@ -149,8 +150,10 @@ def test_what_is_no_folder_of_runs_is_refused(tmp_path):
 def test_a_folder_without_a_finished_run_says_why(tmp_path):
     run = tmp_path / "runs/ce/split0-fold0"
     run.mkdir(parents=True)
-    message = f"must hold at least one finished run, got none: none is done. Go on with onepeak compare {tmp_path}."
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(InputError, match=r"must hold at least one finished run, got none: none is done\.$"):
+        read_results(tmp_path)
+    (tmp_path / "config.toml").write_text("")
+    with pytest.raises(InputError, match=f"got none: {re.escape(none_done(tmp_path))}$"):
         read_results(tmp_path)
     (run / "error.json").write_text(json.dumps({"message": "out of memory"}))
     with pytest.raises(InputError, match="got none: 1 run failed, the first with: out of memory"):

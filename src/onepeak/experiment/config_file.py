@@ -1,5 +1,6 @@
 """`config.toml` of an experiment as others read it: without torch, which the inspector's first page does not load."""
 
+import shlex
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,3 +27,14 @@ def recorded_classes(config: Mapping[str, Any] | None) -> tuple[str, ...]:
         (('low', 'high'), ())
     """
     return tuple(map(str, (config or {}).get(RECORD, {}).get("classes", ())))
+
+
+def none_done(folder: Path) -> str:
+    """Why an experiment without a finished run cannot be read, and the command that goes on with it if there is one.
+
+    Example:
+        >>> none_done(Path("nowhere"))
+        'none is done.'
+    """
+    command = shlex.join(["onepeak", "compare", str(folder)])
+    return f"none is done. Go on with: {command}" if (folder / CONFIG).is_file() else "none is done."

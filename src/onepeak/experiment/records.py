@@ -15,6 +15,7 @@ from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import none_done
 from onepeak.experiment.run_json import read_json, read_message
 from onepeak.methods.catalog import METHODS, method
 from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
@@ -129,7 +130,7 @@ def _finished(folder: Path) -> list[Path]:
     if results:
         return results
     failed = failed_runs(folder)
-    reason = f"none is done. Go on with onepeak compare {folder}."
+    reason = none_done(folder)
     if failed:
         reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}"
     raise InputError(f"`{folder}` must hold at least one finished run, got none: {reason}")

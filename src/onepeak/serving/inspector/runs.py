@@ -8,7 +8,7 @@ from typing import Any
 
 from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import read_config, recorded_classes
+from onepeak.experiment.config_file import none_done, read_config, recorded_classes
 from onepeak.experiment.run_json import read_json, read_message
 from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
 
@@ -66,7 +66,7 @@ def find_runs(folder: Path) -> Found:
     results = sorted((folder / RUNS).glob(f"*/*/{RESULT}")) if many else [folder / RESULT]
     failed = tuple(_failure(path) for path in sorted((folder / RUNS).glob(f"*/*/{ERROR}")) if _has_failed(path))
     if not results:
-        why = f"none is done. Go on with onepeak compare {folder}."
+        why = none_done(folder)
         if failed:
             why = f"{len(failed)} failed, the first: {failed[0]}"
         raise InputError(f"`{folder}` must hold at least one finished run, got none: {why}")
