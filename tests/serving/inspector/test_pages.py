@@ -5,7 +5,9 @@ from dataclasses import fields
 from importlib.resources import files
 
 import pytest
+import torch
 
+from onepeak.posterior import is_unimodal, median, mode
 from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.pages import (
     LabelsPage,
@@ -94,3 +96,11 @@ def test_notes_begin_as_sentences_do():
 def test_folds_are_named_only_where_there_are_some():
     assert part_names(("3-0",)) == {"3-0": "split 3"}
     assert part_names(("0-0", "0-4"))["0-4"] == "split 0, fold 4"
+
+
+def test_the_page_of_labels_says_no_more_of_the_median_than_is_true():
+    """A posterior may have one peak, and its median lie two classes beside it."""
+    log_probs = torch.tensor([[0.30, 0.13, 0.125, 0.12, 0.115, 0.11, 0.10]]).log()
+    assert (mode(log_probs).item(), median(log_probs).item(), is_unimodal(log_probs).item()) == (0, 2, True)
+    page = next(page for page in PAGES if isinstance(page, LabelsPage))
+    assert "decides by the median or the mean may predict another class than the peak." in render(page)
