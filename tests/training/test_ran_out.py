@@ -63,3 +63,8 @@ def test_a_first_value_that_is_not_defined_is_no_gain():
     assert ran_out(values)
     assert not ran_out([math.inf, -0.1, -0.58, -0.59, -0.6, -0.6, -0.6])
     assert not ran_out([math.inf, math.inf])
+
+
+def test_where_nothing_is_defined_in_the_first_half_the_gain_begins_with_the_first_value_that_is():
+    assert not ran_out([math.inf] * 6 + [-0.5, -0.5])
+    assert ran_out([math.inf] * 6 + [-0.5, -0.9])

@@ -28,8 +28,10 @@ def ran_out(values: Sequence[float]) -> bool:
         (True, False)
     """
     best = min(range(len(values)), key=lambda epoch: values[epoch])
-    early = min(values[: (len(values) + 1) // 2])
     first = next((value for value in values if math.isfinite(value)), values[0])
+    early = min(values[: (len(values) + 1) // 2])
+    if not math.isfinite(early):
+        early = first  # that the metric came to be defined is no gain
     late = best >= 0.75 * (len(values) - 1) and early - values[best] > SHARE * (first - values[best])
     return bool(late)
 
