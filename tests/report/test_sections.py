@@ -86,7 +86,14 @@ def test_every_reliability_figure_says_what_it_leaves_out(found):
     assert any(captions)
     for caption in filter(None, captions):
         assert re.fullmatch(r"Left out: \d+ bins? of fewer than 10, \d+ of \d+ (predictions|statements)\.", caption)
-    assert "A bin of fewer than 10 is left out" in found["reliability"].text
+
+
+def test_nothing_is_said_to_be_left_out_where_every_bin_holds_a_handful_and_is_shown(tmp_path):
+    few = write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1, num_test=4, calibration={"temperature": 1.5})
+    section = sections_of(few)["reliability"]
+    charts = [chart for chart in section.charts if "most probable" in chart.name]
+    assert [chart.caption for chart in charts] == ["", ""]
+    assert "left out" not in section.text
 
 
 def test_intervals_from_few_samples_are_told_of_once(found, tmp_path):

@@ -13,7 +13,6 @@ from onepeak.report.figures.curves import interactive_curves, printed_curves, sm
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
 from onepeak.report.figures.reliability import (
-    FEWEST,
     STATEMENTS,
     interactive_reliability,
     left_out,
@@ -184,8 +183,7 @@ def _reliability(evidence: Evidence) -> Section:
         text="Of all that is called 30 % probable, 30 % should come true: the dashed line. Below it, on the right, a "
         "method is too sure of itself. Once for the most probable label and once for every “label k or below”, as "
         "ordered labels are read; as trained, and calibrated by one temperature a run, fitted to its validation "
-        "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI. "
-        f"A bin of fewer than {FEWEST} is left out, as a handful come true all or none, and the line is broken there.",
+        "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI.",
         charts=tuple(
             Chart(
                 name=f"{words}, {side}",

@@ -95,6 +95,15 @@ def test_in_print_the_names_of_equal_methods_never_touch(number):
     assert all(box.x1 <= figure.bbox.x1 and box.y0 >= 0 for box in boxes)
 
 
+@pytest.mark.parametrize(("number", "beside"), [(20, False), (21, True)])
+def test_in_print_more_than_twenty_names_stand_beside_the_picture_though_there_is_room_between(number, beside):
+    names = [f"m{place}" for place in range(number)]
+    scores = {name: scores_of([place % 5], [place // 5 / 5]) for place, name in enumerate(names)}
+    axes = printed_tradeoff(scores, styles({name: name for name in names})).axes[0]
+    side = axes.get_xlim()[1]
+    assert [text.get_position()[0] == side for text in axes.texts] == [beside] * number
+
+
 def test_in_print_what_others_found_is_hollow_within_the_axes_and_the_name_is_not_over_it():
     scores = {"elb": scores_of([4.0, 4.2], [0.9, 0.9])}
     figure = printed_tradeoff(scores, styles({"elb": "elb"}), others={"elb": (4.13, 0.92)})
