@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,13 +62,30 @@ def test_a_list_elsewhere_is_answered_with_its_root_and_names_the_flag_without_i
     assert result.exit_code == 1
     assert result.stderr.startswith("onepeak: 2 of 2 could not be answered")
     assert result.stderr.endswith("is there: say with --root FOLDER which folder its paths start from.\n")
+    result = run(picture_run().folder, given, "--root", tmp_path, "--csv", ON_CPU)  # who gave it is not told to
+    assert result.stderr.endswith(
+        f"`--root` must be the folder that the paths of the list start from, got {tmp_path}: none is there.\n"
+    )
+    given.write_text(f"path\n{tmp_path / 'lists' / 'gone.png'}\n")  # which starts from no folder
+    result = run(picture_run().folder, given, "--csv", ON_CPU)
+    assert (result.exit_code, "--root" in result.stderr) == (1, False)
+
+
+def test_a_name_that_no_file_can_have_fails_its_row_alone(run, folder):
+    (folder / "list.csv").write_text("\n".join(["path", "0.png", "a" * 300, "a\0b.png", "1.png"]))
+    result = run(picture_run().folder, folder / "list.csv", "--json", ON_CPU)
+    errors = [json.loads(line)["error"] for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert errors[0] is errors[3] is None
+    assert errors[1] == "the file may not be read: File name too long"
+    assert errors[2] == "there is no such file: embedded null byte"
 
 
 @pytest.mark.bad_input
 def test_a_root_without_a_list_ends_with_one_sentence(run, folder, tmp_path):
     (tmp_path / "rows.csv").write_text("tone,size\ndark,1\n")
     with pytest.raises(
-        InputError, match=f"`--root` is where the pictures of a list lie, got {folder}, which is no list"
+        InputError, match=re.escape(f"`--root` is where the pictures of a list lie, got {folder}, which is no list")
     ):
         run(picture_run().folder, folder, "--root", tmp_path, ON_CPU)
     with pytest.raises(InputError, match="`--root` has no use for a model of a table: leave it out"):

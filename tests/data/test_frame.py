@@ -97,10 +97,52 @@ def test_the_last_items_of_a_class_are_not_left_out(x, label, order, lost):
     assert "skip_bad" not in str(caught.value)  # which would not help
 
 
-def test_a_stray_label_is_left_out_though_a_class_of_the_order_has_no_item():
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "label": ["low", "9", "high"]})
-    data = from_frame(frame, order="low,mid,high", skip_bad=True)
-    assert (data.labels.tolist(), data.num_left_out) == ([0, 2], 1)
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("label", "notes"),
+    [
+        ([0, 1, 1, 2], r"left out 1 picture of the list that cannot be found: gone\.jpg \(row 3\)"),
+        (
+            [0, 1, 2, 2],
+            r"left out 1 of 4 rows: no group in 'group' \(row 2\); left out 1 picture .* gone\.jpg \(row 3\)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("order", [None, "0..2"])
+def test_the_last_pictures_of_a_class_are_not_left_out_either(plant, label, notes, order):
+    """Nor where they are left out for different reasons."""
+    group = ["p", "q", None if label.count(2) == 2 else "r", "s"]
+    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg", "gone.jpg"], "label": label, "group": group})
+    root = plant("a.jpg", "b.jpg", "c.jpg")
+    message = rf"^Every class must keep an item: {notes}\. Without these rows no item is left of the class '2': correct"
+    with pytest.raises(InputError, match=message):
+        from_frame(frame, root=root, order=order, skip_bad=True)
+    data = from_frame(frame, root=root, order=order, skip_bad=True, keep_classes=False)
+    assert data.labels.tolist() == [at for at, name in zip(label, group, strict=True) if name is not None and at < 2]
+
+
+def test_rows_like_others_need_no_item_of_every_class():
+    frame = pd.DataFrame({"x": ["1", "2", "big"], "label": [0, 1, 2]})
+    like = FeatureRows(columns=("x",), values=np.empty((0, 1)))
+    assert from_frame(frame, skip_bad=True, like=like).labels.tolist() == [0, 1]
+
+
+def test_a_table_without_a_bad_row_is_not_asked_for_the_classes_it_would_lose(monkeypatch):
+    monkeypatch.setattr("onepeak.data.frame.lost_classes", None)  # it looks at every label
+    assert len(from_frame(pd.DataFrame({"x": [1.0, 2.0], "label": [0, 1]}), skip_bad=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("label", "order"),
+    [
+        (["low", "9", "high"], "low,mid,high"),
+        (["grade 0", "grade 9", "grade 1"], "grade 0,grade 1,grade 2"),
+        (["low", "unknown", "high"], "low,known,high"),
+    ],
+)
+def test_a_stray_label_is_left_out_though_a_class_of_the_order_has_no_item(label, order):
+    data = from_frame(pd.DataFrame({"x": [1.0, 2.0, 3.0], "label": label}), order=order, skip_bad=True)
+    assert (len(data), data.num_left_out) == (2, 1)
 
 
 @pytest.mark.bad_input

@@ -38,6 +38,13 @@ def test_missing_pictures_are_left_out_where_asked_and_named(plant):
     assert notes == ("left out 1 picture of the list that cannot be found: b.jpg (row 3)",)
 
 
+def test_a_name_that_no_file_can_have_is_a_missing_picture(plant):
+    root, names = plant("a.jpg"), ["a.jpg", "b" * 300, "c\0.jpg"]
+    files, _, (note,) = check_pictures(names, root=root, rows=[2, 3, 4], skip_bad=True)
+    assert files.paths == ("a.jpg",)
+    assert note.startswith("left out 2 pictures of the list that cannot be found: bbb")
+
+
 @pytest.mark.bad_input
 def test_a_list_without_any_picture_is_refused_all_the_same(plant):
     with pytest.raises(InputError, match="2 of 2 pictures do not exist"):

@@ -76,6 +76,11 @@ def test_many_decimal_commas_are_a_fault_of_the_column():
     assert fault.sentence == "The column 'x' has numbers with a decimal comma, such as 1,5"
 
 
+def test_one_slip_among_nine_decimal_commas_does_not_either():
+    fault = fault_of(*(f"{number},5" for number in range(9)), "n.d.")
+    assert fault.sentence == "The column 'x' has numbers with a decimal comma, such as 0,5"
+
+
 def test_a_slip_among_decimal_commas_does_not_hide_them():
     fault = fault_of("<0,5", *(f"{number},5" for number in range(30)), "n.d.", "7")
     assert fault.places == ()

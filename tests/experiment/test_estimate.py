@@ -132,6 +132,10 @@ def test_pictures_are_probed_without_decoding_all_of_them(fabric, tmp_path, monk
     assert planned.seconds > 0
     assert decoded == [4 * 4 + 4 + 1]
     assert not (tmp_path / "cache").exists()
+    for path in (tmp_path / "pictures" / "2").iterdir():
+        path.write_bytes(b"")
+    (planned,) = plan_runs(plan, tmp_path / "out", fabric=fabric)  # that no class is lost is for the training to tell
+    assert planned.seconds > 0
 
 
 @pytest.mark.bad_input

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pandas
@@ -6,7 +7,7 @@ import pytest
 from onepeak.errors import InputError
 from onepeak.serving import picture_paths
 from onepeak.serving.kept import Kept
-from onepeak.serving.paths import Unnamed, none_there, pictures_and_columns
+from onepeak.serving.paths import Unnamed, pictures_and_columns
 
 
 def test_folders_give_their_pictures_in_order_and_files_stay_as_named(tmp_path):
@@ -24,7 +25,7 @@ def test_folders_give_their_pictures_in_order_and_files_stay_as_named(tmp_path):
 def test_nothing_to_look_at_is_refused(tmp_path):
     with pytest.raises(InputError, match="`inputs` must name at least one picture or folder, got none"):
         picture_paths([])
-    with pytest.raises(InputError, match=f"There are no pictures below {tmp_path}."):
+    with pytest.raises(InputError, match=re.escape(f"There are no pictures below {tmp_path}.")):
         picture_paths([tmp_path])
 
 
@@ -43,12 +44,27 @@ def test_the_pictures_of_lists_start_from_the_root_where_one_is_given(tmp_path):
     (tmp_path / "lists" / "a.csv").write_text(f"path\nb\\1.png\n{tmp_path / '2.png'}\n")
     (tmp_path / "lists" / "b.csv").write_text("path\ngone.png\n")
     lists = [tmp_path / "lists" / "a.csv", tmp_path / "lists" / "b.csv"]
-    found, _ = pictures_and_columns(lists, root=tmp_path / "scans")
-    assert found == [tmp_path / "scans" / "b" / "1.png", tmp_path / "2.png", tmp_path / "scans" / "gone.png"]
-    assert not none_there(lists, found)
-    assert none_there(lists, pictures_and_columns(lists)[0])  # from the folder of the lists
-    assert not none_there([tmp_path / "gone.png"], [tmp_path / "gone.png"])  # of no list
-    assert not none_there(lists, [Unnamed(source="a.csv line 2", error="must have a `path`, got none")])
+    found = pictures_and_columns(lists, root=tmp_path / "scans")
+    assert found.paths == [tmp_path / "scans" / "b" / "1.png", tmp_path / "2.png", tmp_path / "scans" / "gone.png"]
+    assert not found.elsewhere
+    assert pictures_and_columns(lists).elsewhere  # than in the folder of the lists
+    assert not pictures_and_columns([tmp_path / "gone.png"]).elsewhere  # of no list
+
+
+@pytest.mark.parametrize("name", ["{}/gone.png", "", "0.png"])
+def test_lists_of_absolute_paths_without_a_path_or_with_a_picture_have_no_other_folder(tmp_path, name):
+    (tmp_path / "0.png").write_bytes(b"")
+    (tmp_path / "a.csv").write_text(f"path,id\n{name.format(tmp_path)},1\n")
+    assert not pictures_and_columns([tmp_path / "a.csv"]).elsewhere
+
+
+def test_a_name_that_no_file_can_have_is_kept_for_its_row(tmp_path):
+    names = ["0.png", "a" * 300, "a\0b.png"]
+    (tmp_path / "0.png").write_bytes(b"")
+    (tmp_path / "a.csv").write_text("\n".join(["path", *names]))
+    assert pictures_and_columns([tmp_path / "a.csv"]).paths == [tmp_path / name for name in names]
+    (tmp_path / "a.csv").write_text("\n".join(["path", *names[1:]]))
+    assert pictures_and_columns([tmp_path / "a.csv"]).elsewhere
 
 
 @pytest.mark.bad_input
@@ -56,7 +72,7 @@ def test_a_root_is_for_lists_alone(tmp_path):
     (tmp_path / "a.csv").write_text("path\na.png\n")
     for other in (tmp_path, tmp_path / "a.png"):
         message = f"`--root` is where the pictures of a list lie, got {other}, which is no list: leave it out"
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=re.escape(message)):
             pictures_and_columns([tmp_path / "a.csv", other], root=tmp_path)
 
 
@@ -75,17 +91,17 @@ def test_what_stands_in_other_columns_of_a_list_stops_nothing(tmp_path):
 def test_columns_of_lists_are_kept_as_they_are_written(tmp_path):
     (tmp_path / "a.csv").write_text("path,id,grade\na.png,01,low\nb.png,,high\n")
     (tmp_path / "b.csv").write_text("grade;path;id\nlow;c.png;7\n")
-    paths, kept = pictures_and_columns([tmp_path / "a.csv", tmp_path / "b.csv"], keep=["id,grade"])
-    assert paths == [tmp_path / "a.png", tmp_path / "b.png", tmp_path / "c.png"]
-    assert kept == Kept(names=("id", "grade"), rows=(("01", "low"), (None, "high"), ("7", "low")))
+    found = pictures_and_columns([tmp_path / "a.csv", tmp_path / "b.csv"], keep=["id,grade"])
+    assert found.paths == [tmp_path / "a.png", tmp_path / "b.png", tmp_path / "c.png"]
+    assert found.kept == Kept(names=("id", "grade"), rows=(("01", "low"), (None, "high"), ("7", "low")))
 
 
 def test_a_row_of_a_list_that_names_no_picture_stops_no_other(tmp_path):
     lists = tmp_path / "a.csv", tmp_path / "b.parquet"
     lists[0].write_text("path,id\na.png,1\n ,2\n,\nb.png\nc.png,5\n")
     pandas.DataFrame({"path": ["d.png", None], "id": ["6", "7"]}).to_parquet(lists[1])
-    found, kept = pictures_and_columns(lists, keep=["id"])
-    assert found == [
+    found = pictures_and_columns(lists, keep=["id"])
+    assert found.paths == [
         tmp_path / "a.png",
         Unnamed(source=f"{lists[0]} line 3", error="must have a `path`, got none"),
         Unnamed(source=f"{lists[0]} line 4", error="must have a `path`, got none"),
@@ -94,7 +110,7 @@ def test_a_row_of_a_list_that_names_no_picture_stops_no_other(tmp_path):
         tmp_path / "d.png",
         Unnamed(source=f"{lists[1]} row 2", error="must have a `path`, got none"),
     ]
-    assert kept.rows == (("1",), ("2",), (None,), (None,), ("5",), ("6",), ("7",))
+    assert found.kept.rows == (("1",), ("2",), (None,), (None,), ("5",), ("6",), ("7",))
 
 
 @pytest.mark.bad_input
@@ -102,7 +118,8 @@ def test_columns_cannot_be_kept_of_what_is_no_list_or_lacks_them(tmp_path):
     (tmp_path / "a.csv").write_text("path,id\na.png,1\n")
     (tmp_path / "b.csv").write_text("path\nb.png\n")
     for other in (tmp_path, tmp_path / "a.png"):
-        with pytest.raises(InputError, match=f"`--keep` copies columns of a list or table, got {other}: give a CSV"):
+        message = f"`--keep` copies columns of a list or table, got {other}: give a CSV"
+        with pytest.raises(InputError, match=re.escape(message)):
             pictures_and_columns([tmp_path / "a.csv", other], keep=["id"])
     with pytest.raises(InputError, match=r"Unknown `--keep` column 'id'\. Known: path"):
         pictures_and_columns([tmp_path / "a.csv", tmp_path / "b.csv"], keep=["id"])

@@ -48,16 +48,32 @@ def test_a_network_is_proposed_that_suits_the_data():
 
 def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_path):
     items, _ = write_pictures(tmp_path / "pictures", [(8, 8)] * 6)
-    (items.root / "2.png").write_bytes(b"")
+    (items.root / "4.png").write_bytes(b"")
     manifest = replace(planted_pictures(6), items=items)
     prepared = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
-    assert prepared.notes == ("left out 1 picture that cannot be read: 2.png: the file is empty (0 bytes)",)
-    assert prepared.manifest.items.paths == ("0.png", "1.png", "3.png", "4.png", "5.png")
-    assert prepared.manifest.labels.tolist() == [0, 1, 3, 0, 1]
+    assert prepared.notes == ("left out 1 picture that cannot be read: 4.png: the file is empty (0 bytes)",)
+    assert prepared.manifest.items.paths == ("0.png", "1.png", "2.png", "3.png", "5.png")
+    assert prepared.manifest.labels.tolist() == [0, 1, 2, 3, 1]
     assert len(prepared.digests) == 5
     grouped = replace(manifest, groups=tuple("aabbcc"), group_column="patient", num_left_out=2)
     again = prepare(grouped, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
     assert again.counts == {"items": 5, "groups": 3, "group_column": "patient", "left_out": 3}
+
+
+@pytest.mark.bad_input
+def test_bad_pictures_that_are_all_of_a_class_are_not_left_out(tmp_path):
+    items, _ = write_pictures(tmp_path / "pictures", [(8, 8)] * 6)
+    for name in ("2.png", "3.png"):
+        (items.root / name).write_bytes(b"")
+    manifest = replace(planted_pictures(6), items=items)
+    flags = {"cache_dir": tmp_path / "cache", "skip_bad": True, "quiet": True}
+    message = (
+        r"^Every class must keep an item: left out 2 pictures that cannot be read: 2\.png: .*, 3\.png: .* bytes\)\. "
+        r"Without these rows no item is left of the classes 'good', 'high': correct or delete them\.$"
+    )
+    with pytest.raises(InputError, match=message):
+        prepare(manifest, RECIPE, **flags)
+    assert len(prepare(manifest, RECIPE, keep_classes=False, **flags).manifest) == 4
 
 
 def test_pictures_that_are_nearly_black_are_told_of(tmp_path):

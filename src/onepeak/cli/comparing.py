@@ -10,6 +10,7 @@ from typing import Any, Literal
 import torch
 
 from onepeak._check import check_choice
+from onepeak._home import expanded
 from onepeak._registry import unknown_name
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
@@ -106,7 +107,7 @@ def experiment_of(request: CompareRequest) -> Experiment:
         if table := _table_in_root(plan, changes):
             changes = changes | {"data": str(table), "root": None}
     else:
-        name = re.sub(r"[^A-Za-z0-9+._-]+", "-", Path(request.data).expanduser().resolve().stem).strip("-.") or "data"
+        name = re.sub(r"[^A-Za-z0-9+._-]+", "-", expanded(request.data).resolve().stem).strip("-.") or "data"
         plan = Experiment(name=name, data=request.data, methods=entries_from_text("paper"))
     methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
     recipe = plan.recipe if request.recipe is None else read_recipe(request.recipe)
@@ -130,15 +131,15 @@ def folder_of(request: CompareRequest, experiment: Experiment) -> Path:
 
 def _begun(request: CompareRequest) -> Path | None:
     """The experiment of a comparison's folder that was given in place of data; None where it is something else."""
-    return None if request.data in DATASETS else config_of(Path(request.data).expanduser())
+    return None if request.data in DATASETS else config_of(expanded(request.data))
 
 
 def _table_in_root(plan: Experiment, changes: dict[str, Any]) -> Path | None:
     """The file that an experiment names without saying where it is, found in `--root`."""
-    data, root = Path(plan.data).expanduser(), changes.get("root")
+    data, root = expanded(plan.data), changes.get("root")
     if plan.data in DATASETS or root is None or data.exists():
         return None
-    table = Path(root).expanduser() / data
+    table = expanded(root) / data
     return table if table.is_file() else None
 
 

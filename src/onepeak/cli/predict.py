@@ -30,6 +30,9 @@ _MOST_ROWS = 200
 _MOST_FAILED = 3
 """Samples without an answer whose reason is told at the end too."""
 _WHERE = "onepeak: no picture of the list is there: say with --root FOLDER which folder its paths start from."
+_NOT_THERE = (
+    "onepeak: `--root` must be the folder that the paths of the list start from, got {}: none is there."
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -152,7 +155,7 @@ def _answers(
     from onepeak.data.depth import depth_notes
     from onepeak.data.frame import PATH
     from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
-    from onepeak.serving.paths import Unnamed, none_there, pictures_and_columns
+    from onepeak.serving.paths import Unnamed, pictures_and_columns
     from onepeak.serving.streaming import stream, stream_rows
     from onepeak.serving.table_rows import rows_of_file
     from onepeak.serving.writing import check_kept
@@ -162,14 +165,21 @@ def _answers(
     if model.description.table is None:
         known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
         columns = known if path is None else (path,)
-        pictures, kept = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
-        check_kept(kept, source_name="path", classes=model.classes)
+        pictures = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
+        check_kept(pictures.kept, source_name="path", classes=model.classes)
         size = PICTURES_A_BATCH if batch_size is None else batch_size
-        rows = stream(model, pictures, batch_size=size, reading=reading)
-        paths = [picture for picture in pictures if not isinstance(picture, Unnamed)]
+        rows = stream(model, pictures.paths, batch_size=size, reading=reading)
+        paths = [picture for picture in pictures.paths if not isinstance(picture, Unnamed)]
         notes = (*depth_notes(paths, model.description.bits), *how)
-        advice = _WHERE if none_there(inputs, pictures) else None
-        return _Asked(rows=rows, total=len(pictures), source_name="path", notes=notes, kept=kept, advice=advice)
+        where = _WHERE if root is None else _NOT_THERE.format(root)
+        return _Asked(
+            rows=rows,
+            total=len(pictures.paths),
+            source_name="path",
+            notes=notes,
+            kept=pictures.kept,
+            advice=where if pictures.elsewhere else None,
+        )
     for flag, given in (("--root", root), ("--path", path)):
         if given is not None:
             raise InputError(f"`{flag}` has no use for a model of a table: leave it out.")

@@ -39,5 +39,5 @@ def depth_notes(pictures: Sequence[Path | bytes], bits: int | None) -> tuple[str
 def _highest(picture: Path | bytes) -> int | None:
     try:
         return highest_of_16_bits(picture if isinstance(picture, bytes) else picture.read_bytes())
-    except OSError:  # told of when all are decoded
+    except (OSError, ValueError):  # a name that no file can have; told of when all are decoded
         return None

@@ -63,6 +63,23 @@ def rows_without(
     return [place for place in range(len(rows)) if place not in bad], (note,)
 
 
+def refuse_lost(lost: Mapping[str, str], notes: Sequence[str]) -> None:
+    """Refuses what has been left out, if no item is left of a class that had some.
+
+    Args:
+        lost: Such classes, and how each is written there.
+        notes: What was left out, and why.
+
+    Example:
+        >>> refuse_lost({"high": "high"}, ["left out 2 pictures that cannot be read: a.png, b.png"])
+        Traceback (most recent call last):
+        onepeak.errors.InputError: Every class must keep an item: left out 2 pictures that cannot be read: a.png,
+        b.png. Without these rows no item is left of the class 'high': correct or delete them.
+    """
+    if lost:
+        raise InputError(f"Every class must keep an item: {'; '.join(notes)}. {_nothing_left(lost)}")
+
+
 def shown_rows(names: Sequence[Hashable]) -> str:
     """The first rows by name, and how many more.
 
@@ -90,13 +107,14 @@ def _told(
     if 2 * num_bad > num_rows:
         end = f"With {of_all}, more than half, it is not enough to leave rows out." if skip_bad else ""
     elif lost:  # and so no flag is advised that would not help
-        end = f"Without these rows no item is left of {_shown(lost)}: correct or delete them." if skip_bad else ""
+        end = _nothing_left(lost) if skip_bad else ""
     if len(found) == 1:
         return f"{found[0]} {end}".rstrip()
     what = of_all if num_bad else "The columns"
     return "\n  ".join([f"{what} cannot be used as they are:", *found]) + f"\n{end}".rstrip()
 
 
-def _shown(lost: Mapping[str, str]) -> str:
+def _nothing_left(lost: Mapping[str, str]) -> str:
     names = (repr(name) + (f" (written {text!r})" if text != name else "") for name, text in lost.items())
-    return f"the class{'' if len(lost) == 1 else 'es'} {listed(names, limit=FEW)}"
+    classes = f"the class{'' if len(lost) == 1 else 'es'} {listed(names, limit=FEW)}"
+    return f"Without these rows no item is left of {classes}: correct or delete them."

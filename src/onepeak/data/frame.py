@@ -2,14 +2,15 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onepeak._extras import require
+from onepeak._home import expanded
 from onepeak._registry import unknown_name
 from onepeak.data.declared_order import Order
-from onepeak.data.faults import CORRECT, FEW, Fault, rows_without
+from onepeak.data.faults import CORRECT, FEW, Fault, refuse_lost, rows_without
 from onepeak.data.features import encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.known_cells import known_cells
@@ -35,6 +36,7 @@ def from_frame(
     root: str | Path | None = None,
     skip_bad: bool = False,
     like: FeatureRows | None = None,
+    keep_classes: bool = True,
     faults: Sequence[Fault] = (),
     name: str = "frame",
 ) -> Manifest:
@@ -52,10 +54,12 @@ def from_frame(
         path: The column of pictures' paths; `path` if there is one.
         root: For pictures: the folder the paths start from, the current one by default.
         skip_bad: Whether to leave out, with a note, rows with a cell that cannot be used (no label, one that the order
-            lacks, no group, an infinite number), as long as they are not more than half, nor all of a class, and
-            pictures that do not exist.
+            lacks, no group, an infinite number), as long as they are not more than half, and pictures that do not
+            exist.
         like: For features: rows whose columns and codes to take, such as those of a training table. No other column
             is read, and a name that has no code there is missing.
+        keep_classes: Whether it is refused to leave out all items of a class. With `like` it is not: the classes are
+            those of the other rows.
         faults: What is known already to be wrong with some rows, such as from their file.
         name: What the data set is called.
 
@@ -86,16 +90,16 @@ def from_frame(
         numbers = [column for column in like.columns if column not in like.categories]
         faults = (*faults, *(_cell_fault(frame[column], cells) for column, cells in wrong.items()))
     order, source = _order(frame[label], order)
-    folder = Path("." if root is None else root).expanduser()
+    folder = expanded("." if root is None else root)
     columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder)
     num_rows = len(frame)
     faults = _faults(frame, features[numbers], columns, faults)
-    bad = {place for fault in faults for place in fault.places}
+    keep_classes = keep_classes and like is None
     rows, left_out = rows_without(
         faults,
         rows=list(frame.index),
         skip_bad=skip_bad,
-        lost=lost_classes(_plain(frame[label]), left_out=bad, order=order),
+        lost=_lost(frame, columns, {place for fault in faults for place in fault.places}) if keep_classes else None,
         also=_also_wrong(frame, columns),
     )
     frame = frame.iloc[rows]
@@ -104,6 +108,8 @@ def from_frame(
         items, kept, notes = check_pictures(
             frame[path].tolist(), root=folder, rows=list(frame.index), skip_bad=skip_bad, column=path
         )
+        if keep_classes:
+            refuse_lost(_lost(frame, columns, set(range(len(frame))).difference(kept)), (*left_out, *notes[:1]))
         frame = frame.iloc[kept]
         if len(others) > 1:
             unread = [column for column in others if column != path]
@@ -241,6 +247,11 @@ def _also_wrong(frame: Frame, columns: _Columns) -> Iterator[str]:
         check_pictures(named.tolist(), root=columns.root, rows=list(named.index), column=columns.path)
     except InputError as error:
         yield str(error)
+
+
+def _lost(frame: Frame, columns: _Columns, left_out: Collection[int]) -> dict[str, str]:
+    """See `lost_classes`, which is not asked of a table that is whole: it looks at every label."""
+    return lost_classes(_plain(frame[columns.label]), left_out=left_out, order=columns.order) if left_out else {}
 
 
 def _group_faults(column: Column) -> list[Fault]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from onepeak._home import expanded
 from onepeak._nearest import did_you_mean, did_you_mean_file
 from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order, classes_file
@@ -23,6 +24,7 @@ def open_data(
     path: str | None = None,
     skip_bad: bool = False,
     like: FeatureRows | None = None,
+    keep_classes: bool = True,
 ) -> Manifest:
     """Opens anybody's data. What the reader chose on the user's behalf is in the manifest's `notes`.
 
@@ -39,6 +41,7 @@ def open_data(
         skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`, and
             pictures of a list that do not exist.
         like: For a table of features, rows whose columns and codes to take, such as those that a model was trained on.
+        keep_classes: For a list or table, whether it is refused to leave out all items of a class, see `from_frame`.
 
     Example:
         >>> import tempfile
@@ -48,7 +51,7 @@ def open_data(
         ...     open_data(file, label="quality").classes
         ('5', '6')
     """
-    place = Path(data).expanduser()
+    place = expanded(data)
     known_set = isinstance(data, str) and data in DATASETS
     if like is not None and (known_set or place.is_dir()):
         raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
@@ -67,9 +70,18 @@ def open_data(
             return _own(read_folder(place, order=order))
         except InputError as error:
             raise InputError(f"{error}{_known_set(place)}", page="images") from error
-    label = label or LABEL
     return _own(
-        _open_table(place, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad, like=like)
+        _open_table(
+            place,
+            root=root,
+            order=order,
+            label=label or LABEL,
+            group=group,
+            path=path,
+            skip_bad=skip_bad,
+            like=like,
+            keep_classes=keep_classes,
+        )
     )
 
 
@@ -83,6 +95,7 @@ def _open_table(
     path: str | None,
     skip_bad: bool,
     like: FeatureRows | None,
+    keep_classes: bool,
 ) -> Manifest:
     pictures = path or PATH
     table = read_table(file, as_text=(label, group or GROUP, pictures) if like is None else None)
@@ -100,6 +113,7 @@ def _open_table(
             root=root,
             skip_bad=skip_bad,
             like=like,
+            keep_classes=keep_classes,
             faults=table.faults,
             name=file.stem,
         )

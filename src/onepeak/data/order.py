@@ -1,6 +1,5 @@
 """What comes before what: integers order themselves, the order of names is given by the user and never guessed."""
 
-import difflib
 import math
 import numbers
 import re
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from onepeak.data.declared_order import Order, declared_order
 from onepeak.data.faults import FEW, Fault, shown_rows
 from onepeak.data.listing import counted, listed
+from onepeak.data.spelling import looks_like, variant_of
 from onepeak.errors import InputError
 
 Key: TypeAlias = int | str
@@ -117,7 +117,8 @@ def label_faults(
 def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: Order | None = None) -> dict[str, str]:
     """Classes that would have no item once rows are left out, though they have some, as they are written there.
 
-    A label that the order lacks stands for a class without an item that looks like it. Any other belongs to no class.
+    A label that the order lacks stands for a class without an item if it is another writing of it, see `variant_of`;
+    any other belongs to no class.
 
     Args:
         found: One label an item.
@@ -137,7 +138,7 @@ def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: O
     kept = {_key(text) for place, text in texts.items() if place not in left_out}
     lost: dict[str, str] = {}
     for text in (text for place, text in texts.items() if place in left_out):
-        name = text if order is None else names.get(_key(text)) or _meant(text, spare)
+        name = text if order is None else names.get(_key(text)) or variant_of(text, spare)
         if name is not None and _key(name) not in kept:
             lost.setdefault(name, text)
     return lost
@@ -262,7 +263,7 @@ def _unnamed(
     shown = []
     for text, places in sorted(at.items()):
         where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
-        near = _meant(text, spare)
+        near = None if isinstance(_key(text), int) else looks_like(text, spare)  # 7 is no misspelling of 70
         hint = "" if near is None else f"; is {near!r} meant for it?"
         shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
     return Fault(
@@ -276,16 +277,3 @@ def _unnamed(
 def _without_item(classes: Sequence[str], texts: Iterable[str]) -> list[str]:
     used = {_key(text) for text in texts}
     return [name for name in classes if _key(name) not in used]
-
-
-def _meant(text: str, spare: Sequence[str]) -> str | None:
-    """The one among the classes without an item that looks like this label."""
-    if isinstance(_key(text), int):
-        return None  # 7 is no misspelling of 70
-    plain = {_plain(name): name for name in reversed(spare)}
-    return plain.get(_plain(text)) or next(iter(difflib.get_close_matches(text, spare, n=1)), None)
-
-
-def _plain(name: str) -> str:
-    """A name without case, spaces and signs, in which most misspellings agree."""
-    return re.sub(r"[\W_]+", "", name).casefold()

@@ -77,11 +77,14 @@ def unnamed_pictures(paths: Sequence[object], *, rows: Sequence[Hashable], colum
 
 
 def on_disk(root: Path, text: str) -> Path | None:
-    """The path as it is spelt on disk, from the root; None where there is no such file."""
+    """The path as it is spelt on disk, from the root; None where there is no such file, or can be none."""
     for spelling in (text, text.replace("\\", "/")):
         path = Path(spelling)
-        if (root / path).is_file():
-            return path
+        try:
+            if (root / path).is_file():
+                return path
+        except (OSError, ValueError):  # a name that is too long, or holds what no name can hold
+            continue
     return None
 
 

@@ -65,7 +65,7 @@ def _typed(column: Column) -> tuple[Column, Fault | None]:
     }
     few = len(wrong) < 0.1 * len(present)
     with_comma = [text for text in wrong.values() if DECIMAL_COMMA.fullmatch(text)]
-    commas = len(with_comma) > 0.9 * len(wrong)
+    commas = 10 * len(with_comma) >= 9 * len(wrong)
     if not wrong or not (commas or (few and numbers.nunique() > _MANY)):
         return (values if wrong else numbers), None
     shown = listed((f"{text!r} (row {column.index[place]})" for place, text in wrong.items()), limit=FEW)

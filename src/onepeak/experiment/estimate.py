@@ -137,7 +137,7 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreadablePicturesWarning)  # training will tell of them
         sample = manifest.take(np.concatenate(parts))
-        prepared = prepare(sample, recipe, cache_dir=Path(place), skip_bad=True, quiet=True)
+        prepared = prepare(sample, recipe, cache_dir=Path(place), skip_bad=True, keep_classes=False, quiet=True)
         valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
         items = np.arange(len(prepared.manifest))
         few = Split(train=items[:valid], valid=items[valid:test], test=items[test:], protocol="probe")

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from onepeak._home import expanded
 from onepeak._one_step import write_text_in_one_step
 from onepeak.data.datasets import DATASETS
 from onepeak.data.file_lock import locked
@@ -105,7 +106,7 @@ def located(experiment: Experiment) -> Experiment:
     """The experiment with paths that are found from everywhere."""
 
     def whole(path: str | None) -> str | None:
-        return None if path is None else str(Path(path).expanduser().resolve())
+        return None if path is None else str(expanded(path).resolve())
 
     in_file = experiment.protocol.lower().endswith((".csv", ".json"))
     order_file = isinstance(experiment.order, str) and experiment.order.strip().endswith(".txt")

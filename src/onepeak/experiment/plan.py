@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from onepeak._check import check_choice, check_integer
+from onepeak._home import expanded
 from onepeak._registry import unknown_name
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
@@ -86,7 +87,7 @@ class Experiment:
     @property
     def weights_file(self) -> Path | None:
         """Where the backbone's first weights are."""
-        return None if self.weights is None else Path(self.weights).expanduser()
+        return None if self.weights is None else expanded(self.weights)
 
 
 def recipe_problems(settings: Any) -> list[str]:

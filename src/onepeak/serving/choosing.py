@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from onepeak._home import expanded
 from onepeak.data.listing import listed
 from onepeak.errors import InputError
 from onepeak.training.file_names import DESCRIPTION
@@ -16,7 +17,7 @@ def model_folder(folder: Path) -> Path:
     Raises:
         InputError: The comparison has several models.
     """
-    folder = folder.expanduser()
+    folder = expanded(folder)
     if (folder / DESCRIPTION).is_file():
         return folder
     models = sorted(path.parent for path in folder.glob(f"runs/*/*/{DESCRIPTION}"))

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._home import expanded
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.listing import listed
 from onepeak.data.order import shown_order
@@ -39,7 +40,7 @@ def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
     if given is None:
         return None
     if isinstance(given, str | Path):
-        source, cells = str(given), _cells_of_file(Path(given).expanduser())
+        source, cells = str(given), _cells_of_file(expanded(given))
     elif hasattr(given, "columns") and hasattr(given, "index"):
         source, cells = "the DataFrame", _cells_of_frame(given)
     else:

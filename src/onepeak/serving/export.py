@@ -10,6 +10,7 @@ import torch
 
 from onepeak._check import check_integer
 from onepeak._extras import require
+from onepeak._home import expanded
 from onepeak._one_step import write_in_one_step
 from onepeak.errors import InputError
 from onepeak.serving.costs import costs_of
@@ -75,7 +76,7 @@ def export_onnx(
     reading = Reading(alpha=alpha, decide=decide, cost=costs_of(cost, model.classes), project=project)
     reading.check(model.description.calibration)
     _check_size(model, size)
-    path = Path(path).expanduser()
+    path = expanded(path)
     _check_place(path, force)
     for module in ("onnx", "onnxscript", "onnxruntime"):  # before minutes are spent
         require(module, extra="export", purpose="An ONNX file")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak._home import expanded
 from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order
 from onepeak.data.frame import PATH
@@ -47,7 +48,7 @@ def open_for(
         label = label or _known(model.description.label, columns)
         group = group or _known(model.description.group, columns)
         path = path or _known(model.description.path, columns)
-    if columns is not None or data in DATASETS or Path(data).expanduser().is_dir():
+    if columns is not None or data in DATASETS or expanded(data).is_dir():
         pictures = columns is None or path is not None or PATH in columns
         if columns is not None and not pictures and model.description.table is None:
             raise InputError(
@@ -57,7 +58,15 @@ def open_for(
             )
         check_kind(model, pictures=pictures)
     opened = partial(
-        open_data, data, root=root, label=label, group=group, path=path, skip_bad=skip_bad, like=_like(model)
+        open_data,
+        data,
+        root=root,
+        label=label,
+        group=group,
+        path=path,
+        skip_bad=skip_bad,
+        like=_like(model),
+        keep_classes=False,  # they are the model's, whatever the data hold
     )
     try:
         return opened(order=order)
@@ -101,7 +110,7 @@ def _like(model: Model) -> FeatureRows | None:
 
 def _columns(data: str | Path) -> Collection[str] | None:
     """The columns, if the data is a table."""
-    path = Path(data).expanduser()
+    path = expanded(data)
     if data in DATASETS or not path.is_file():
         return None
     return [str(name) for name in read_table(path, as_text=None).frame.columns]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from onepeak._home import expanded
 from onepeak._nearest import did_you_mean
 from onepeak.data.frame import PATH
 from onepeak.data.listing import counted, listed
@@ -21,6 +22,22 @@ class Unnamed:
     source: str
     """The list and where in it."""
     error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pictures:
+    """What some paths, folders and lists stand for."""
+
+    paths: list[Path | Unnamed]
+    kept: Kept | None
+    """Columns of the lists beside the answers."""
+    relative: bool
+    """Whether a list names a picture by a path that starts from a folder."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether paths of lists may start from another folder: nothing that was named is on disk."""
+        return self.relative and not any(on_disk(Path(), str(path)) for path in self.paths if isinstance(path, Path))
 
 
 def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,)) -> list[Path]:
@@ -41,9 +58,8 @@ def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PAT
         ...     [path.name for path in picture_paths([folder, "c.png"])]
         ['a.jpg', 'b.png', 'c.png']
     """
-    pictures, _ = pictures_and_columns(inputs, columns=columns)
     paths = []
-    for picture in pictures:
+    for picture in pictures_and_columns(inputs, columns=columns).paths:
         if isinstance(picture, Unnamed):
             raise InputError(f"Every row of a list must name a picture, {picture.source} does not: {picture.error}.")
         paths.append(picture)
@@ -56,7 +72,7 @@ def pictures_and_columns(
     columns: Sequence[str] = (PATH,),
     keep: Sequence[str] = (),
     root: str | Path | None = None,
-) -> tuple[list[Path | Unnamed], Kept | None]:
+) -> Pictures:
     """The pictures as `picture_paths` gives them, and columns of their lists to copy beside the answers.
 
     A row of a list without a picture, or with too few or too many fields, stops no other.
@@ -67,11 +83,11 @@ def pictures_and_columns(
         keep: See `onepeak.serving.kept.kept_columns`; every list must have them.
         root: The folder that the paths of the lists start from, in place of each list's own.
     """
-    given = [Path(each).expanduser() for each in inputs]
+    given = [expanded(each) for each in inputs]
     if not given:
         raise InputError("`inputs` must name at least one picture or folder, got none.")
     paths: list[Path | Unnamed] = []
-    others = 0
+    others, relative = 0, False
     names: Sequence[str] = keep
     cells: list[tuple[Cell, ...]] = []
     for path in given:
@@ -90,31 +106,31 @@ def pictures_and_columns(
             paths += [path / name for name in found.pictures]
         elif _is_list(path):
             table = read_table(path, as_text=None, empty=True)
-            paths += _of_list(path, table, columns, path.parent if root is None else Path(root).expanduser())
+            written = _names(path, table, columns)
+            start = path.parent if root is None else expanded(root)
+            paths += [
+                name if isinstance(name, Unnamed) else start / (on_disk(start, name) or name) for name in written
+            ]
+            relative |= any(isinstance(name, str) and not Path(name).is_absolute() for name in written)
             if keep:
-                kept = kept_columns(table.frame, names)
-                names = kept.names
-                cells += kept.rows
+                own = kept_columns(table.frame, names)
+                names = own.names
+                cells += own.rows
         else:
             paths.append(path)
     if not paths:
         there = f" ({counted(others, 'other file')} there)" if others else ""
         raise InputError(f"There are no pictures below {listed(given)}{there}.")
-    return paths, Kept(names=tuple(names), rows=tuple(cells)) if keep else None
-
-
-def none_there(inputs: Iterable[str | Path], pictures: Iterable[Path | Unnamed]) -> bool:
-    """Whether lists name pictures, and nothing that was named is on disk: paths may start from another folder."""
-    named = [picture for picture in pictures if isinstance(picture, Path)]
-    lists = any(_is_list(Path(each).expanduser()) for each in inputs)
-    return lists and bool(named) and not any(picture.exists() for picture in named)
+    kept = Kept(names=tuple(names), rows=tuple(cells)) if keep else None
+    return Pictures(paths=paths, kept=kept, relative=relative)
 
 
 def _is_list(path: Path) -> bool:
     return not path.is_dir() and path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)
 
 
-def _of_list(path: Path, table: Table, columns: Sequence[str], root: Path) -> list[Path | Unnamed]:
+def _names(path: Path, table: Table, columns: Sequence[str]) -> list[str | Unnamed]:
+    """The pictures of a list as they are written there."""
     frame = table.frame
     column = next((name for name in columns if name in frame.columns), None)
     if column is None:
@@ -124,12 +140,12 @@ def _of_list(path: Path, table: Table, columns: Sequence[str], root: Path) -> li
             "them names the pictures, say it with --path."
         )
     line = "line" if path.suffix.lower() in CSV_SUFFIXES else "row"
-    pictures: list[Path | Unnamed] = []
+    names: list[str | Unnamed] = []
     for row, cell in zip(frame.index.tolist(), frame[column].tolist(), strict=True):
         name = cell.strip() if isinstance(cell, str) else ""
         if name:
-            pictures.append(root / (on_disk(root, name) or name))
+            names.append(name)
         else:
             error = table.misfit(row) if row in table.misfits else f"must have a `{column}`, got none"
-            pictures.append(Unnamed(source=f"{path} {line} {row}", error=error))
-    return pictures
+            names.append(Unnamed(source=f"{path} {line} {row}", error=error))
+    return names

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from onepeak.data.depth import depth_notes
+from onepeak.data.faults import refuse_lost
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
@@ -82,11 +83,17 @@ class Prepared:
 
 
 def prepare(
-    manifest: Manifest, recipe: Recipe, *, cache_dir: Path | None = None, skip_bad: bool = False, quiet: bool = False
+    manifest: Manifest,
+    recipe: Recipe,
+    *,
+    cache_dir: Path | None = None,
+    skip_bad: bool = False,
+    keep_classes: bool = True,
+    quiet: bool = False,
 ) -> Prepared:
     """Decodes the pictures into a store (or finds the one that is there) and leaves bad ones out where allowed.
 
-    What was left out is in the `notes`.
+    What was left out is in the `notes`. It is refused to leave out all of a class, unless `keep_classes` says no.
     """
     if recipe.bits is not None and not isinstance(manifest.items, ImageFiles):
         raise InputError("`bits` (--bits) has no use for data that are no picture files: leave it out.")
@@ -106,4 +113,8 @@ def prepare(
     files = kept.items
     paths = [files.root / path for path in files.paths] if isinstance(files, ImageFiles) else []
     doubts = depth_notes(paths, recipe.bits)
-    return Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
+    prepared = Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
+    if keep_classes:
+        lost = sorted(set(manifest.labels.tolist()).difference(kept.labels.tolist()))
+        refuse_lost({manifest.classes[label]: manifest.classes[label] for label in lost}, prepared.notes[:1])
+    return prepared

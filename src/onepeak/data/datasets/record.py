@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak._home import expanded
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import Manifest
 from onepeak.errors import InputError
@@ -51,7 +52,7 @@ class Dataset:
                 f"A folder of your own called {self.name} is ./{self.name}.",
                 page="paper",
             )
-        manifest = self.read(Path(root).expanduser())
+        manifest = self.read(expanded(root))
         if not len(manifest):
             raise InputError(f"There are no images of {self.name} in {root}. Expected {self.layout}.", page="paper")
         return replace(manifest, notes=(*self.compare(manifest), *manifest.notes))

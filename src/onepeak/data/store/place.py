@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from onepeak._home import expanded
 from onepeak.data.file_lock import locked
 
 _BUILDING = ".building-"
@@ -15,9 +16,9 @@ _LOCK = ".lock-"
 def default_cache_dir() -> Path:
     """The folder for stores when none is given: `$ONEPEAK_CACHE`, or `onepeak` in the user's cache folder."""
     if chosen := os.environ.get("ONEPEAK_CACHE"):
-        return Path(chosen).expanduser()
+        return expanded(chosen)
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "onepeak"
+    return expanded(base) / "onepeak"
 
 
 def store_folder(cache_dir: Path, key: str) -> Path:

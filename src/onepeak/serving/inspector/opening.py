@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from onepeak._home import expanded
 from onepeak.errors import InputError
 from onepeak.serving.inspector.actions import read_actions
 from onepeak.serving.inspector.inspection import Inspection
@@ -18,7 +19,7 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
         root: Where the data lie now, if they were moved.
         actions: A CSV with what to do for each class.
     """
-    folder = folder.expanduser()
+    folder = expanded(folder)
     found = find_runs(folder)
     return Inspection(
         folder,
