@@ -1,6 +1,7 @@
 """A fingerprint of every item's bytes: equal ones are exact copies."""
 
 import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -40,12 +41,16 @@ def item_digests(items: Items) -> tuple[str, ...]:
 def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
     """A hash of all items, labels and classes: data that are elsewhere, or came another way, are the same data.
 
+    Values of a table mean what its columns and categories are called, so these count too.
+
     Args:
         manifest: The data.
         digests: The fingerprint of every item.
     """
     found = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
     found.update(manifest.labels.tobytes())
+    if isinstance(manifest.items, FeatureRows):
+        found.update(json.dumps([manifest.items.columns, manifest.items.categories], sort_keys=True).encode())
     return found.hexdigest()
 
 
