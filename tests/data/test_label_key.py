@@ -1,11 +1,13 @@
 import pytest
 
 from onepeak.data.label_key import label_key
+from onepeak.data.order import order_labels
 
 
 @pytest.mark.parametrize("name", ["7", "7.", "7.00", "07", "+7"])
 def test_spellings_of_an_integer_are_one_label(name):
     assert label_key(name) == 7
+    assert order_labels([name, "0"], order="0..9").labels.tolist() == [7, 0]  # as labels of data are read
 
 
 @pytest.mark.parametrize("name", ["7.5", "7e0", "1,000", "grade 7", "", "-"])
