@@ -24,19 +24,30 @@ def test_evidence_pooled_is_the_output(noise, name, pooling):
     torch.testing.assert_close(network.head.pooling(evidence), network(images))
 
 
-def test_class_evidence_is_the_map_of_the_class(noise):
+def test_class_evidence_is_the_map_of_the_class_less_the_mean_over_classes(noise):
     network, images, labels = network_for("elb"), noise(3, 3, 40, 56), torch.tensor([3, 0, 2])
     every = network.evidence(images)
-    torch.testing.assert_close(network.class_evidence(images, labels), every[torch.arange(3), labels])
+    expected = every[torch.arange(3), labels] - every.mean(dim=1)
+    torch.testing.assert_close(network.class_evidence(images, labels), expected)
 
 
-def test_class_evidence_of_slopes_is_added_up_to_the_class(noise):
+def test_class_evidence_of_slopes_is_added_up_to_the_class_and_the_lowest_has_a_map_too(noise):
     network, images = network_for("slopes"), noise(3, 3, 40, 56)
     found = network.class_evidence(images, torch.tensor([0, 1, 3]))
-    slopes = network.evidence(images)
-    torch.testing.assert_close(found[0], torch.zeros(5, 7))
-    torch.testing.assert_close(found[1], slopes[1, 0])
-    torch.testing.assert_close(found[2], slopes[2].sum(dim=0))
+    first, second, third = network.evidence(images).unbind(dim=1)
+    mean = (3 * first + 2 * second + third) / 4
+    torch.testing.assert_close(found[0], -mean[0])
+    torch.testing.assert_close(found[1], (first - mean)[1])
+    torch.testing.assert_close(found[2], (first + second + third - mean)[2])
+
+
+def test_a_class_that_cannot_be_takes_no_map_from_the_others(noise, monkeypatch):
+    network, images = network_for("elb"), noise(1, 3, 40, 56)
+    impossible = torch.tensor([0.0, 0.0, 0.0, -torch.inf])
+    monkeypatch.setattr(type(network.method), "class_scores", lambda _, outputs: outputs + impossible)
+    every = network.evidence(images)
+    found = network.class_evidence(images, torch.tensor([1]))
+    torch.testing.assert_close(found, every[:, 1] - every[:, :3].sum(dim=1) / 4)
 
 
 @pytest.mark.parametrize("name", ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"])
@@ -96,6 +107,7 @@ def test_a_loss_is_no_method():
 def test_slopes_of_a_whole_picture_add_up_as_their_maps_do(noise):
     network, images = network_for("slopes"), noise(1, 3, 8, 8)  # one position, so pooling changes nothing
     scores = accumulate(network(images))
+    scores = scores - scores.mean(dim=-1, keepdim=True)
     found = torch.stack([network.class_evidence(images, torch.tensor([label])) for label in range(4)], dim=1)
     torch.testing.assert_close(found.flatten(1), scores)
 

@@ -11,7 +11,6 @@ from onepeak._shapes import Labels, Outputs
 from onepeak.errors import InputError
 from onepeak.methods import Method
 from onepeak.networks._shapes import ClassMaps, Evidence, Images
-from onepeak.networks.class_maps import place_scores
 from onepeak.networks.head import MapHead
 
 
@@ -76,11 +75,9 @@ class Network(nn.Module):
     def class_evidence(self, images: Images, labels: Labels) -> ClassMaps:
         """Where one class of each picture comes from.
 
-        Every position is read by the method as if it were a whole picture. For methods with one output a class this is
-        the map of that output; slopes are added up to the class; a Poisson rate gives the class's log-probability.
-        Methods without class scores (levels) show the log-probability of the class. A class that others are measured
-        against, such as the lowest of slopes, has the same score in every place, and so an even map that shows nothing:
-        `onepeak.networks.class_maps.classes_without_map` tells which.
+        Every position is read by the method as if it were a whole picture: the map is the score of the class there less
+        the mean over all classes, since only differences of scores count. Methods without class scores (levels) show
+        the log-probability of the class.
 
         Args:
             images: As for the network.
@@ -91,6 +88,11 @@ class Network(nn.Module):
         """
         check_labels(labels, self.method.num_classes, images.shape[:1])
         outputs = self.evidence(images).movedim(1, -1)
-        scores = place_scores(self.method, outputs)
+        try:
+            scores = self.method.class_scores(outputs)
+            # the score of a class that cannot be is minus infinity, and says nothing of the others
+            scores = scores - scores.nan_to_num(neginf=0.0).mean(dim=-1, keepdim=True)
+        except InputError:  # how a method says that it has none
+            scores = self.method.log_probs(outputs)
         chosen = labels.long()[:, None, None, None].expand(*scores.shape[:-1], 1)
         return torch.take_along_dim(scores, chosen, dim=-1).squeeze(-1)

@@ -209,8 +209,7 @@ class Model:
             labels: The class asked about, one a picture.
 
         Returns:
-            Finite maps: where a class has no probability at all, there is as little evidence as anywhere else. Of a
-            class in `onepeak.networks.class_maps.classes_without_map` the map is even.
+            Finite maps: where a class has no probability at all, there is as little evidence as anywhere else.
         """
         with same_bits(compiled=self._compiled):
             maps = self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()

@@ -16,7 +16,6 @@ from onepeak._one_step import write_in_one_step, write_text_in_one_step
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import is_known, method
-from onepeak.methods.method import Method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
@@ -109,23 +108,19 @@ def check_method(folder: Path, description: ModelDescription) -> None:
         )
 
 
-def method_of(folder: Path, description: ModelDescription) -> Method:
-    """The method of a model as it was before its training."""
+def load_network(folder: Path, description: ModelDescription) -> Network:
+    """Builds the network and loads its weights, on the CPU, in evaluation mode."""
+    check_trusted(description.network.backbone)
+    safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
     check_method(folder, description)
-    return method(
+    made = method(
         description.method,
         num_classes=len(description.classes),
         variant=description.variant,  # type: ignore[arg-type]
         class_weight=None if description.class_weight is None else torch.tensor(description.class_weight),
         **description.method_settings,
     )
-
-
-def load_network(folder: Path, description: ModelDescription) -> Network:
-    """Builds the network and loads its weights, on the CPU, in evaluation mode."""
-    check_trusted(description.network.backbone)
-    safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
-    network = build_network(method_of(folder, description), description.network)
+    network = build_network(made, description.network)
     if source_digest(description.network.backbone) != description.backbone_source:
         warnings.warn(
             f"The file that {description.network.backbone} is written in was changed since the model was trained: it "

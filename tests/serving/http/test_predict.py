@@ -144,22 +144,6 @@ def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, mod
     assert item["evidence"] == [[0.0, 0.0], [0.0, 0.0]]
 
 
-def test_a_class_without_a_map_is_told_of_and_the_others_have_theirs(model, arrays, pictures, monkeypatch):
-    labels = model.predict(arrays[:10]).labels.tolist()
-    without = labels[0]
-    assert set(labels) != {without}
-    monkeypatch.setattr("onepeak.serving.http.predictor.classes_without_map", lambda _: frozenset({without}))
-    with asking(create_app(model)) as client:
-        found = answered(client.post("/v1/predict?evidence=1", files=as_files(pictures)))
-        plain = answered(client.post("/v1/predict", files=as_files(pictures)))
-        rest = [picture for picture, label in zip(pictures, labels, strict=True) if label != without]
-        mapped = answered(client.post("/v1/predict?evidence=1", files=as_files(rest)))
-    assert [item["evidence"] is None for item in found["predictions"]] == [label == without for label in labels]
-    told = f"no evidence map of {model.classes[without]}: the method gives this class the same score in every place"
-    assert sum(note.startswith(told) for note in found["notes"]) == 1
-    assert not any("evidence" in note for note in (*plain["notes"], *mapped["notes"]))
-
-
 def test_what_is_too_small_for_the_network_is_its_own_error(ask, model, arrays, pictures, monkeypatch):
     def fail(pixels):
         raise RuntimeError("a secret of the network\nand more")

@@ -81,12 +81,12 @@ class Maps(nn.Conv2d):
 def run_of(compared, tmp_path):
     """Makes the run of a model around a network of this file."""
 
-    def make(name, method="ce"):
+    def make(name):
         settings = NetworkSettings(backbone=f"{__name__}:{name}")
-        network = build_network(onepeak.method(method, num_classes=3), settings, seed=0)
+        network = build_network(onepeak.method("ce", num_classes=3), settings, seed=0)
         description = ModelDescription(
             classes=("a", "b", "c"),
-            method=method,
+            method="ce",
             variant="corrected",
             method_settings={},
             table=None,
@@ -103,8 +103,8 @@ def run_of(compared, tmp_path):
 def test_what_a_network_of_somebodys_own_lacks_is_told(run_of, monkeypatch):
     monkeypatch.setenv("ONEPEAK_TRUST", __name__)
     maps = EvidenceMaps()
-    assert maps.missing(run_of("PooledAway"), 0) == "Its network gives features, not maps."
-    assert maps.missing(run_of("Maps"), 0) == ""
+    assert maps.missing(run_of("PooledAway")) == "Its network gives features, not maps."
+    assert maps.missing(run_of("Maps")) == ""
     assert not maps._models  # to know it, no weights are loaded
     shown = pixels(maps.png(run_of("Maps"), Image.new("RGB", (32, 32)), 1))
     assert shown.shape == (512, 512, 4)
@@ -114,11 +114,11 @@ def test_code_that_is_not_trusted_or_not_there_is_not_run_and_that_is_told(run_o
     run = run_of("Maps")
     made = []
     monkeypatch.setattr(Maps, "__init__", lambda _: made.append(1))
-    assert f"set the environment variable ONEPEAK_TRUST={__name__}" in EvidenceMaps().missing(run, 0)
+    assert f"set the environment variable ONEPEAK_TRUST={__name__}" in EvidenceMaps().missing(run)
     assert not made
     monkeypatch.setenv("ONEPEAK_TRUST", __name__)
     monkeypatch.delattr(sys.modules[__name__], "Maps")
-    assert "must name a class or function of" in EvidenceMaps().missing(run, 0)
+    assert "must name a class or function of" in EvidenceMaps().missing(run)
 
 
 def test_a_method_that_is_not_known_here_is_told(run_of, monkeypatch):
@@ -126,29 +126,18 @@ def test_a_method_that_is_not_known_here_is_told(run_of, monkeypatch):
     run = run_of("Maps")
     path = run.folder / "onepeak.json"
     path.write_text(path.read_text().replace('"method": "ce"', '"method": "mine"'))
-    assert "was trained with 'mine', a method of your own that is not known here" in EvidenceMaps().missing(run, 0)
+    assert "was trained with 'mine', a method of your own that is not known here" in EvidenceMaps().missing(run)
 
 
 def test_a_network_with_maps_has_evidence_and_is_not_loaded_to_know_it(compared):
     maps = EvidenceMaps()
-    assert [maps.missing(run, 0) for run in find_runs(compared).runs] == [""] * 4
+    assert [maps.missing(run) for run in find_runs(compared).runs] == [""] * 4
     assert not maps._models
-
-
-def test_a_class_that_the_others_are_measured_against_has_no_map_and_that_is_told(run_of, monkeypatch):
-    monkeypatch.setenv("ONEPEAK_TRUST", __name__)
-    maps, run = EvidenceMaps(), run_of("Maps", "smooth-slopes")
-    told = "The method gives this class the same score in every place and measures the others against it, so no place"
-    assert maps.missing(run, 0) == f"{told} of a picture stands out."
-    assert [maps.missing(run, label) for label in (1, 2)] == ["", ""]
-    assert not maps._models
-    assert pixels(maps.png(run, Image.effect_noise((32, 32), 50).convert("RGB"), 0))[..., 3].max() == 0
-    assert pixels(maps.png(run, Image.effect_noise((32, 32), 50).convert("RGB"), 1))[..., 3].max() == 255
 
 
 def test_a_model_that_is_gone_or_damaged_is_told(run_of):
     run = run_of("Maps")
     (run.folder / "onepeak.json").write_text("{")
-    assert "must be a description that onepeak wrote" in EvidenceMaps().missing(run, 0)
+    assert "must be a description that onepeak wrote" in EvidenceMaps().missing(run)
     (run.folder / "model.safetensors").unlink()
-    assert EvidenceMaps().missing(run, 0) == "This run kept no model."
+    assert EvidenceMaps().missing(run) == "This run kept no model."

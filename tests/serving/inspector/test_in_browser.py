@@ -256,24 +256,6 @@ def test_a_picture_can_be_tried(opened, compared):
         expect(page.locator("#seen canvas.evidence")).to_be_visible()
 
 
-def test_a_picture_without_a_map_is_shown_alone_and_the_note_says_why(browser, address, compared):
-    def without_map(route):
-        answer = route.fetch()
-        content = answer.json()
-        content["predictions"][0]["evidence"] = None
-        route.fulfill(response=answer, json={**content, "notes": ["no evidence map of g1: it has none"]})
-
-    page = browser.new_page()
-    page.route("**/v1/predict?evidence=true", without_map)
-    page.goto(f"{address}/try")
-    page.locator("#file").set_input_files(next((compared.parent / "data").rglob("*.png")))
-    expect(page.locator("#verdict")).to_contain_text(". No evidence map of g1: it has none.")
-    expect(page.locator("#seen img")).to_be_visible()
-    expect(page.locator("#seen .evidence")).to_have_count(0)
-    expect(page.locator("#overlay-control")).to_be_hidden()
-    page.close()
-
-
 def test_a_file_that_is_no_picture_is_answered_with_a_sentence(browser, address, tmp_path):
     (tmp_path / "notes.txt").write_text("no picture")
     page = browser.new_page()

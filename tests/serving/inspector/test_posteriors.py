@@ -103,17 +103,6 @@ def test_evidence_is_there_only_with_a_model_and_a_picture(posteriors, compared,
     assert without.sample("0-0", 0, CE).answers[0].no_evidence == "There are no pictures."
 
 
-def test_the_evidence_of_each_answer_is_that_of_its_predicted_class(posteriors, monkeypatch):
-    entry = posteriors.page(CE, 1).entries[0]
-    monkeypatch.setattr(posteriors.maps, "missing", lambda _, label: f"none of {label}" if label else "")
-    answers = posteriors.sample(entry.part, entry.item, CE).answers
-    assert [each.no_evidence for each in answers] == [
-        f"none of {each.answer.predicted}" if each.answer.predicted else "" for each in answers
-    ]
-    assert posteriors.evidence("ce", entry.part, entry.item, 3) is None
-    assert posteriors.evidence("ce", entry.part, entry.item, 0)[:4] == b"\x89PNG"
-
-
 def test_the_true_posterior_is_shown_where_it_is_known(tmp_path):
     write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1, num_classes=8, num_test=60)
     data = biopsies(60, size=16)

@@ -37,8 +37,7 @@ class Answer(BaseModel):
     interval_names: tuple[str, str] | None = Field(description="What the classes at both ends are called.")
     evidence: list[list[float]] | None = Field(
         description="With evidence=true, where in the picture the class comes from: rows of numbers from top to "
-        "bottom, more for stronger evidence, to be laid over the picture. Null where the method scores the class "
-        "alike in every place, which `notes` then say."
+        "bottom, more for stronger evidence, to be laid over the picture."
     )
 
 

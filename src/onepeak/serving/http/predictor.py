@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import Any, final
 
@@ -16,10 +16,8 @@ from torch import Tensor
 from onepeak._extras import require
 from onepeak.data.decode import TooManyPixelsError
 from onepeak.data.depth import depth_notes
-from onepeak.data.listing import listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.networks.class_maps import NO_MAP, classes_without_map
 from onepeak.networks.head import MapHead
 from onepeak.serving.http.batcher import Batcher, Compute
 from onepeak.serving.http.decoding import Decoding, TooLargeForNetworkError
@@ -77,11 +75,6 @@ class Predictor:
         self.decoding = Decoding(model, max_pixels=limits.max_pixels, max_network_pixels=limits.max_network_pixels)
         self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else PICTURES_A_BATCH)
 
-    @cached_property
-    def without_map(self) -> frozenset[int]:
-        """The classes that have no map of evidence."""
-        return classes_without_map(self.model.network.method)
-
     def check(self, reading: Reading, *, evidence: bool) -> None:
         """Refuses at once what this model cannot do."""
         reading.check(self.model.description.calibration)
@@ -118,7 +111,6 @@ class Predictor:
         # A request takes part in two batches at a time at most, so that one with many pictures leaves room for others.
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
-        unmapped: set[int] = set()
         dark: list[bytes] = []
 
         async def answer(item: int, upload: Upload) -> Row | Unanswered:
@@ -128,9 +120,7 @@ class Predictor:
                         if pixels.max() <= _DARK:
                             dark.append(upload.data)
                         said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
-                        if evidence and isinstance(said, Row) and said.label in self.without_map:
-                            unmapped.add(said.label)
-                        elif evidence and isinstance(said, Row):
+                        if evidence and isinstance(said, Row):
                             maps[item] = await self._asked(self._evidence, pixels, said.label)
                         return said
                 except (InputError, MemoryError) as error:
@@ -142,9 +132,6 @@ class Predictor:
             raise _none(failed)
         told = self.model.description.bits is not None
         notes = () if told or not dark else await self.decoding.run(partial(depth_notes, dark, None))
-        if unmapped:
-            classes = listed(self.model.classes[label] for label in sorted(unmapped))
-            notes = (*notes, f"no evidence map of {classes}: {NO_MAP[0].lower()}{NO_MAP[1:]}")
         return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:

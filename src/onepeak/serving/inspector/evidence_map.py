@@ -11,11 +11,10 @@ import torch
 from onepeak._extras import require
 from onepeak.data.pillow import Image
 from onepeak.errors import InputError
-from onepeak.networks.class_maps import NO_MAP, classes_without_map
 from onepeak.networks.own_backbone import OwnBackbone, check_trusted, is_own
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.model import Model, load
-from onepeak.training.model_files import WEIGHTS, load_description, method_of
+from onepeak.training.model_files import WEIGHTS, check_method, load_description
 
 SIDE = 512
 """Pixels of the longer side of a map: as fine as it looks smooth, since the network's own maps are coarse."""
@@ -29,31 +28,22 @@ class EvidenceMaps:
     def __init__(self) -> None:
         self._models: dict[str, Model] = {}
         self._missing: dict[str, str] = {}
-        self._without_map: dict[str, frozenset[int]] = {}
         self._lock = threading.Lock()
 
-    def missing(self, run: Run, label: int) -> str:
-        """Why the model of a run cannot say where a class comes from; empty where it can.
-
-        Args:
-            run: The run.
-            label: The class.
-        """
+    def missing(self, run: Run) -> str:
+        """Why the model of a run cannot say where its answers come from; empty where it can."""
         if not (run.folder / WEIGHTS).is_file():
             return "This run kept no model."
         try:
             description = load_description(run.folder)
-            with self._lock:
-                key = str(run.folder)
-                if key not in self._without_map:
-                    self._without_map[key] = classes_without_map(method_of(run.folder, description))
+            check_method(run.folder, description)
         except InputError as error:
             return str(error)
         backbone = description.network.backbone
         with self._lock:
             if backbone not in self._missing:
                 self._missing[backbone] = _missing_of(backbone)
-            return self._missing[backbone] or (f"{NO_MAP}." if label in self._without_map[key] else "")
+            return self._missing[backbone]
 
     def png(self, run: Run, picture: Image.Image, label: int) -> bytes:
         """The evidence for one class of a picture, transparent where there is little.

@@ -123,7 +123,7 @@ class Posteriors:
         """The evidence map of one class; None where there is no such sample, picture or model."""
         run, where = self.archive.runs.get((row, part)), self.where(part, item)
         picture = None if where is None else self.source.picture(where)
-        if run is None or picture is None or self._no_evidence(run, label):
+        if run is None or picture is None or self._no_evidence(run):
             return None
         return self.maps.png(run, picture, label)
 
@@ -156,7 +156,7 @@ class Posteriors:
             self.archive.calibration(run),
             calibrated=said.calibrated,
         )
-        return MethodAnswer(row=run.row, answer=found, no_evidence=self._no_evidence(run, found.predicted))
+        return MethodAnswer(row=run.row, answer=found, no_evidence=self._no_evidence(run))
 
     def _surroundings(self, part: str, item: int, wanted: Filter) -> Surroundings:
         samples, places = self._chosen(wanted)
@@ -177,5 +177,5 @@ class Posteriors:
     def _where(self, said: Said, place: int) -> int | None:
         return self.source.place(int(said.item[place]), said.path[place], int(said.label[place]))
 
-    def _no_evidence(self, run: Run, label: int) -> str:
-        return self.maps.missing(run, label) if self.kind == "pictures" else "There are no pictures."
+    def _no_evidence(self, run: Run) -> str:
+        return self.maps.missing(run) if self.kind == "pictures" else "There are no pictures."

@@ -49,7 +49,7 @@ class MethodAnswer:
     row: str
     answer: Answer
     no_evidence: str
-    """Why its model cannot show where the predicted class comes from; empty where it can."""
+    """Why its model cannot show where the class comes from; empty where it can."""
 
 
 @dataclass(frozen=True, kw_only=True)
