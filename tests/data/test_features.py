@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onepeak.data.features import encode_features, encode_like, feature_faults
+from onepeak.data.features import as_names, encode_features, encode_like, feature_faults, kinds_of
+from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 
 
@@ -35,7 +36,7 @@ def test_every_kind_of_column_becomes_float64():
 def test_large_numbers_that_differ_little_stay_apart():
     moments = [1_700_000_000 + 7 * number for number in range(100)]
     rows, notes = encode_features(pd.DataFrame({"when": moments}))
-    assert (rows.values[:, 0].tolist(), notes) == (moments, ())
+    assert (rows.values[:, 0].tolist(), notes) == (moments, ("read as numbers: when",))
 
 
 def test_identifiers_and_saved_indexes_are_left_out_with_a_note():
@@ -72,11 +73,41 @@ def test_columns_that_tell_nothing_missing_values_and_repeated_rows_are_noted():
     )
     _, notes = encode_features(frame)
     assert notes == (
+        "read as numbers: same, none, gap",
+        "read as categories: same too",
         "1 column without any value: none",
         "3 columns with one value only: same, gap, same too",
         "6 missing values in none, gap, same too",
         "1 row with the same features as an earlier one",
     )
+
+
+def columns_of(**columns):
+    return FeatureRows(columns=tuple(columns), values=np.stack(list(columns.values()), axis=1).astype(float))
+
+
+def test_of_many_columns_the_first_are_named():
+    many = columns_of(**{f"c{number}": np.arange(3) / 7 for number in range(14)})
+    assert kinds_of(many) == (f"read as numbers: {', '.join(f'c{number}' for number in range(10))} and 4 more",)
+
+
+def test_few_integers_in_many_rows_may_be_names():
+    at = np.arange(100.0)
+    gaps = np.where(at < 40, np.nan, at % 4)
+    rows = columns_of(site=at % 3, ward=gaps, yes=at % 2, ten=at % 10, eleven=at % 11, half=at % 3 / 2)
+    assert kinds_of(rows)[1:] == (
+        "few different integers in site (3), ward (4), ten (10): if they are names, say so with `category` "
+        "(--category COLUMN)",
+    )
+    assert kinds_of(columns_of(site=at[:29] % 3)) == ("read as numbers: site",)  # too few rows to say
+
+
+def test_names_in_digits_are_the_same_whatever_numbers_they_come_as():
+    frames = [pd.DataFrame({"site": values}) for values in ([1, 2], [1.0, 2.0], ["1", "2"])]
+    for frame in frames:
+        assert as_names(frame["site"]).tolist() == ["1", "2"]
+        rows, notes = encode_like(frame, columns=["site"], categories={"site": ("2", "1")})
+        assert (rows.values[:, 0].tolist(), notes) == ([1, 0], ())
 
 
 def test_another_table_gets_the_same_codes():

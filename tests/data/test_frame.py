@@ -14,7 +14,7 @@ def test_every_other_column_is_a_feature():
     assert data.items.columns == ("a", "b")
     assert data.groups == ("p", "q")
     assert data.name == "mine"
-    assert data.notes == ("order: low < high", "2 groups from the column 'person'")
+    assert data.notes == ("order: low < high", "read as numbers: a, b", "2 groups from the column 'person'")
 
 
 def test_a_column_called_group_is_taken_as_groups():
@@ -188,20 +188,48 @@ def test_rows_of_a_list_without_a_path_or_label_are_told_with_missing_pictures(p
     assert "left out 1 picture of the list that cannot be found: gone.jpg (row 3)" in data.notes
 
 
-@pytest.mark.parametrize("column", ["patient", "Patient_ID", "PatientID", "case no", "slide", "ID"])
-def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant, column):
+def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant):
     root = plant("a.jpg", "b.jpg", "c.jpg")
-    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], column: ["P1", "P1", "P2"]})
-    note = from_frame(frame, root=root).notes[-1]
-    assert note.startswith(f"the column {column!r} has 2 values for 3 pictures: give `group` (--group ")
-    assert not any("values for" in note for note in from_frame(frame, root=root, group=column).notes)
+    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], "patient": ["P1", "P1", "P2"]})
+    assert from_frame(frame, root=root).notes[-1].startswith("the column 'patient' has 2 values for 3 pictures")
+    assert not any("values for" in note for note in from_frame(frame, root=root, group="patient").notes)
 
 
-@pytest.mark.parametrize(("column", "values"), [("id", [1, 2, 3]), ("study", ["A"] * 3), ("casement", [1, 1, 2])])
-def test_a_column_that_would_group_nothing_is_no_group(plant, column, values):
-    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], column: values})
-    notes = from_frame(frame, root=plant("a.jpg", "b.jpg", "c.jpg")).notes
-    assert notes[-1] == f"left out 1 column of the list: {column}"
+def test_a_category_in_digits_is_a_category_where_that_is_said():
+    frame = pd.DataFrame({"site": [3.0, None, 12.0], "size": [1, 2, 3], "label": [0, 1, 0]})
+    assert from_frame(frame).items.categories == {}
+    data = from_frame(frame, category=["site"])
+    assert data.items.categories == {"site": ("12", "3")}
+    np.testing.assert_array_equal(data.items.values, [[1, 1], [np.nan, 2], [0, 3]])
+    assert {"read as numbers: size", "read as categories: site"} <= set(data.notes)
+
+
+def test_a_column_that_is_said_to_be_names_stays_however_little_it_repeats():
+    frame = pd.DataFrame({"code": [7 * number for number in range(12)], "size": [1.0, 2.0] * 6, "label": [0, 1] * 6})
+    assert len(from_frame(frame, category=["code"]).items.categories["code"]) == 12
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
+        (
+            {"category": ["label"]},
+            r"Unknown column 'label'.* `category` \(--category\) must name columns that are features",
+        ),
+        ({"category": "site"}, r"`category` must be a list of columns, got the text 'site': write \['site'\]"),
+        ({"category": ["site"], "path": "scan"}, r"`category` \(--category\) has no use for a list of pictures"),
+        (
+            {"category": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
+            "`category` .* has no use for rows that are read as others are",
+        ),
+    ],
+)
+def test_categories_must_be_features(settings, message):
+    frame = pd.DataFrame({"site": [1, 2], "scan": ["a.png", "b.png"], "label": [0, 1]})
+    with pytest.raises(InputError, match=message):
+        from_frame(frame, **settings)
 
 
 def test_the_index_of_the_frame_changes_nothing():

@@ -48,11 +48,17 @@ def test_recipe_network_and_splits_are_those_of_the_plan(table):
 
 def test_missing_pictures_are_left_out_where_the_plan_says_so(tmp_path):
     Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
-    (tmp_path / "list.csv").write_text("path,grade\na.png,0\ngone.png,1\n")
+    (tmp_path / "list.csv").write_text("path,grade\na.png,0\ngone.png,0\n")
     given = plan(str(tmp_path / "list.csv"), order="0,1")
     with pytest.raises(InputError, match="1 of 2 pictures does not exist"):
         open_manifest(given)
     assert len(open_manifest(replace(given, skip_bad=True))) == 1
+
+
+def test_categories_in_digits_are_those_that_the_plan_names(tmp_path):
+    (tmp_path / "rows.csv").write_text("site,size,grade\n01,1,0\n2,2,1\n")
+    data = open_manifest(replace(plan(str(tmp_path / "rows.csv")), category=("site",)))
+    assert data.items.categories == {"site": ("01", "2")}
 
 
 def test_it_can_be_sent_to_another_process(tmp_path):

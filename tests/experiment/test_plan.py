@@ -17,6 +17,7 @@ def plan(**given):
         ({"data": 3}, "`data` must be text, got 3"),
         ({"root": 3}, "`root` must be text, got 3"),
         ({"order": 3}, "`order` must be the classes, lowest first"),
+        ({"category": "site"}, "`category` must be a list of columns, got 'site'"),
         ({"splits": 0}, "`splits` must be an integer >= 1, got 0"),
         ({"folds": 1.5}, r"`folds` must be an integer >= 1, got 1\.5"),
         ({"seed": -1}, "`seed` must be an integer >= 0, got -1"),

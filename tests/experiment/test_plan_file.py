@@ -21,6 +21,7 @@ order = ["low", "high"]
 label = "stage"
 group = "patient"
 path = "scan"
+category = ["site"]
 methods = [
   "ce,elb",
   "ld:as_published",
@@ -66,6 +67,7 @@ def test_everything_can_be_said_in_a_file(read):
         label="stage",
         group="patient",
         path="scan",
+        category=("site",),
         methods=(
             MethodEntry(name="ce"),
             MethodEntry(name="elb"),

@@ -26,6 +26,7 @@ def compare(
     label: options.Label = None,
     group: options.Group = None,
     path: options.Pictures = None,
+    category: options.Category = [],  # noqa: B006
     protocol: Annotated[
         str | None, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")
     ] = None,
@@ -90,6 +91,7 @@ def compare(
                 "label": label,
                 "group": group,
                 "path": path,
+                "category": tuple(category) or None,
                 "protocol": protocol,
                 "splits": splits,
                 "folds": folds,

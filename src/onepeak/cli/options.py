@@ -29,6 +29,9 @@ Order = Annotated[
 Label = Annotated[str | None, typer.Option("--label", help="The column of labels in a table.")]
 Group = Annotated[str | None, typer.Option("--group", help="The column of groups: person, patient, slide.")]
 Pictures = Annotated[str | None, typer.Option("--path", help="The column of pictures in a list, if not path.")]
+Category = Annotated[
+    list[str], typer.Option("--category", help="A column of names in a table, even if in digits. Repeatable.")
+]
 Splits = Annotated[
     int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
 ]

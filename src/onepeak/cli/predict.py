@@ -30,9 +30,7 @@ _MOST_ROWS = 200
 _MOST_FAILED = 3
 """Samples without an answer whose reason is told at the end too."""
 _WHERE = "onepeak: no picture of the list is there: say with --root FOLDER which folder its paths start from."
-_NOT_THERE = (
-    "onepeak: `--root` must be the folder that the paths of the list start from, got {}: none is there."
-)
+_NOT_THERE = "onepeak: `--root` must be the folder that the paths of the list start from, got {}: none is there."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,6 +17,7 @@ def train(
     label: options.Label = None,
     group: options.Group = None,
     path: options.Pictures = None,
+    category: options.Category = [],  # noqa: B006
     protocol: options.Protocol = "auto",
     split: Annotated[int, typer.Option("--split", min=0, help="Which of the protocol's splits.")] = 0,
     fold: Annotated[int, typer.Option("--fold", min=0, help="Which fold of the split.")] = 0,
@@ -63,6 +64,7 @@ def train(
         label=label,
         group=group,
         path=path,
+        category=tuple(category),
         protocol=protocol,
         split=split,
         fold=fold,

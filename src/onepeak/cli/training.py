@@ -57,6 +57,7 @@ class TrainRequest:
     label: str | None
     group: str | None
     path: str | None
+    category: tuple[str, ...]
     protocol: str
     split: int
     fold: int
@@ -134,6 +135,7 @@ def opened(request: TrainRequest) -> Manifest:
         label=request.label,
         group=request.group,
         path=request.path,
+        category=request.category,
         skip_bad=request.skip_bad,
     )
 

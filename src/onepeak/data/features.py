@@ -1,7 +1,7 @@
 """Columns of a table as numbers: what each becomes, and what is left out with a note."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,12 +13,15 @@ from onepeak.data.frame_types import Column, Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.scan import IMAGE_SUFFIXES
+from onepeak.data.text_columns import present_text
 from onepeak.errors import InputError
 
 Kind: TypeAlias = Literal["number", "category"]
 
 _FEW = 10
-"""In a table of no more rows than this every column can look like an identifier."""
+"""In a table of no more rows than this every column can look like an identifier; so few integers may be names."""
+_ROWS_A_NAME = 10
+"""With fewer rows for each integer of a column, nobody is asked whether they are names."""
 
 
 def feature_faults(frame: Frame) -> list[Fault]:
@@ -42,7 +45,9 @@ def feature_faults(frame: Frame) -> list[Fault]:
     return faults
 
 
-def encode_features(frame: Frame, *, places: Sequence[int] | None = None) -> tuple[FeatureRows, tuple[str, ...]]:
+def encode_features(
+    frame: Frame, *, places: Sequence[int] | None = None, named: Collection[str] = ()
+) -> tuple[FeatureRows, tuple[str, ...]]:
     """Numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
 
     Left out, with a note: text that is different in more than half of the rows (an identifier or free text), and a
@@ -51,9 +56,10 @@ def encode_features(frame: Frame, *, places: Sequence[int] | None = None) -> tup
     Args:
         frame: Only the columns that are features.
         places: The positions of these rows in the table they come from, where others were left out of it.
+        named: Columns of names that are kept, however little they repeat.
 
     Returns:
-        The rows, and notes on what was left out or looks odd.
+        The rows, and notes on what was left out, as what the others are read, and what looks odd.
 
     Example:
         >>> import pandas
@@ -63,7 +69,8 @@ def encode_features(frame: Frame, *, places: Sequence[int] | None = None) -> tup
     """
     kinds = {name: _kind(frame[name]) for name in frame.columns}
     notes: list[str] = []
-    unique = [name for name, kind in kinds.items() if kind == "category" and _is_identifier(frame[name])]
+    unnamed = [name for name, kind in kinds.items() if kind == "category" and name not in named]
+    unique = [name for name in unnamed if _is_identifier(frame[name])]
     at = np.arange(len(frame)) if places is None else np.asarray(places)
     counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], at)]
     _refuse_paths(frame, unique)
@@ -76,7 +83,53 @@ def encode_features(frame: Frame, *, places: Sequence[int] | None = None) -> tup
         raise InputError(f"A table must have a column that is a feature, it has {listed(frame.columns) or 'none'}.")
     categories = {name: _categories(frame[name]) for name in kept if kinds[name] == "category"}
     rows, _ = encode_like(frame, columns=kept, categories=categories)
-    return rows, (*notes, *odd_values(rows))
+    return rows, (*notes, *kinds_of(rows), *odd_values(rows))
+
+
+def as_names(column: Column) -> Column:
+    """A column of names that may be written in digits: text, None where missing.
+
+    Example:
+        >>> import pandas
+        >>> as_names(pandas.Series([1.0, None, 2.0])).tolist(), as_names(pandas.Series(["01", "NA"])).tolist()
+        (['1', None, '2'], ['01', None])
+    """
+    pandas = require("pandas", extra="data", purpose="A table")
+    texts = [None if text is None else present_text(text) for text in _texts(column)]
+    names: Column = pandas.Series(texts, index=column.index, name=column.name, dtype=object)
+    return names
+
+
+def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
+    """Sentences on which columns are read as numbers and which as categories, and on numbers that may be names.
+
+    Those are columns of 3 to 10 different integers, each in 10 rows on average: of two values it makes no difference.
+
+    Example:
+        >>> values = np.stack([np.arange(60) % 3, np.arange(60) / 7], axis=1)
+        >>> for sentence in kinds_of(FeatureRows(columns=("site", "size"), values=values)):
+        ...     print(sentence)
+        read as numbers: site, size
+        few different integers in site (3): if they are names, say so with `category` (--category site)
+    """
+    numbers = [name for name in rows.columns if name not in rows.categories]
+    sentences = [f"read as numbers: {listed(numbers)}"] if numbers else []
+    if rows.categories:
+        sentences.append(f"read as categories: {listed(rows.categories)}")
+    few = {}
+    for name in numbers:
+        values = rows.values[:, rows.columns.index(name)]
+        known = values[~np.isnan(values)]
+        count = len(np.unique(known)) if (known % 1 == 0).all() else 0
+        if 2 < count <= min(_FEW, len(known) // _ROWS_A_NAME):
+            few[name] = count
+    if few:
+        shown = listed(f"{name} ({count})" for name, count in few.items())
+        flag = shlex.quote(next(iter(few))) if len(few) == 1 else "COLUMN"
+        sentences.append(
+            f"few different integers in {shown}: if they are names, say so with `category` (--category {flag})"
+        )
+    return tuple(sentences)
 
 
 def encode_like(
@@ -194,12 +247,17 @@ def _values(column: Column) -> npt.NDArray[np.float64]:
 
 
 def _texts(column: Column) -> list[str | None]:
-    return [None if gone else str(value) for value, gone in zip(column.tolist(), column.isna(), strict=True)]
+    return [None if gone else _name(value) for value, gone in zip(column.tolist(), column.isna(), strict=True)]
+
+
+def _name(value: object) -> str:
+    """A category as text: a missing value beside integers makes them floats, and their names stay."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _categories(column: Column) -> tuple[str, ...]:
     declared = getattr(column.dtype, "categories", None)
-    return tuple(str(name) for name in (sorted(set(column.dropna())) if declared is None else declared))
+    return tuple(_name(name) for name in (sorted(set(column.dropna())) if declared is None else declared.tolist()))
 
 
 def _is_identifier(column: Column) -> bool:

@@ -1,7 +1,5 @@
 """A pandas table: a list of pictures if it has a column of paths, rows of features otherwise."""
 
-import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +9,9 @@ from onepeak._home import expanded
 from onepeak._registry import unknown_name
 from onepeak.data.declared_order import Order
 from onepeak.data.faults import CORRECT, FEW, Fault, refuse_lost, rows_without
-from onepeak.data.features import encode_features, encode_like, feature_faults, odd_values
+from onepeak.data.features import as_names, encode_features, encode_like, feature_faults, odd_values
 from onepeak.data.frame_types import Column, Frame
+from onepeak.data.groups import group_faults, group_names, likely_groups
 from onepeak.data.known_cells import known_cells
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, Items, Manifest
@@ -23,7 +22,6 @@ from onepeak.errors import InputError
 PATH = "path"
 LABEL = "label"
 GROUP = "group"
-_LIKE_A_GROUP = re.compile(r"(patient|person|subject|slide|case|study|(?=id))[\W_]*(id|nr|no|number|code|name)?", re.I)
 
 
 def from_frame(
@@ -33,6 +31,7 @@ def from_frame(
     order: Order | None = None,
     group: str | None = None,
     path: str | None = None,
+    category: Sequence[str] = (),
     root: str | Path | None = None,
     skip_bad: bool = False,
     like: FeatureRows | None = None,
@@ -52,6 +51,7 @@ def from_frame(
         order: Names of the classes, lowest first; see `onepeak.data.declared_order.Order`.
         group: The column of groups (person, patient, slide); `group` if there is one.
         path: The column of pictures' paths; `path` if there is one.
+        category: Columns of features that hold names, though they may be written in digits.
         root: For pictures: the folder the paths start from, the current one by default.
         skip_bad: Whether to leave out, with a note, rows with a cell that cannot be used (no label, one that the order
             lacks, no group, an infinite number), as long as they are not more than half, and pictures that do not
@@ -83,7 +83,9 @@ def from_frame(
         _column(frame, "group", group)
     others = [column for column in frame.columns if column not in (label, group)]
     path = _path(frame, path, others)
-    features, numbers = frame[others], others
+    _check_category(category, path=path, like=like, others=others)
+    features = frame[others].assign(**{name: as_names(frame[name]) for name in category})
+    numbers = others
     if like is not None:
         _refuse_pictures(path)
         features, wrong = known_cells(frame, columns=like.columns, categories=like.categories)
@@ -115,17 +117,17 @@ def from_frame(
             unread = [column for column in others if column != path]
             notes = (*notes, f"left out {counted(len(unread), 'column')} of the list: {listed(unread)}")
             if group is None:
-                notes = (*notes, *_likely_groups(frame[unread]))
+                notes = (*notes, *likely_groups(frame[unread]))
     else:
         if like is None:
-            items, notes = encode_features(features.iloc[rows], places=rows)
+            items, notes = encode_features(features.iloc[rows], places=rows, named=category)
         else:
             items, notes = encode_like(features.iloc[rows], columns=like.columns, categories=like.categories)
             notes = (*notes, *odd_values(items))
         if root is not None:
             raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
     ordered = order_labels(_plain(frame[label]), order=order, source=source, rows=list(frame.index))
-    groups = None if group is None else tuple(_group_names(frame[group]))
+    groups = None if group is None else tuple(group_names(frame[group]))
     grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {group!r}",)
     return Manifest(
         name=name,
@@ -177,6 +179,20 @@ def _refuse_pictures(path: str | None) -> None:
         raise InputError(f"`like` is for a table of features, and the column {path!r} names pictures: leave it out.")
 
 
+def _check_category(
+    category: Sequence[str], *, path: str | None, like: FeatureRows | None, others: Sequence[str]
+) -> None:
+    if isinstance(category, str):
+        raise InputError(f"`category` must be a list of columns, got the text {category!r}: write [{category!r}].")
+    if category and (path is not None or like is not None):
+        use = "a list of pictures" if path is not None else "rows that are read as others are"
+        raise InputError(f"`category` (--category) has no use for {use}: leave it out.")
+    for name in category:
+        if name not in others:
+            error = unknown_name("column", name, others)
+            raise InputError(f"{error} `category` (--category) must name columns that are features.")
+
+
 def _cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
     places = tuple(sorted(wrong))
     cells = listed((f"{column.iloc[place]!r} (row {column.index[place]})" for place in places), limit=FEW)
@@ -218,7 +234,7 @@ def _faults(frame: Frame, features: Frame, columns: _Columns, known: Sequence[Fa
     rows = list(part.index)
     found = label_faults(_plain(part[columns.label]), rows=rows, order=columns.order, source=columns.source)
     if columns.group is not None:
-        found += _group_faults(part[columns.group])
+        found += group_faults(part[columns.group])
     if columns.path is None:
         found = [*feature_faults(features.iloc[read]), *found]
     else:
@@ -252,38 +268,6 @@ def _also_wrong(frame: Frame, columns: _Columns) -> Iterator[str]:
 def _lost(frame: Frame, columns: _Columns, left_out: Collection[int]) -> dict[str, str]:
     """See `lost_classes`, which is not asked of a table that is whole: it looks at every label."""
     return lost_classes(_plain(frame[columns.label]), left_out=left_out, order=columns.order) if left_out else {}
-
-
-def _group_faults(column: Column) -> list[Fault]:
-    missing = tuple(place for place, name in enumerate(_group_names(column)) if not name)
-    if not missing:
-        return []
-    where = listed((column.index[place] for place in missing), limit=FEW)
-    return [
-        Fault(
-            places=missing,
-            sentence=f"Every row must have a group, {counted(len(missing), 'row')} "
-            f"{'has' if len(missing) == 1 else 'have'} none in {column.name!r}: {where}",
-            advice="Give each that belongs to no other a name of its own",
-            reason=f"no group in {column.name!r}",
-        )
-    ]
-
-
-def _group_names(column: Column) -> list[str]:
-    """The names as text, empty where missing."""
-    return ["" if value is None else str(value).strip() for value in _plain(column)]
-
-
-def _likely_groups(unread: Frame) -> Iterator[str]:
-    """Notes on columns that are called like a group and repeat: without groups nobody would find that leak."""
-    for column in unread.columns:
-        like, count = _LIKE_A_GROUP.fullmatch(column.strip()), unread[column].nunique()
-        if like and 1 < count < len(unread):
-            yield (
-                f"the column {column!r} has {count:,} values for {counted(len(unread), 'picture')}: give `group` "
-                f"(--group {shlex.quote(column)}), or pictures of one {like[1].lower() or column} lie on both sides"
-            )
 
 
 def _order(labels: Column, order: Order | None) -> tuple[Order | None, str]:

@@ -1,5 +1,6 @@
 """One way in: a known set's name, a folder, a CSV or a parquet file becomes a manifest."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def open_data(
     label: str | None = None,
     group: str | None = None,
     path: str | None = None,
+    category: Sequence[str] = (),
     skip_bad: bool = False,
     like: FeatureRows | None = None,
     keep_classes: bool = True,
@@ -38,6 +40,7 @@ def open_data(
         label: The column of labels, `label` by default.
         group: The column of groups, `group` by default if there is one.
         path: The column of a list that names the pictures, `path` by default if there is one.
+        category: For a table of features, columns that hold names, though they may be written in digits.
         skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`, and
             pictures of a list that do not exist.
         like: For a table of features, rows whose columns and codes to take, such as those that a model was trained on.
@@ -56,7 +59,7 @@ def open_data(
     if like is not None and (known_set or place.is_dir()):
         raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
     if isinstance(data, str) and data in DATASETS:
-        _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path)
+        _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path, category=category)
         return DATASETS[data].open(root)
     if not place.exists():
         known = [record.name for record in DATASETS]
@@ -65,7 +68,7 @@ def open_data(
             f"There is no file or folder {str(data)!r}.{question} Known data sets: {', '.join(known)}.", page="images"
         )
     if place.is_dir():
-        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path)
+        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, category=category)
         try:
             return _own(read_folder(place, order=order))
         except InputError as error:
@@ -78,6 +81,7 @@ def open_data(
             label=label or LABEL,
             group=group,
             path=path,
+            category=category,
             skip_bad=skip_bad,
             like=like,
             keep_classes=keep_classes,
@@ -93,12 +97,13 @@ def _open_table(
     label: str,
     group: str | None,
     path: str | None,
+    category: Sequence[str],
     skip_bad: bool,
     like: FeatureRows | None,
     keep_classes: bool,
 ) -> Manifest:
     pictures = path or PATH
-    table = read_table(file, as_text=(label, group or GROUP, pictures) if like is None else None)
+    table = read_table(file, as_text=(label, group or GROUP, pictures, *category) if like is None else None)
     if order is None:
         order = classes_file(file.parent) if table.order is None else table.order
     if root is None and pictures in table.frame.columns:
@@ -110,6 +115,7 @@ def _open_table(
             order=order,
             group=group,
             path=path,
+            category=category,
             root=root,
             skip_bad=skip_bad,
             like=like,
@@ -142,5 +148,5 @@ def _known_set(folder: Path) -> str:
 def _refuse_unused(what: str, **settings: object) -> None:
     """A setting that would do nothing is an error, so that nobody believes it did something."""
     for name, value in settings.items():
-        if value is not None:
+        if value not in (None, (), []):
             raise InputError(f"`{name}` (--{name}) has no use for {what}: leave it out.")

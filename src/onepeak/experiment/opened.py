@@ -105,6 +105,7 @@ def open_manifest(experiment: Experiment) -> Manifest:
         label=experiment.label,
         group=experiment.group,
         path=experiment.path,
+        category=experiment.category,
         skip_bad=experiment.skip_bad,
     )
 
