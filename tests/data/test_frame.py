@@ -57,6 +57,7 @@ def test_labels_and_groups_of_missing_pictures_are_left_out_with_them(plant):
     assert data.groups == ("p", "q")
     assert data.num_left_out == 1
     assert data.take([0]).num_left_out == 1
+    assert (data.rows, data.take([1]).rows) == ((0, 2), (2,))
 
 
 BAD = pd.DataFrame(

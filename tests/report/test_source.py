@@ -85,6 +85,14 @@ def test_of_many_columns_those_are_shown_in_which_a_row_is_least_like_the_others
     assert list(source.features(9, most=8)) == list(rows.columns)
 
 
+def test_a_row_is_called_by_its_line_in_the_file_whatever_was_left_out_before_it(tmp_path):
+    (tmp_path / "rows.csv").write_text("size,label\n1,0\n\n2,\n3,1\n5,0\n")
+    source = open_source({"data": str(tmp_path / "rows.csv"), "skip_bad": True}, "rows")
+    assert [source.name(item, None, label) for item, label in enumerate([0, 1, 0])] == ["row 2", "row 5", "row 6"]
+    assert source.name(1, None, 0) == "item 1"  # of another label, and so another row
+    assert source.name(1, "a.png", 1) == "a.png"
+
+
 def test_a_list_is_opened_by_its_column_of_pictures(files, tmp_path):
     items = files.manifest.items
     (tmp_path / "list.csv").write_text("scan,label\n" + "".join(f"{items.root / path},1\n" for path in items.paths[:2]))
@@ -95,6 +103,7 @@ def test_a_list_is_opened_by_its_column_of_pictures(files, tmp_path):
 def test_without_data_there_is_nothing():
     source = Source(manifest=None, reason="gone")
     assert source.place(0, None, 0) is None
+    assert source.name(0, None, 0) == "item 0"
     assert source.picture(0) is None
     assert source.features(0) == {}
     assert source.true_log_probs(np.array([0])) is None

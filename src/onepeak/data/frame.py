@@ -135,6 +135,7 @@ def from_frame(
         labels=ordered.labels,
         classes=ordered.classes,
         groups=groups,
+        rows=tuple(frame.index.tolist()),
         label_column=label,
         group_column=group,
         path_column=path,

@@ -1,6 +1,6 @@
 """What every source of data becomes: items, integer labels, the classes in their order, and groups."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -92,6 +92,8 @@ class Manifest:
     """Person, patient or slide of each item: never on two sides of a split."""
     strata: tuple[str, ...] | None = None
     """What else every part should hold its share of, such as the gender of each item."""
+    rows: tuple[Hashable, ...] | None = None
+    """What the row of each item is called in its table: the line of a CSV, the number in a parquet file, the index."""
     label_column: str | None = None
     """The column of a table or list that the labels come from."""
     group_column: str | None = None
@@ -118,8 +120,10 @@ class Manifest:
             )
         if self.groups is not None and len(self.groups) != len(self.items):
             raise InputError(f"`groups` must be one an item ({len(self.items)}), got {len(self.groups)}.")
-        if self.strata is not None and len(self.strata) != len(self.items):
-            raise InputError(f"`strata` must be one an item ({len(self.items)}), got {len(self.strata)}.")
+        for name in ("strata", "rows"):
+            given = getattr(self, name)
+            if given is not None and len(given) != len(self.items):
+                raise InputError(f"`{name}` must be one an item ({len(self.items)}), got {len(given)}.")
 
     @property
     def num_classes(self) -> int:
@@ -138,5 +142,6 @@ class Manifest:
             labels=self.labels[chosen],
             groups=None if self.groups is None else tuple(self.groups[i] for i in chosen),
             strata=None if self.strata is None else tuple(self.strata[i] for i in chosen),
+            rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
         )

@@ -67,7 +67,7 @@ def _case(row: str, suspect: Suspect, tallies: Mapping[str, Tally], runs: Frame,
         probs={label: np.exp(each["log_probs"]) for label, each in found.items()},
         predicted={label: int(each["predicted"]) for label, each in found.items()},
         truth=None if truth is None else truth[0],
-        name=path or f"item {suspect.item}",
+        name=source.name(suspect.item, path, label),
     )
 
 

@@ -48,6 +48,14 @@ class Source:
         inside = place is not None and place < len(self.manifest)
         return place if inside and self.manifest.labels[place] == label else None
 
+    def name(self, item: int, path: str | None, label: int) -> str:
+        """What a predicted sample is called: its path, its row in the table, or its number where no more is known."""
+        if path is not None:
+            return str(path)
+        place = self.place(item, path, label)
+        rows = None if self.manifest is None else self.manifest.rows
+        return f"item {item}" if rows is None or place is None else f"row {rows[place]}"
+
     def true_log_probs(self, items: npt.NDArray[np.int64]) -> npt.NDArray[np.float64] | None:
         """The true posteriors of some samples, where they are known."""
         known = None if self.manifest is None else self.manifest.true_log_probs

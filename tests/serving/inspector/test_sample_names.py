@@ -1,5 +1,7 @@
 import numpy as np
+import pandas as pd
 
+from onepeak.data.frame import from_frame
 from onepeak.data.manifest import ImageArrays, Manifest
 from onepeak.report.source import Source
 from onepeak.serving.inspector.said import Said
@@ -19,6 +21,12 @@ def said(paths):
 
 def test_a_sample_is_called_by_its_path_or_its_number():
     assert sample_names(said(["a/1.png", None]), Source(manifest=None)) == ["a/1.png", "item 1"]
+
+
+def test_a_row_of_a_table_is_called_by_its_line():
+    manifest = from_frame(pd.DataFrame({"x": [1.0, 2.0], "label": [0, 1]}, index=[2, 4]))
+    # the second has another label now: it is another row
+    assert sample_names(said([None, None]), Source(manifest=manifest)) == ["row 2", "item 1"]
 
 
 def test_who_it_belongs_to_is_added_where_that_is_known():
