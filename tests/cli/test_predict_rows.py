@@ -44,6 +44,7 @@ def test_a_row_without_a_posterior_says_so_and_the_others_are_answered(run, tmp_
     assert [(row["line"], row["label"] is None) for row in rows] == [(2, False), (3, True), (4, False)]
     assert rows[1]["error"].startswith("the model has no posterior for it")
     assert result.stderr.startswith(
+        "Note: numbers far outside the training's in 1 of 3 rows: size (1)\n"
         "onepeak: 1 of 3 could not be answered; their rows say why.\n  line 3: the model has"
     )
 

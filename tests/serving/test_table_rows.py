@@ -67,9 +67,17 @@ def test_several_wrong_cells_of_a_row_are_all_named(tmp_path):
     assert error == "`size` must be a number, got 'big'; `age` must be a number, got '6,5': write it with a point"
 
 
+def test_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):
+    encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
+    (tmp_path / "rows.csv").write_text("a,b,c\n9,-9,1\n9,2,1\n0,1,1\n")
+    expected = ("numbers far outside the training's in 2 of 3 rows: a (2), b (1)",)
+    assert rows_of_file(tmp_path / "rows.csv", encoder).notes == expected
+    assert rows_of(pandas.read_csv(tmp_path / "rows.csv"), encoder).notes == expected
+
+
 def test_missing_values_are_counted_and_nearly_empty_rows_are_named(tmp_path):
     encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
-    lines = ["1,2,3", "1,,3", "1,,", ",,", "x,,", ",NA,3", "?,,NA"]
+    lines = ["1,2,1", "1,,1", "1,,", ",,", "x,,", ",NA,1", "?,,NA"]
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,c", *lines]) + "\n")
     found = rows_of_file(tmp_path / "rows.csv", encoder)
     assert found.empty == {3, 6}

@@ -34,6 +34,17 @@ def test_a_table_by_hand():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_numbers_are_far_outside_beyond_a_width_of_the_range_that_was_trained_on():
+    encoder = TableEncoder.learn(TRAIN)
+    assert (encoder.lowest, encoder.highest) == ((1, 0, 5, 10), (3, 0, 5, 30))
+    values = [[5, 9, 5, 50], [5.1, 0, 5.1, 51], [-1, NAN, NAN, -10], [-1.1, 2, 4.9, -11]]
+    found = encoder.far_outside(replace(TRAIN, values=np.array(values)))
+    inside, outside = [False] * 4, [True, False, True, True]  # names are neither
+    assert found.tolist() == [inside, outside, inside, outside]
+    older = replace(encoder, lowest=(), highest=())
+    assert not older.far_outside(replace(TRAIN, values=np.array(values))).any()
+
+
 def test_other_rows_are_read_with_what_the_training_rows_taught():
     encoder = TableEncoder.learn(TRAIN)
     other = replace(TRAIN, values=np.array([[4, 1, 7, NAN], [NAN, 1, 5, 20]]))

@@ -108,9 +108,7 @@ def pictures_and_columns(
             table = read_table(path, as_text=None, empty=True)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
-            paths += [
-                name if isinstance(name, Unnamed) else start / (on_disk(start, name) or name) for name in written
-            ]
+            paths += [name if isinstance(name, Unnamed) else start / (on_disk(start, name) or name) for name in written]
             relative |= any(isinstance(name, str) and not Path(name).is_absolute() for name in written)
             if keep:
                 own = kept_columns(table.frame, names)

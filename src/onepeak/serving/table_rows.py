@@ -32,7 +32,7 @@ class TableRows:
     """What each row is called by; see `source_name`."""
     source_name: SourceName
     notes: tuple[str, ...]
-    """On names that the model has not seen, and on missing values of a file."""
+    """On names that the model has not seen, on numbers far from its own, and on missing values of a file."""
     errors: dict[int, str] = field(default_factory=dict)
     """What is wrong with rows that cannot be read, by position; their values are nothing to go by."""
     kept: Kept | None = None
@@ -75,6 +75,7 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
+    notes = (*notes, *_outside(rows, encoder))
     return TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes)
 
 
@@ -107,7 +108,19 @@ def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ())
         errors={place: "; ".join(each) for place, each in reasons.items()},
         kept=kept,
     )
-    return replace(read, notes=(*notes, *_missing(read)))
+    return replace(read, notes=(*notes, *_outside(rows, encoder), *_missing(read)))
+
+
+def _outside(rows: FeatureRows, encoder: TableEncoder) -> list[str]:
+    """A sentence on numbers that are far from all that the model was trained on."""
+    outside = encoder.far_outside(rows)
+    counts = {name: count for name, count in zip(rows.columns, outside.sum(axis=0).tolist(), strict=True) if count}
+    if not counts:
+        return []
+    shown = listed(f"{name} ({count:,})" for name, count in counts.items())
+    return [
+        f"numbers far outside the training's in {outside.any(axis=1).sum():,} of {counted(len(rows), 'row')}: {shown}"
+    ]
 
 
 def _missing(table: TableRows) -> list[str]:

@@ -21,17 +21,22 @@ class TableEncoder:
     """Of each column in the training part; 1 where a column does not vary, and for categories."""
     missing: tuple[str, ...]
     """The number columns in which the training part has missing values."""
+    lowest: tuple[float, ...] = ()
+    """Of each column in the training part; 0 for categories. Models of an earlier version have none."""
+    highest: tuple[float, ...] = ()
 
     @staticmethod
     def learn(rows: FeatureRows) -> "TableEncoder":
         """Takes means and deviations from these rows, which should be those of the training part."""
-        means, stds, missing = [], [], []
+        means, stds, missing, lowest, highest = [], [], [], [], []
         for name, column in zip(rows.columns, rows.values.T.astype(np.float64), strict=True):
             known = column[~np.isnan(column)]
             categorical = name in rows.categories
             means.append(0.0 if categorical or not known.size else float(known.mean()))
             deviation = 0.0 if categorical or not known.size else float(known.std())
             stds.append(deviation if deviation > 0 else 1.0)
+            lowest.append(0.0 if categorical or not known.size else float(known.min()))
+            highest.append(0.0 if categorical or not known.size else float(known.max()))
             if not categorical and known.size < column.size:
                 missing.append(name)
         return TableEncoder(
@@ -40,12 +45,24 @@ class TableEncoder:
             means=tuple(means),
             stds=tuple(stds),
             missing=tuple(missing),
+            lowest=tuple(lowest),
+            highest=tuple(highest),
         )
 
     @property
     def num_features(self) -> int:
         """How many numbers a row becomes."""
         return sum(len(self.categories.get(name, ("",))) for name in self.columns) + len(self.missing)
+
+    def far_outside(self, rows: FeatureRows) -> npt.NDArray[np.bool_]:
+        """Which numbers lie beyond either end of the training part's range by more than its width: rows x columns."""
+        if not self.lowest:
+            return np.zeros(rows.values.shape, dtype=np.bool_)
+        lowest, highest = np.array(self.lowest), np.array(self.highest)
+        numbers = np.array([name not in self.categories for name in self.columns])
+        beyond = np.maximum(rows.values - highest, lowest - rows.values)
+        found: npt.NDArray[np.bool_] = (beyond > highest - lowest) & numbers  # False where a value is missing
+        return found
 
     def encode(self, rows: FeatureRows) -> npt.NDArray[np.float32]:
         """The rows as the network sees them: rows x num_features, finite, narrowed when they are standard scores."""
