@@ -2,25 +2,21 @@
 
 import math
 import numbers
-import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from onepeak.data.declared_order import Order, declared_order
 from onepeak.data.faults import FEW, Fault, shown_rows
+from onepeak.data.label_key import Key, label_key
 from onepeak.data.listing import counted, listed
 from onepeak.data.spelling import looks_like, variant_of
 from onepeak.errors import InputError
 
-Key: TypeAlias = int | str
-
-_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
 _MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # what other programs write for "no value"; not "None"
 _MOST_GAPS = 1_000
 """Above this many gaps are counted, not named: the labels are then hardly a scale."""
@@ -71,7 +67,7 @@ def order_labels(
     if missing := _missing(texts, classes, range(len(texts)) if rows is None else rows):
         raise InputError(f"{missing.sentence}.{f' {missing.advice} or leave the rows out.' if missing.advice else ''}")
     counts = Counter(text for text in texts if text is not None)
-    keys = {text: _key(text) for text in counts}
+    keys = {text: label_key(text) for text in counts}
     _refuse_two_spellings(keys)
     if classes is None:
         present = _integers(counts, keys, argument)
@@ -82,7 +78,7 @@ def order_labels(
             raise InputError(f"{unnamed.sentence}.")
         empty = _without_item(classes, counts)
         notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
-    position = {_key(name): index for index, name in enumerate(classes)}
+    position = {label_key(name): index for index, name in enumerate(classes)}
     labels = np.array([position[keys[text]] for text in texts if text is not None], dtype=np.int64)
     shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
     return OrderedLabels(labels=labels, classes=classes, notes=(shown, *notes))
@@ -132,14 +128,14 @@ def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: O
         {'1': '1'}
     """
     classes = () if order is None else declared_order(order)
-    names = {_key(name): name for name in classes}
+    names = {label_key(name): name for name in classes}
     texts = {place: text for place, text in enumerate(map(_text, found)) if text and not _is_missing(text, names)}
     spare = _without_item(classes, texts.values())
-    kept = {_key(text) for place, text in texts.items() if place not in left_out}
+    kept = {label_key(text) for place, text in texts.items() if place not in left_out}
     lost: dict[str, str] = {}
     for text in (text for place, text in texts.items() if place in left_out):
-        name = text if order is None else names.get(_key(text)) or variant_of(text, spare)
-        if name is not None and _key(name) not in kept:
+        name = text if order is None else names.get(label_key(text)) or variant_of(text, spare)
+        if name is not None and label_key(name) not in kept:
             lost.setdefault(name, text)
     return lost
 
@@ -172,11 +168,6 @@ def _text(label: object) -> str | None:
     return str(label)
 
 
-def _key(name: str) -> Key:
-    """What two spellings of one label share: the integer, or the text itself."""
-    return int(name.partition(".")[0]) if _INTEGER.fullmatch(name) else name
-
-
 def _given(argument: str, source: str) -> str:
     return f"The order in {source}" if source else f"`{argument}`"
 
@@ -186,7 +177,7 @@ def _is_missing(text: str | None, declared: Collection[Key]) -> bool:
 
 
 def _missing(texts: Sequence[str | None], classes: Sequence[str] | None, rows: Sequence[Hashable]) -> Fault | None:
-    declared = {_key(name) for name in classes or ()}
+    declared = {label_key(name) for name in classes or ()}
     missing = tuple(place for place, text in enumerate(texts) if _is_missing(text, declared))
     if not missing:
         return None
@@ -248,14 +239,14 @@ def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> lis
 def _unnamed(
     texts: Sequence[str | None], classes: Sequence[str], given: str, *, rows: Sequence[Hashable] | None = None
 ) -> Fault | None:
-    known = {_key(name) for name in classes}
+    known = {label_key(name) for name in classes}
     if len(known) < len(classes):
-        twice = [key for key, number in Counter(map(_key, classes)).items() if number > 1]
+        twice = [key for key, number in Counter(map(label_key, classes)).items() if number > 1]
         raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
     present = {place: text for place, text in enumerate(texts) if text is not None and not _is_missing(text, known)}
     at: dict[str, list[int]] = {}
     for place, text in present.items():
-        if _key(text) not in known:
+        if label_key(text) not in known:
             at.setdefault(text, []).append(place)
     if not at:
         return None
@@ -263,7 +254,7 @@ def _unnamed(
     shown = []
     for text, places in sorted(at.items()):
         where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
-        near = None if isinstance(_key(text), int) else looks_like(text, spare)  # 7 is no misspelling of 70
+        near = None if isinstance(label_key(text), int) else looks_like(text, spare)  # 7 is no misspelling of 70
         hint = "" if near is None else f"; is {near!r} meant for it?"
         shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
     return Fault(
@@ -275,5 +266,5 @@ def _unnamed(
 
 
 def _without_item(classes: Sequence[str], texts: Iterable[str]) -> list[str]:
-    used = {_key(text) for text in texts}
-    return [name for name in classes if _key(name) not in used]
+    used = {label_key(text) for text in texts}
+    return [name for name in classes if label_key(name) not in used]
