@@ -31,11 +31,12 @@ from onepeak.data.manifest import ImageArrays
 from onepeak.data.splits import Split
 from onepeak.data.store import ImageStore, build_store
 from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.training.devices import Precision, make_fabric, same_bits
+from onepeak.training.devices import Precision, make_fabric
 from onepeak.training.feed import PictureFeed
 from onepeak.training.loop import Loop
 from onepeak.training.pack import lanes
 from onepeak.training.recipe import Recipe
+from onepeak.training.same_bits import same_bits
 
 METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 

@@ -1,5 +1,7 @@
 """scikit-learn's own checks, whole, and the tools of scikit-learn that people put around a classifier."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,6 +51,21 @@ def test_cross_validation_scores_accuracy_absolute_error_and_likelihood(planted)
     assert found["test_accuracy"].mean() > 0.75
     assert found["test_neg_mean_absolute_error"].mean() > -0.25
     assert found["test_neg_log_loss"].mean() > -0.6
+
+
+def test_fits_in_threads_give_the_bits_of_fits_alone_and_leave_torch_as_it_was(planted):
+    rows, labels = planted
+
+    def posteriors(seed):
+        return OrdinalClassifier(**QUICK | {"random_state": seed}, dropout=0.2).fit(rows, labels).predict_proba(rows)
+
+    expected = [posteriors(seed) for seed in range(4)]
+    before = torch.get_rng_state()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(posteriors, range(4)))
+    np.testing.assert_array_equal(found, expected)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert not torch.are_deterministic_algorithms_enabled()
 
 
 def test_cross_validated_posteriors_are_those_of_the_folds(planted):

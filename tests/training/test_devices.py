@@ -1,12 +1,9 @@
-import os
-
 import pytest
 import torch
-from torch._inductor import config as inductor
 
 from onepeak.errors import InputError
 from onepeak.training import devices
-from onepeak.training.devices import find_device, make_fabric, same_bits
+from onepeak.training.devices import find_device, make_fabric
 
 without_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a CUDA GPU")
 
@@ -75,25 +72,6 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
 def test_an_unknown_precision_is_refused():
     with pytest.raises(InputError, match=r"`precision`.*'fp64'.*fp32"):
         make_fabric(device="cpu", precision="fp64")
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("before", ["default", "warn", "error"])
-def test_deterministic_algorithms_are_used_within_and_only_there(monkeypatch, compiled, before):
-    monkeypatch.setitem(os.environ, "CUBLAS_WORKSPACE_CONFIG", ":16:8")
-    torch.set_deterministic_debug_mode(before)
-    found = torch.get_deterministic_debug_mode(), torch.backends.cudnn.benchmark, inductor.deterministic
-    try:
-        with same_bits(compiled=compiled):
-            assert torch.are_deterministic_algorithms_enabled()
-            assert torch.is_deterministic_algorithms_warn_only_enabled()
-            assert inductor.deterministic == compiled
-            assert not torch.backends.cudnn.benchmark
-        assert (torch.get_deterministic_debug_mode(), torch.backends.cudnn.benchmark) == found[:2]
-    finally:
-        torch.set_deterministic_debug_mode("default")
-        inductor.deterministic = found[2]
-    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"  # the user's choice stays
 
 
 @pytest.mark.bad_input

@@ -12,6 +12,7 @@ from torch import Tensor
 from onepeak._extras import require
 from onepeak.errors import NotFiniteError
 from onepeak.networks.network import Network
+from onepeak.networks.seeds import own_random_numbers
 from onepeak.training.diverged import DivergedError
 from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.recipe import Recipe
@@ -131,7 +132,7 @@ def mean_loss(network: Network, samples: Table) -> float:
 @contextmanager
 def random_numbers(seed: int, device: torch.device) -> Iterator[torch.Generator]:
     """Dropout inside draws from this seed, and so does the generator given; the numbers outside go on untouched."""
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    with own_random_numbers(device):
         torch.manual_seed(seed)
         yield torch.Generator().manual_seed(int(torch.randint(2**62, ())))
 

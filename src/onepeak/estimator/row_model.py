@@ -14,9 +14,9 @@ from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.samples import Samples
 from onepeak.estimator.unchanged import unchanged_by_failure
 from onepeak.estimator.weight_bytes import from_bytes, to_bytes
-from onepeak.training.devices import same_bits
 from onepeak.training.optimizer import make_optimizer
 from onepeak.training.recipe import Recipe
+from onepeak.training.same_bits import same_bits
 
 Rows = npt.NDArray[np.floating]
 

@@ -11,7 +11,19 @@ from torch import nn
 from onepeak._check import check_integer
 
 _DRAWING = threading.RLock()
-"""The random numbers are the process's: one thread at a time may draw from a seed of its own."""
+
+
+@contextmanager
+def own_random_numbers(device: torch.device | None = None) -> Iterator[None]:
+    """Whatever is seeded and drawn inside, the random numbers outside go on as if nothing had been drawn.
+
+    They are the process's: one thread at a time may be inside.
+
+    Args:
+        device: A GPU whose numbers are drawn too.
+    """
+    with _DRAWING, torch.random.fork_rng(devices=[device] if device is not None and device.type == "cuda" else []):
+        yield
 
 
 @contextmanager
@@ -37,7 +49,7 @@ def seeded(seed: int | None, part: str) -> Iterator[None]:
         return
     check_integer("seed", seed, minimum=0)
     digest = hashlib.sha256(f"{seed}/{part}".encode()).digest()
-    with _DRAWING, torch.random.fork_rng(devices=[]), torch.device("cpu"):
+    with own_random_numbers(), torch.device("cpu"):
         # Not torch.manual_seed, which would seed every GPU too, and those are not put back.
         torch.default_generator.manual_seed(int.from_bytes(digest[:7], "big"))
         yield

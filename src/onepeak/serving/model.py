@@ -29,8 +29,9 @@ from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
-from onepeak.training.devices import find_device, same_bits
+from onepeak.training.devices import find_device
 from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network
+from onepeak.training.same_bits import same_bits
 from onepeak.training.trained_items import load_trained_items
 
 PICTURES_A_BATCH = 32

@@ -1,8 +1,6 @@
 """Where and how precisely to compute: Lightning Fabric, set up from a few words."""
 
-import contextlib
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import torch
@@ -74,35 +72,6 @@ def find_device(name: str) -> torch.device:
         case "auto":
             return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     return torch.device(kind + colon + number)
-
-
-@contextlib.contextmanager
-def same_bits(*, compiled: bool = True) -> Iterator[None]:
-    """Within, the same seed gives the same bits on the same device: slower algorithms where the fast ones race.
-
-    Args:
-        compiled: Whether something within may be compiled. Then torch's compiler is told too, whose import takes more
-            than a second; who trains has it in any case, with the optimizer.
-    """
-    before = torch.get_deterministic_debug_mode()
-    benchmark = torch.backends.cudnn.benchmark
-    fill = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    if compiled:
-        torch.use_deterministic_algorithms(True, warn_only=True)
-    else:
-        torch.set_deterministic_debug_mode("warn")
-    torch.backends.cudnn.benchmark = False
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]  # a launch a tensor
-    try:
-        yield
-    finally:
-        if compiled:
-            torch.use_deterministic_algorithms(before > 0, warn_only=before == 1)
-        else:
-            torch.set_deterministic_debug_mode(before)
-        torch.backends.cudnn.benchmark = benchmark
-        torch.utils.deterministic.fill_uninitialized_memory = fill  # type: ignore[attr-defined]
 
 
 def _num_processes() -> int:

@@ -1,5 +1,6 @@
 """The training loop: small named steps, and nothing in it that a kill could lose."""
 
+import contextlib
 import math
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from torch import Tensor
 from onepeak.data.splits import Split
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
+from onepeak.networks.seeds import own_random_numbers
 from onepeak.training.average import RunningAverage
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from onepeak.training.diverged import DivergedError, diverged
@@ -116,8 +118,7 @@ class Loop:
         if checkpoint is not None:
             self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint or {}))
         written, cost = time.monotonic(), 0.0
-        devices = [self.fabric.device] if self.fabric.device.type == "cuda" else []
-        with torch.random.fork_rng(devices=devices, enabled=self.alone):
+        with own_random_numbers(self.fabric.device) if self.alone else contextlib.nullcontext():
             while self.epoch < self.recipe.epochs and not self.has_stalled():
                 self.run_epoch()
                 last = self.epoch == self.recipe.epochs or self.has_stalled()

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from onepeak.networks.own_backbone import OwnBackbone
-from onepeak.training.devices import same_bits
+from onepeak.training.same_bits import same_bits
 from onepeak.training.streams import MOST_STREAMS, lane_stream
 
 if TYPE_CHECKING:

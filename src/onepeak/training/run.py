@@ -18,7 +18,6 @@ from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
 from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of
 from onepeak.training.class_weights import class_weights
-from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
 from onepeak.training.file_names import RESULT
 from onepeak.training.history import write_history
@@ -28,6 +27,7 @@ from onepeak.training.loop import Loop, Trained
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
 from onepeak.training.run_settings import RunSettings, fingerprint
+from onepeak.training.same_bits import same_bits
 from onepeak.training.table import TableEncoder
 from onepeak.training.trained_items import save_held_out_items, save_trained_items
 from onepeak.training.watch import Watch
