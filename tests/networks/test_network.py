@@ -41,15 +41,6 @@ def test_class_evidence_of_slopes_is_added_up_to_the_class_and_the_lowest_has_a_
     torch.testing.assert_close(found[2], (first + second + third - mean)[2])
 
 
-def test_a_class_that_cannot_be_takes_no_map_from_the_others(noise, monkeypatch):
-    network, images = network_for("elb"), noise(1, 3, 40, 56)
-    impossible = torch.tensor([0.0, 0.0, 0.0, -torch.inf])
-    monkeypatch.setattr(type(network.method), "class_scores", lambda _, outputs: outputs + impossible)
-    every = network.evidence(images)
-    found = network.class_evidence(images, torch.tensor([1]))
-    torch.testing.assert_close(found, every[:, 1] - every[:, :3].sum(dim=1) / 4)
-
-
 @pytest.mark.parametrize("name", ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"])
 def test_class_evidence_of_a_uniform_picture_is_the_posterior_everywhere(name):
     """Where every position says the same, so does the whole picture."""

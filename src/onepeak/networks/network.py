@@ -90,8 +90,7 @@ class Network(nn.Module):
         outputs = self.evidence(images).movedim(1, -1)
         try:
             scores = self.method.class_scores(outputs)
-            # the score of a class that cannot be is minus infinity, and says nothing of the others
-            scores = scores - scores.nan_to_num(neginf=0.0).mean(dim=-1, keepdim=True)
+            scores = scores - scores.mean(dim=-1, keepdim=True)
         except InputError:  # how a method says that it has none
             scores = self.method.log_probs(outputs)
         chosen = labels.long()[:, None, None, None].expand(*scores.shape[:-1], 1)
