@@ -44,7 +44,7 @@ def test_a_line_comes_about_every_ten_seconds_with_the_last_figures_and_the_time
 def test_an_epoch_that_takes_long_is_not_silent(clock, capsys):
     train(ProgressLines("elb", 1), clock, 1, seconds_a_step=15)
     assert capsys.readouterr().err.splitlines() == [
-        "elb: epoch 1/1, about 45 s left",
+        "elb: epoch 1/1",  # of one step alone nothing can be said
         "elb: epoch 1/1, about 30 s left",
         "elb: epoch 1/1, about 15 s left",
         "elb: epoch 1/1, about 0 s left",
@@ -53,7 +53,14 @@ def test_an_epoch_that_takes_long_is_not_silent(clock, capsys):
 
 def test_time_left_is_reckoned_from_where_training_went_on(clock, capsys):
     train(ProgressLines("elb", 100), clock, 1, first=90, seconds_a_step=900)
-    assert "elb: epoch 91/100, about 9 h 45 min left" in capsys.readouterr().err  # 9.75 epochs of an hour
+    assert "elb: epoch 91/100, about 9 h 30 min left" in capsys.readouterr().err  # 9.5 epochs of an hour
+
+
+def test_what_comes_before_the_first_step_is_not_taken_for_training(clock, capsys):
+    lines = ProgressLines("elb", 2)
+    clock.now += 300  # reading the data
+    train(lines, clock, 2, seconds_a_step=4)
+    assert capsys.readouterr().err.splitlines()[:2] == ["elb: epoch 1/2", "elb: epoch 1/2, about 16 s left"]
 
 
 def test_a_short_training_prints_nothing(clock, capsys):

@@ -19,21 +19,22 @@ class ProgressLines:
     def __init__(self, title: str, epochs: int, *, every_seconds: float = 10.0) -> None:
         self.title, self.epochs, self.every_seconds = title, epochs, every_seconds
         self.figures = ""
-        self.told = self.start = time.monotonic()
-        self.first: float | None = None
-        """Epochs that were done before, when training went on."""
+        self.told = time.monotonic()
+        self.first: tuple[float, float] | None = None
+        """When the first step was done, and what part of all epochs that was: what came before it was no training."""
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
         """Prints a line if it is time for one."""
         done = epoch + step / num_steps
-        if self.first is None:
-            self.first = epoch
         now = time.monotonic()
+        self.first = self.first or (now, done)
         if now - self.told < self.every_seconds:
             return
         self.told = now
-        left = (self.epochs - done) * (now - self.start) / (done - self.first)
-        sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}, about {duration(left)} left\n")
+        start, before = self.first
+        rate = (now - start) / (done - before) if done > before else None
+        left = "" if rate is None else f", about {duration((self.epochs - done) * rate)} left"
+        sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}{left}\n")
         sys.stderr.flush()
 
     def epoch(self, row: Row) -> None:
