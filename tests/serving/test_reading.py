@@ -125,3 +125,10 @@ def test_notes_tell_what_is_missing_and_nothing_else():
 def test_what_the_model_cannot_do_is_refused_at_once(reading, calibration, message):
     with pytest.raises(InputError, match=message):
         reading.check(calibration)
+
+
+def test_what_is_chosen_is_told_in_words():
+    assert Reading().choices == ()
+    assert Reading(raw=True).choices == ("raw",)
+    costly = Reading(alpha=0.05, decide="cost", cost=((0.0, 1.0), (2.0, 0.0)), project=True, raw=True)
+    assert costly.choices == ("alpha 0.05", "decide cost", "project", "raw")

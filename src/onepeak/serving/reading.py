@@ -41,6 +41,19 @@ class Reading:
     raw: bool = False
     """Whether posteriors are left at the temperature they came with."""
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What is not as usual, each in a word or two.
+
+        Example:
+            >>> Reading(alpha=0.05, decide="median", project=True).choices, Reading().choices
+            (('alpha 0.05', 'decide median', 'project'), ())
+        """
+        chosen = {"alpha": self.alpha, "decide": self.decide}
+        named = [f"{name} {value}" for name, value in chosen.items() if value is not None]
+        switched = {"project": self.project, "raw": self.raw}
+        return (*named, *(name for name, value in switched.items() if value))
+
     def check(self, calibration: Calibration | None) -> None:
         """Says at once what cannot be done, before any picture is read."""
         if self.decide is not None:

@@ -42,7 +42,11 @@ def test_rows_come_out_with_the_columns_asked_for():
         (b'{"rows": [[1, 2]]}', 400, r"`rows\[0\]` must be an object with a value a column, got a list"),
         (b'{"rows": [7]}', 400, "got a single value"),
         (b'{"rows": [null]}', 400, "got null"),
-        (b'{"rows": [{"age": 1, "tone": 1}, {"age": 1}]}', 422, r"`rows\[1\]` must have the columns age, tone"),
+        (
+            b'{"rows": [{"age": 1, "tone": 1}, {"age": 1}]}',
+            422,
+            r"`rows\[1\]` must have the columns age, tone, it lacks tone: send null for a value that is missing",
+        ),
         (b'{"rows": [{"age": [1], "tone": 1}]}', 400, "'age' must be one value, got a list"),
         (b'{"rows": [{"age": "41", "tone": 1}]}', 422, "'age' must be a number or null, got a text"),
         (b'{"rows": [{"age": {}, "tone": 1}]}', 400, "'age' must be one value, got an object"),

@@ -1,8 +1,10 @@
 from dataclasses import replace
 
+from onepeak.posterior import DECISIONS
 from onepeak.serving.http import Limits
 from onepeak.serving.http.model_card import model_card
 from onepeak.serving.model import Model
+from onepeak.serving.reading import Reading
 
 
 def test_a_model_of_pictures_tells_its_classes_and_how_pictures_are_handled(ask, model):
@@ -31,9 +33,28 @@ def test_a_model_of_rows_tells_its_columns(ask_table):
 
 def test_a_model_of_an_earlier_version_has_no_calibration(model):
     old = Model(replace(model.description, calibration=None), model.network, model.device)
-    assert model_card(old, Limits()).calibration is None
+    assert model_card(old, Limits(), Reading()).calibration is None
 
 
 def test_a_model_of_twelve_bits_says_so(model):
     other = Model(replace(model.description, bits=12), model.network, model.device)
-    assert model_card(other, Limits()).pictures.bits == 12
+    assert model_card(other, Limits(), Reading()).pictures.bits == 12
+
+
+def test_how_answers_are_made_is_told(ask, table):
+    usual = {"alpha": 0.1, "decide": None, "cost": None, "project": False, "raw": False}
+    assert ask.get("/v1/model").json()["reading"] == usual
+    costs = ((0.0, 1.0, 9.0), (9.0, 0.0, 1.0), (9.0, 9.0, 0.0))
+    told = {"alpha": 0.4, "decide": "cost", "cost": costs, "project": True, "raw": True}
+    card = model_card(table, Limits(), Reading(**told)).model_dump()["reading"]
+    assert card == told | {"cost": [list(row) for row in costs]}
+
+
+def test_every_decision_can_be_told(table):
+    for name in DECISIONS:
+        assert model_card(table, Limits(), Reading(decide=name)).reading.decide == name
+
+
+def test_a_model_without_intervals_tells_no_alpha(model):
+    old = Model(replace(model.description, calibration=None), model.network, model.device)
+    assert model_card(old, Limits(), Reading()).reading.alpha is None

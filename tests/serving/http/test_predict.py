@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from http_server import asking, encoded
+from onepeak.errors import InputError
 from onepeak.serving.http import Limits, create_app
 from onepeak.serving.http.predictor import Predictor
 from onepeak.serving.model import ROWS_A_BATCH, Model
@@ -222,12 +223,41 @@ def test_more_rows_than_a_batch_holds_are_answered(ask_table, table):
     check_same(content["predictions"], table.predict({"size": sizes, "tone": ["2"] * 5000}))
 
 
+def test_a_server_answers_as_it_was_told_unless_a_request_says_otherwise(table):
+    told = {"alpha": 0.4, "decide": "cost", "cost": ((0, 1, 9), (9, 0, 1), (9, 9, 0)), "project": True, "raw": True}
+    rows = [{"size": size, "tone": "2"} for size in np.linspace(-3, 3, 40).tolist()]
+    assert not torch.equal(table.predict(rows, **told).labels, table.predict(rows).labels)
+    with asking(create_app(table, reading=Reading(**told))) as client:
+        for asked in ({}, {"alpha": 0.3}, {"raw": False}, {"project": False, "raw": False}, {"decide": "mean"}):
+            content = answered(client.post("/v1/predict", json={"rows": rows}, params=asked))
+            wanted = told | asked | ({"cost": None} if "decide" in asked else {})
+            check_same(content["predictions"], table.predict(rows, **wanted))
+            assert content["alpha"] == wanted["alpha"]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("reading", "message"),
+    [
+        (Reading(decide="cost"), "`cost` and `decide` 'cost' must be given together"),
+        (Reading(decide="modus"), "Unknown `decide` 'modus'"),
+        (Reading(alpha=1e-6), "`alpha` must be"),
+    ],
+)
+def test_what_a_server_cannot_do_is_told_before_it_serves(table, reading, message):
+    with pytest.raises(InputError, match=message):
+        create_app(table, reading=reading)
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         ({"size": "large", "tone": "1"}, "`rows[0]`: 'size' must be a number or null, got a text."),
-        ({"size": 1}, "`rows[0]` must have the columns size, tone, it lacks tone."),
+        (
+            {"size": 1},
+            "`rows[0]` must have the columns size, tone, it lacks tone: send null for a value that is missing.",
+        ),
         ({"size": 1e31, "tone": "1"}, "`rows[0]`: 'size' must be within +-1e+30, got more."),
     ],
 )
@@ -263,7 +293,7 @@ def test_rows_without_any_value_are_named(ask_table):
 
 def test_the_row_of_one_client_fails_no_request_of_another(table):
     async def together():
-        predictor = Predictor(table, Limits())
+        predictor = Predictor(table, Limits(), Reading())
         good, bad = {"size": 1.0, "tone": "1"}, {"size": 1e30, "tone": "1"}
         asked = [[good] * ROWS_A_BATCH, [good], [bad], [good]]  # the last three gather while the first is computed
         said = await asyncio.gather(*(predictor.rows(rows, Reading()) for rows in asked), return_exceptions=True)

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector.try_page import try_router
+from onepeak.serving.reading import Reading
 from table_models import CALIBRATION, table_model
 
 CHROMIUM = shutil.which("chromium")
@@ -290,7 +291,11 @@ def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
 def test_a_row_of_a_table_can_be_tried(context):
     """Without a second server: the browser is handed the answers here."""
     model = table_model("elb", calibration=CALIBRATION)
-    client = TestClient(create_app(model, extra_routers=[try_router(model)]), base_url="http://localhost")
+    reading = Reading(alpha=0.25, raw=True)
+    client = TestClient(
+        create_app(model, reading=reading, extra_routers=[try_router(model, reading=reading)]),
+        base_url="http://localhost",
+    )
 
     def answer(route):
         request = route.request
@@ -304,7 +309,9 @@ def test_a_row_of_a_table_can_be_tried(context):
     page.get_by_label("age", exact=True).fill("44.5")
     page.get_by_label("tone").select_option("dark")
     page.get_by_role("button", name="Ask the model").click()
-    expected = model.predict([{"age": 44.5, "tone": "dark", "dose": None}])
+    expected = model.predict([{"age": 44.5, "tone": "dark", "dose": None}], alpha=0.25, raw=True)
     expect(page.locator("#result-title")).to_contain_text(expected.names[0])
     expect(page.locator("#seen dd")).to_have_text(["44.5", "dark", "missing"])
+    expect(page.locator("#verdict")).to_contain_text("the 75 % interval is")
+    expect(page.locator("#chosen .legend")).to_contain_text("raw posterior")
     page.close()

@@ -87,6 +87,23 @@ class CalibrationCard(BaseModel):
     smallest_alpha: float = Field(description="The smallest alpha that so many samples allow.")
 
 
+class ReadingCard(BaseModel):
+    """How the server makes answers of posteriors; a request may say otherwise of all but the costs."""
+
+    alpha: float | None = Field(
+        description="The share of items whose interval may miss the true class, if any has one."
+    )
+    decide: str | None = Field(
+        description="How the label follows from the posterior: mode, median, mean, cost or another rule; null for the "
+        "method's own way."
+    )
+    cost: list[list[float]] | None = Field(
+        description="For the decision cost: what each mistake costs, a row a true class, a column a class decided on."
+    )
+    project: bool = Field(description="Whether posteriors are the nearest ones with one peak.")
+    raw: bool = Field(description="Whether posteriors are as the network gives them, not calibrated.")
+
+
 class ModelCard(BaseModel):
     """What the server's model is."""
 
@@ -99,6 +116,7 @@ class ModelCard(BaseModel):
     max_rows: int | None = Field(description="For rows: how many a request may hold.")
     pictures: PictureCard | None = Field(description="For pictures: how they are handled.")
     calibration: CalibrationCard | None = Field(description="Null for a model of an earlier version.")
+    reading: ReadingCard = Field(description="How answers are made where a request does not say.")
     evidence: bool = Field(description="Whether predictions can come with a map of evidence.")
     data: str = Field(description="What the model was trained on.")
     version: str = Field(description="Of onepeak, that serves it.")

@@ -18,11 +18,13 @@ from onepeak.serving.http.secure import SecureAnswers
 
 if TYPE_CHECKING:  # what needs a model is imported once there is one: without, a page opens before torch is loaded
     from onepeak.serving.model import Model
+    from onepeak.serving.reading import Reading
 
 
 def create_app(
     model: "Model | None",
     *,
+    reading: "Reading | None" = None,
     limits: Limits = Limits(),  # noqa: B008 - it never changes
     token: str | None = None,
     extra_routers: Sequence[APIRouter] = (),
@@ -31,6 +33,7 @@ def create_app(
 
     Args:
         model: What `/v1/predict` asks; without one there is no such address.
+        reading: How it answers unless a request says otherwise; as `Reading()` does where not given.
         limits: On what a request may hold and how much may wait.
         token: The secret that every request must bring; without one, only requests to localhost are answered.
         extra_routers: Further pages.
@@ -38,8 +41,9 @@ def create_app(
     predictor = None
     if model is not None:
         from onepeak.serving.http.predictor import Predictor
+        from onepeak.serving.reading import Reading
 
-        predictor = Predictor(model, limits)
+        predictor = Predictor(model, limits, Reading() if reading is None else reading)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

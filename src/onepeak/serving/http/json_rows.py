@@ -48,7 +48,11 @@ def _row(place: int, row: object, columns: Sequence[str], categories: Container[
         raise RequestError(400, f"`rows[{place}]` must be an object with a value a column, got {_kind(row)}.")
     gone = [name for name in columns if name not in row]
     if gone:
-        raise RequestError(422, f"`rows[{place}]` must have the columns {listed(columns)}, it lacks {listed(gone)}.")
+        raise RequestError(
+            422,
+            f"`rows[{place}]` must have the columns {listed(columns)}, it lacks {listed(gone)}: send null for a value "
+            "that is missing.",
+        )
     known = {name: row[name] for name in columns}
     for name, value in known.items():
         if isinstance(value, dict | list):

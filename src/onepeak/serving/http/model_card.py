@@ -1,21 +1,24 @@
 """What there is to know of a model before it is asked anything."""
 
 import importlib.metadata
+from dataclasses import asdict
 
 from onepeak.data.decode import known_formats
 from onepeak.networks.head import MapHead
-from onepeak.serving.http.answers import CalibrationCard, ColumnCard, ModelCard, PictureCard
+from onepeak.serving.http.answers import CalibrationCard, ColumnCard, ModelCard, PictureCard, ReadingCard
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.model import Model
+from onepeak.serving.reading import Reading
 from onepeak.training.model_files import ModelDescription
 
 
-def model_card(model: Model, limits: Limits) -> ModelCard:
+def model_card(model: Model, limits: Limits, usual: Reading) -> ModelCard:
     """Describes a model.
 
     Args:
         model: To be described.
         limits: Of the server.
+        usual: How it answers.
     """
     description = model.description
     return ModelCard(
@@ -28,6 +31,7 @@ def model_card(model: Model, limits: Limits) -> ModelCard:
         max_rows=limits.max_rows if model.reads_tables else None,
         pictures=_pictures(description, limits),
         calibration=_calibration(description),
+        reading=_reading(usual, description),
         evidence=isinstance(model.network.head, MapHead),
         data=description.data,
         version=importlib.metadata.version("onepeak"),
@@ -71,3 +75,7 @@ def _calibration(description: ModelDescription) -> CalibrationCard | None:
     return CalibrationCard(
         temperature=found.temperature, num_samples=found.num_samples, smallest_alpha=found.smallest_alpha
     )
+
+
+def _reading(usual: Reading, description: ModelDescription) -> ReadingCard:
+    return ReadingCard.model_validate({**asdict(usual), "alpha": usual.used_alpha(description.calibration)})

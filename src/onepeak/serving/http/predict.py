@@ -1,6 +1,7 @@
 """`POST /v1/predict` and `GET /v1/model`."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -41,23 +42,28 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
 
 
 class Options(BaseModel):
-    """How the posteriors are read; one that is not known is an error."""
+    """How the posteriors are read, where not as the server was told to; one that is not known is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     alpha: Annotated[float, Field(gt=0, lt=1)] | SkipJsonSchema[None] = Field(
-        None, description="The share of items whose interval may miss the true class; 0.1 if left out."
+        None, description="The share of items whose interval may miss the true class."
     )
     decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
-        None, description="How the label follows from the calibrated posterior; the method's own way if left out."
+        None, description="How the label follows from the calibrated posterior."
     )
-    project: bool = Field(False, description="Take the nearest posterior with one peak.")
-    raw: bool = Field(False, description="Posteriors as the network gives them, not calibrated.")
+    project: bool | SkipJsonSchema[None] = Field(None, description="Take the nearest posterior with one peak.")
+    raw: bool | SkipJsonSchema[None] = Field(None, description="Posteriors as the network gives them, not calibrated.")
     evidence: bool = Field(False, description="For pictures: add a map of the evidence for the predicted class.")
 
-    def reading(self) -> Reading:
-        """The same for the model."""
-        return Reading(alpha=self.alpha, decide=self.decide, project=self.project, raw=self.raw)
+    def reading(self, usual: Reading) -> Reading:
+        """The same for the model.
+
+        Args:
+            usual: How it is where the request says nothing.
+        """
+        asked = self.model_dump(exclude={"evidence"}, exclude_none=True)
+        return replace(usual, **asked, cost=usual.cost if self.decide is None else None)
 
 
 def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
@@ -70,12 +76,12 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["model"])
     room = Room(limits)
     model = predictor.model
-    card = model_card(model, limits)
+    card = model_card(model, limits, predictor.usual)
 
     @router.get(
         "/model",
         summary="What the model is",
-        description="Its classes in their order, what it takes, how it was made, and what it can tell.",
+        description="Its classes in their order, what it takes, how it was made, how it answers, and what it can tell.",
         response_description="The model.",
         responses=_some(401, 421),
     )
@@ -93,31 +99,33 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
     )
     async def predict(request: Request, options: Annotated[Options, Query()]) -> JsonResponse:
         kind = request.headers.get("content-type", _RAW)
-        predictor.check(options.reading(), evidence=options.evidence)
+        reading = options.reading(predictor.usual)
+        predictor.check(reading, evidence=options.evidence)
         _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
         with room.body() as held:
             body = await read_body(request, limits, held)
             with room.request():
                 sent = await predictor.decoding.run(partial(_items, body, kind, model, limits))
                 del body  # the items are copies of all of it
-                outcome = await _asked(predictor, sent, options)
+                outcome = await _asked(predictor, sent, reading, evidence=options.evidence)
             # In a thread, as thousands of rows are megabytes of text.
             return await predictor.decoding.run(lambda: JsonResponse(_content(model.classes, outcome, sent)))
 
     return router
 
 
+_USUAL = "What the options leave open is as GET /v1/model tells under reading."
 _DESCRIPTION = {
     "pictures": "Send one picture as the body, or one or many as files of a form: "
     "curl -F images=@a.png -F images=@b.jpg http://127.0.0.1:8000/v1/predict\n\n"
     "What a file is, is decided by its bytes, not by its name or declared type. A picture that cannot be read has an "
     "entry with its error, and the others are answered; if none can be, the status is 422, or 413 where all are too "
-    "large. Requests that arrive together are computed together.",
+    "large. Requests that arrive together are computed together. " + _USUAL,
     "rows": 'Send {"rows": [{column: value, ...}, ...]}: '
     """curl --json '{"rows": [{"age": 41}]}' http://127.0.0.1:8000/v1/predict\n\n"""
     "Columns are named as GET /v1/model tells; null is a missing value, and columns that the model does not know are "
     "not read. One wrong row refuses the whole request, and the message names it. Requests that arrive together are "
-    "computed together.",
+    "computed together. " + _USUAL,
 }
 
 
@@ -142,11 +150,11 @@ def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
     return rows_of_body(body, columns=table.columns, categories=table.categories, max_rows=limits.max_rows)
 
 
-async def _asked(predictor: Predictor, sent: list[Any], options: Options) -> Outcome:
+async def _asked(predictor: Predictor, sent: list[Any], reading: Reading, *, evidence: bool) -> Outcome:
     """What the model says of them."""
     if predictor.model.reads_tables:
-        return await predictor.rows(sent, options.reading())
-    return await predictor.pictures(sent, options.reading(), evidence=options.evidence)
+        return await predictor.rows(sent, reading)
+    return await predictor.pictures(sent, reading, evidence=evidence)
 
 
 def _content(classes: tuple[str, ...], outcome: Outcome, sent: list[Any]) -> dict[str, Any]:

@@ -68,10 +68,13 @@ class Predictor:
     Args:
         model: Asked by one thread only.
         limits: On pictures.
+        usual: What to make of the posteriors unless a request says otherwise.
     """
 
-    def __init__(self, model: Model, limits: Limits) -> None:
+    def __init__(self, model: Model, limits: Limits, usual: Reading) -> None:
+        usual.check(model.description.calibration)
         self.model = model
+        self.usual = usual
         self.decoding = Decoding(model, max_pixels=limits.max_pixels, max_network_pixels=limits.max_network_pixels)
         self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else PICTURES_A_BATCH)
 
@@ -86,11 +89,11 @@ class Predictor:
         table = self.model.description.table
         with contextlib.suppress(InputError, RuntimeError):  # a network may be made for other sizes than this one
             if table is None:
-                await self.batcher.submit(self._answers, (self.model.pixels(_NOTHING), Reading()))
+                await self.batcher.submit(self._answers, (self.model.pixels(_NOTHING), self.usual))
             else:
                 empty = np.full((1, len(table.columns)), np.nan)
                 rows = FeatureRows(columns=table.columns, values=empty, categories=table.categories)
-                await self.batcher.submit(self._row_answers, (rows, Reading()))
+                await self.batcher.submit(self._row_answers, (rows, self.usual))
 
     def close(self) -> None:
         """Ends all threads."""

@@ -8,6 +8,7 @@ from starlette.responses import HTMLResponse
 from onepeak.serving.inspector.pages import Shell, TryPage, render
 from onepeak.serving.inspector.static_files import static_router
 from onepeak.serving.model import Model
+from onepeak.serving.reading import Reading
 
 
 def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
@@ -16,16 +17,17 @@ def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
     return {} if table is None else {name: table.categories.get(name, ()) for name in table.columns}
 
 
-def try_router(model: Model) -> APIRouter:
+def try_router(model: Model, *, reading: Reading = Reading()) -> APIRouter:  # noqa: B008 - it never changes
     """The page alone, as the first of a server; it asks /v1/predict.
 
     Args:
         model: What is served there.
+        reading: How it answers there.
     """
     router = APIRouter(include_in_schema=False)
     around = Shell(
         title=model.description.data or "A model",
-        subtitle=f"{len(model.classes)} classes, {model.description.method}",
+        subtitle=", ".join((f"{len(model.classes)} classes", model.description.method, *reading.choices)),
         version=importlib.metadata.version("onepeak"),
         places={"Try it": "/", "Interface": "/docs"},
     )

@@ -44,7 +44,7 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
     y: said.projected, customdata: names, hovertemplate: hover, line: {color: ink("projected"), width: 2}, marker: {size: classes.length > 30 ? 3 : 5}});
   const low = -0.07 * top, mark = (name, place, symbol, colour, y) => ({type: "scatter", mode: "markers", name: `${name} ${classes[place]}`, x: [place],
     y: [y], marker: {symbol, size: 11, color: colour, line: {color: ink("ground"), width: 1}}, hovertemplate: `${name} ${classes[place]}<extra></extra>`, showlegend: extra});
-  if (said.interval) data.push({type: "scatter", mode: "lines", name: extra ? "90 % interval" : "", x: [said.interval[0] - 0.4, said.interval[1] + 0.4], y: [low, low],
+  if (said.interval) data.push({type: "scatter", mode: "lines", name: extra ? intervalName(said) : "", x: [said.interval[0] - 0.4, said.interval[1] + 0.4], y: [low, low],
     line: {color: ink("accent"), width: extra ? 6 : 4}, hovertemplate: `interval ${classes[said.interval[0]]} to ${classes[said.interval[1]]}<extra></extra>`, showlegend: extra});
   if (extra) {
     data.push(mark("mode", said.mode, "circle", ink("ink"), 1.07 * top));
@@ -71,9 +71,12 @@ export function verdict(said, classes, truth = null) {
     parts[0] += off ? `, the truth is ${classes[truth]} (${off} off)` : ", and that is right";
   }
   parts.push(`${percent(said.soi, 0)} of adjacent classes are in order`);
-  if (said.interval) parts.push(`the 90 % interval is ${interval(said.interval, classes)}`);
+  if (said.interval) parts.push(`the ${intervalName(said)} is ${interval(said.interval, classes)}`);
   return `${parts.join("; ")}.`;
 }
+
+/** With the share that it holds, the usual one where the answer does not tell. */
+const intervalName = ({alpha = 0.1}) => `${Number((100 * (1 - alpha)).toPrecision(6))} % interval`;
 
 export const interval = ([low, high], classes) => low === high ? classes[low] : `${classes[low]} to ${classes[high]}`;
 

@@ -6,13 +6,13 @@ import {badges, posteriorChart, verdict, violations} from "./posterior.js";
 
 const waiting = byId("waiting"), result = byId("result");
 const drop = byId("drop"), file = byId("file"), row = byId("row");
-const card = getJson("/v1/model").catch(() => ({evidence: false}));
+const card = getJson("/v1/model").catch(() => ({evidence: false, reading: {}}));
 let seen;
 
 /** The answer under the names that the pages share. */
-function answerOf(item) {
+function answerOf(item, alpha, raw) {
   const logProbs = item.log_probs.map(value => value ?? -Infinity), half = item.probs.reduce(([sum, place], value, each) => sum >= 0.5 ? [sum, place] : [sum + value, each], [0, 0]);
-  return {probs: item.probs, predicted: item.label, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, interval: item.interval,
+  return {probs: item.probs, predicted: item.label, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, interval: item.interval, alpha, raw,
     mode: item.probs.indexOf(Math.max(...item.probs)), median: half[1], violations: violations(logProbs, item.label), projected: null};
 }
 
@@ -24,7 +24,8 @@ async function ask(options, query) {
   problem(null);
   try {
     const content = await getJson(`/v1/predict?${query}`, {method: "POST", ...options});
-    const item = content.predictions[0], said = answerOf(item), classes = content.classes;
+    const {reading} = await card;
+    const item = content.predictions[0], said = answerOf(item, content.alpha, reading.raw), classes = content.classes;
     result.hidden = false;
     byId("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said));
     byId("verdict").textContent = [verdict(said, classes), ...content.notes.map(sentence)].join(" ");
