@@ -21,7 +21,7 @@ def test_a_home_folder_stands_for_its_sign():
 
 
 @pytest.mark.bad_input
-def test_the_home_of_nobody_is_refused_wherever_paths_are_given(tmp_path):
+def test_the_home_of_nobody_is_refused_where_data_pictures_and_models_are_opened(tmp_path):
     (tmp_path / "list.csv").write_text("path\na.png\n")
     frame = pd.DataFrame({"path": ["a.png"], "label": [0]})
     for opened in (
@@ -32,7 +32,9 @@ def test_the_home_of_nobody_is_refused_wherever_paths_are_given(tmp_path):
         lambda: pictures_and_columns([tmp_path / "list.csv"], root=NOBODYS),
         lambda: load(NOBODYS),
     ):
-        with pytest.raises(InputError, match=re.escape(f"must begin with a home folder, got {NOBODYS}: write it in")):
+        with pytest.raises(
+            InputError, match=re.escape(f"must begin with a home folder, got {NOBODYS}: write the absolute path.")
+        ):
             opened()
 
 

@@ -16,6 +16,5 @@ def expanded(path: str | Path) -> Path:
         return Path(path).expanduser()
     except RuntimeError:  # no such user, or a user without a home
         raise InputError(
-            f"A path that begins with ~ must begin with a home folder, got {path}: write it in full, or as ./{path} if "
-            "that is its name."
+            f"A path that begins with ~ must begin with a home folder, got {path}: write the absolute path."
         ) from None

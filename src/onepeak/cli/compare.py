@@ -20,7 +20,9 @@ def compare(
         str | None,
         typer.Option("--methods", help="ce,elb,ld:as_published,elb:t=2; paper: its seven (the default); all."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for all runs; out/NAME if left out.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", callback=options.at_home, help="Folder for all runs; out/NAME if left out.")
+    ] = None,
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,
@@ -28,11 +30,18 @@ def compare(
     path: options.Pictures = None,
     category: options.Category = [],  # noqa: B006
     protocol: Annotated[
-        str | None, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")
+        str | None,
+        typer.Option(
+            "--protocol",
+            callback=options.at_home,
+            help="How to split: auto, paper, code, kfold, holdout or a file.",
+        ),
     ] = None,
     splits: options.Splits = None,
     folds: options.Folds = None,
-    recipe: Annotated[str | None, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = None,
+    recipe: Annotated[
+        str | None, typer.Option("--recipe", callback=options.at_home, help="auto, paper, or a TOML file.")
+    ] = None,
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
     lr: options.LearningRate = None,
@@ -42,7 +51,9 @@ def compare(
     network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
     pooling: options.Pooling = None,
-    weights: Annotated[str | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", callback=options.at_home, help="Local weights of the backbone.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Decides every random choice.")] = None,
     device: options.Device = "auto",
     precision: Annotated[str | None, typer.Option("--precision", help="fp32, bf16 or fp16.")] = None,

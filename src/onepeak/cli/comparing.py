@@ -101,7 +101,7 @@ def compare_all(request: CompareRequest) -> None:
 def experiment_of(request: CompareRequest) -> Experiment:
     """The experiment of the file, or one about the data, with what the flags say instead."""
     changes = request.plan
-    file = Path(request.data) if request.data.endswith(".toml") else _begun(request)
+    file = expanded(request.data) if request.data.endswith(".toml") else _begun(request)
     if file is not None:
         plan = read_plan(file)
         if table := _table_in_root(plan, changes):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from onepeak.cli import options
 from onepeak.cli.tables import print_notes, print_table
 from onepeak.errors import InputError
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 def datasets(
     name: Annotated[str | None, typer.Argument(help="A data set; all of them if left out.", show_default=False)] = None,
     root: Annotated[
-        Path | None, typer.Option(help="Where it lies: shows what was found against what the set should hold.")
+        Path | None,
+        typer.Option(
+            callback=options.at_home, help="Where it lies: shows what was found against what the set should hold."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:

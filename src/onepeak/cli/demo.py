@@ -13,7 +13,12 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so
 
 def demo(
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the runs and the report; out/biopsies-demo if left out.")
+        Path | None,
+        typer.Option(
+            "--out",
+            callback=options.at_home,
+            help="Folder for the runs and the report; out/biopsies-demo if left out.",
+        ),
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; as many as fit by default.")] = None,
     device: options.Device = "auto",

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,7 +22,7 @@ _HEADLINES = ("mae", "accuracy", "accuracy_within_1", "soi_predicted", "unimodal
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A model's folder, as onepeak train --out makes it.")],
+    model: options.Model,
     data: options.Data,
     root: options.Root = None,
     order: options.Order = None,

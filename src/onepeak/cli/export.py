@@ -13,8 +13,8 @@ from onepeak.errors import InputError
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A model's folder, as onepeak train --out makes it.")],
-    onnx: Annotated[Path, typer.Option("--onnx", help="The ONNX file to write.")],
+    model: options.Model,
+    onnx: Annotated[Path, typer.Option("--onnx", callback=options.at_home, help="The ONNX file to write.")],
     alpha: options.Alpha = None,
     decide: options.Decide = None,
     cost: options.Cost = None,

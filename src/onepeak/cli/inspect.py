@@ -14,7 +14,10 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, an
 
 def inspect(
     folder: Annotated[
-        Path, typer.Argument(help="What onepeak compare or train wrote to; with --data, a model's folder.")
+        Path,
+        typer.Argument(
+            callback=options.at_home, help="What onepeak compare or train wrote to; with --data, a model's folder."
+        ),
     ],
     data: Annotated[
         str | None, typer.Option("--data", help="Data to ask the model about: a known set, a folder or a CSV.")
@@ -25,10 +28,20 @@ def inspect(
     group: options.Group = None,
     path: options.Pictures = None,
     model: Annotated[
-        Path | None, typer.Option("--model", help="The model of the page Try it; that of the folder if it holds one.")
+        Path | None,
+        typer.Option(
+            "--model",
+            callback=options.at_home,
+            help="The model of the page Try it; that of the folder if it holds one.",
+        ),
     ] = None,
     actions: Annotated[
-        Path | None, typer.Option("--actions", help="A CSV with the columns label and action: what to do for a class.")
+        Path | None,
+        typer.Option(
+            "--actions",
+            callback=options.at_home,
+            help="A CSV with the columns label and action: what to do for a class.",
+        ),
     ] = None,
     host: options.Host = "127.0.0.1",
     port: options.Port = 8000,

@@ -3,11 +3,27 @@
 import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from onepeak._home import expanded
 from onepeak.errors import InputError
+
+
+def at_home(given: Any) -> Any:
+    """Takes a path, text that may be one, or a list of them, and puts the home folder in place of ~.
+
+    Shells do so themselves, but neither after `=`, as in `--out=~/model`, nor in quotes.
+    """
+    match given:
+        case list() | tuple():
+            return [at_home(each) for each in given]
+        case Path():
+            return expanded(given)
+        case str() if given.startswith("~"):
+            return str(expanded(given))
+    return given
 
 
 def _with_commas(order: str | None) -> str | None:
@@ -17,9 +33,10 @@ def _with_commas(order: str | None) -> str | None:
             f"`--order` must name at least 2 classes with commas between them, lowest first, got {order!r}: "
             "write --order low,middle,high, in quotes where a name has spaces."
         )
-    return order
+    return at_home(order) if order is not None and order.strip().endswith(".txt") else order
 
 
+Model = Annotated[Path, typer.Argument(callback=at_home, help="A model's folder, as onepeak train --out makes it.")]
 Data = Annotated[str, typer.Argument(help="A known data set, a folder with one folder a class, or a CSV.")]
 Root = Annotated[str | None, typer.Option("--root", help="Where the known data set, or the CSV's pictures, lie.")]
 Order = Annotated[
@@ -54,7 +71,10 @@ Network = Annotated[
 ]
 Backbone = Annotated[str | None, typer.Option("--backbone", help="A timm name, small, mlp, or your own: module:name.")]
 Pooling = Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")]
-Protocol = Annotated[str, typer.Option("--protocol", help="How to split: auto, paper, code, kfold, holdout or a file.")]
+Protocol = Annotated[
+    str,
+    typer.Option("--protocol", callback=at_home, help="How to split: auto, paper, code, kfold, holdout or a file."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda (or gpu), cuda:1 or mps.")]
 Host = Annotated[str, typer.Option("--host", help="The address to listen on; any but this machine's needs a token.")]
@@ -69,7 +89,11 @@ SkipBad = Annotated[
 ]
 Cache = Annotated[
     Path | None,
-    typer.Option("--cache", help="Folder for decoded pictures; $ONEPEAK_CACHE or ~/.cache/onepeak if left out."),
+    typer.Option(
+        "--cache",
+        callback=at_home,
+        help="Folder for decoded pictures; $ONEPEAK_CACHE or ~/.cache/onepeak if left out.",
+    ),
 ]
 Alpha = Annotated[
     float | None,

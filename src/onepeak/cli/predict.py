@@ -49,11 +49,12 @@ class _Asked:
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model's folder, as onepeak train --out makes it.")],
+    model: options.Model,
     inputs: Annotated[
         list[Path],
         typer.Argument(
-            help="Pictures, folders of them, lists of them as CSV; or one CSV or parquet for a table model."
+            callback=options.at_home,
+            help="Pictures, folders of them, lists of them as CSV; or one CSV or parquet for a table model.",
         ),
     ],
     root: options.Root = None,
@@ -63,7 +64,10 @@ def predict(
     ] = [],  # noqa: B006
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write to this file: JSON if .json or .jsonl, else CSV.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(callback=options.at_home, help="Write to this file: JSON if .json or .jsonl, else CSV."),
+    ] = None,
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
     ] = None,

@@ -14,9 +14,13 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="What onepeak compare or train wrote to; one or more.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(callback=options.at_home, help="What onepeak compare or train wrote to; one or more."),
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Where the report goes; the folder itself if left out.")
+        Path | None,
+        typer.Option("--out", callback=options.at_home, help="Where the report goes; the folder itself if left out."),
     ] = None,
     against: options.Against = None,
     as_json: options.AsJson = False,

@@ -13,7 +13,11 @@ if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so
 
 def serve(
     model: Annotated[
-        Path, typer.Argument(help="A model's folder, as onepeak train --out makes it, or one run of a comparison.")
+        Path,
+        typer.Argument(
+            callback=options.at_home,
+            help="A model's folder, as onepeak train --out makes it, or one run of a comparison.",
+        ),
     ],
     host: options.Host = "127.0.0.1",
     port: options.Port = 8000,

@@ -26,10 +26,12 @@ def splits(
     label: options.Label = None,
     group: options.Group = None,
     path: options.Pictures = None,
+    category: options.Category = [],  # noqa: B006
     protocol: Annotated[
         str,
         typer.Option(
-            help="auto, kfold, holdout; paper or code for one of the paper's data sets; or a CSV or JSON of splits."
+            callback=options.at_home,
+            help="auto, kfold, holdout; paper or code for one of the paper's data sets; or a CSV or JSON of splits.",
         ),
     ] = "auto",
     num_splits: options.Splits = None,
@@ -38,7 +40,10 @@ def splits(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out rows with bad cells and missing pictures; none is decoded.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Save the splits: a file that ends in .csv or .json.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(callback=options.at_home, help="Save the splits: a file that ends in .csv or .json."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print sizes, classes and leaks of every run as JSON.")
     ] = False,
@@ -58,7 +63,9 @@ def splits(
         save_splits,
     )
 
-    manifest = open_data(data, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad)
+    manifest = open_data(
+        data, root=root, order=order, label=label, group=group, path=path, category=category, skip_bad=skip_bad
+    )
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
     if out is not None:
         save_splits(runs, manifest, out)

@@ -11,7 +11,7 @@ from onepeak.cli import options
 def train(
     data: options.Data,
     method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb, smooth-elb.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the model and its records.")],
+    out: Annotated[Path, typer.Option("--out", callback=options.at_home, help="Folder for the model and its records.")],
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,
@@ -21,7 +21,9 @@ def train(
     protocol: options.Protocol = "auto",
     split: Annotated[int, typer.Option("--split", min=0, help="Which of the protocol's splits.")] = 0,
     fold: Annotated[int, typer.Option("--fold", min=0, help="Which fold of the split.")] = 0,
-    recipe: Annotated[str, typer.Option("--recipe", help="auto, paper, or a TOML file.")] = "auto",
+    recipe: Annotated[
+        str, typer.Option("--recipe", callback=options.at_home, help="auto, paper, or a TOML file.")
+    ] = "auto",
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
     lr: options.LearningRate = None,
@@ -33,7 +35,9 @@ def train(
     network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
     pooling: options.Pooling = None,
-    weights: Annotated[Path | None, typer.Option("--weights", help="Local weights of the backbone.")] = None,
+    weights: Annotated[
+        Path | None, typer.Option("--weights", callback=options.at_home, help="Local weights of the backbone.")
+    ] = None,
     seed: options.Seed = 0,
     device: options.Device = "auto",
     precision: Annotated[str, typer.Option("--precision", help="fp32, bf16 or fp16.")] = "fp32",

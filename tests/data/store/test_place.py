@@ -12,6 +12,7 @@ from PIL import Image
 from onepeak.data.manifest import ImageFiles
 from onepeak.data.store import build_store, default_cache_dir, open_store
 from onepeak.data.store.place import only_builder, remove_leftovers
+from onepeak.errors import InputError
 
 
 @pytest.fixture
@@ -114,3 +115,18 @@ def test_the_default_place_follows_the_environment(monkeypatch, tmp_path):
     assert default_cache_dir() == tmp_path / "xdg" / "onepeak"
     monkeypatch.setenv("ONEPEAK_CACHE", "~/stores")
     assert default_cache_dir() == Path.home() / "stores"
+
+
+@pytest.mark.bad_input
+@pytest.mark.skipif(os.name != "posix", reason="homes of POSIX")
+def test_without_a_home_folder_the_variable_is_named(monkeypatch):
+    import pwd
+
+    def nobody(_):
+        raise KeyError("uid not found")
+
+    for name in ("HOME", "XDG_CACHE_HOME", "ONEPEAK_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    with pytest.raises(InputError, match="there is none: set ONEPEAK_CACHE to a folder"):
+        default_cache_dir()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from onepeak._home import expanded
 from onepeak.data.file_lock import locked
+from onepeak.errors import InputError
 
 _BUILDING = ".building-"
 _LOCK = ".lock-"
@@ -17,8 +18,14 @@ def default_cache_dir() -> Path:
     """The folder for stores when none is given: `$ONEPEAK_CACHE`, or `onepeak` in the user's cache folder."""
     if chosen := os.environ.get("ONEPEAK_CACHE"):
         return expanded(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return expanded(base) / "onepeak"
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return expanded(base) / "onepeak"
+    try:
+        return expanded("~/.cache") / "onepeak"
+    except InputError:
+        raise InputError(
+            "Decoded pictures are kept in the user's home folder, and there is none: set ONEPEAK_CACHE to a folder."
+        ) from None
 
 
 def store_folder(cache_dir: Path, key: str) -> Path:
