@@ -73,6 +73,9 @@ def test_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):
     expected = ("numbers far outside the training's in 2 of 3 rows: a (2), b (1)",)
     assert rows_of_file(tmp_path / "rows.csv", encoder).notes == expected
     assert rows_of(pandas.read_csv(tmp_path / "rows.csv"), encoder).notes == expected
+    (tmp_path / "rows.csv").write_text("a,b,c\n9,-9,1\n9,2,1\n0,1,1\nx,999,1\n")  # the last has no answer
+    expected = ("numbers far outside the training's in 2 of 4 rows: a (2), b (1)",)
+    assert rows_of_file(tmp_path / "rows.csv", encoder).notes == expected
 
 
 def test_missing_values_are_counted_and_nearly_empty_rows_are_named(tmp_path):

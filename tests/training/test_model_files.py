@@ -3,9 +3,11 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
+from onepeak.data.manifest import FeatureRows
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import method
@@ -157,3 +159,12 @@ def test_a_method_of_the_users_own_that_is_not_known_here_is_told_of(folder, nam
     message = rf"was trained with '{re.escape(name)}', a method of your own .* `python my_method.py .*\(See \"Extend\""
     with pytest.raises(UnknownNameError, match=message):
         load_network(folder, description)
+
+
+def test_a_column_without_a_value_in_the_training_has_no_range_after_loading_either(tmp_path):
+    table = replace(TABLE.table, lowest=(math.nan, 0.0), highest=(math.nan, 0.0))
+    save_model(tmp_path / "model", replace(TABLE, table=table), made(TABLE).state_dict())
+    loaded = load_description(tmp_path / "model").table
+    assert [math.isnan(end[0]) for end in (loaded.lowest, loaded.highest)] == [True, True]
+    assert (loaded.lowest[1], loaded.highest[1]) == (0, 0)
+    assert not loaded.far_outside(FeatureRows(columns=table.columns, values=np.array([[5.0, 1.0]]))).any()

@@ -45,6 +45,13 @@ def test_numbers_are_far_outside_beyond_a_width_of_the_range_that_was_trained_on
     assert not older.far_outside(replace(TRAIN, values=np.array(values))).any()
 
 
+def test_nothing_is_far_from_the_same_number_or_from_none():
+    values = np.array([[0.1 + 0.2, NAN, 0], [0.1 + 0.2, NAN, NAN]])
+    encoder = TableEncoder.learn(FeatureRows(columns=("same", "none", "zero"), values=values))
+    asked = FeatureRows(columns=encoder.columns, values=np.array([[0.3, 5, 0], [0.31, -5, 1]]))
+    assert encoder.far_outside(asked).tolist() == [[False] * 3, [True, False, True]]
+
+
 def test_other_rows_are_read_with_what_the_training_rows_taught():
     encoder = TableEncoder.learn(TRAIN)
     other = replace(TRAIN, values=np.array([[4, 1, 7, NAN], [NAN, 1, 5, 20]]))

@@ -75,8 +75,8 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
-    notes = (*notes, *_outside(rows, encoder))
-    return TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes)
+    read = TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes)
+    return replace(read, notes=(*notes, *_outside(read, encoder)))
 
 
 def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ()) -> TableRows:
@@ -108,19 +108,20 @@ def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ())
         errors={place: "; ".join(each) for place, each in reasons.items()},
         kept=kept,
     )
-    return replace(read, notes=(*notes, *_outside(rows, encoder), *_missing(read)))
+    return replace(read, notes=(*notes, *_outside(read, encoder), *_missing(read)))
 
 
-def _outside(rows: FeatureRows, encoder: TableEncoder) -> list[str]:
-    """A sentence on numbers that are far from all that the model was trained on."""
-    outside = encoder.far_outside(rows)
-    counts = {name: count for name, count in zip(rows.columns, outside.sum(axis=0).tolist(), strict=True) if count}
+def _outside(table: TableRows, encoder: TableEncoder) -> list[str]:
+    """A sentence on numbers of rows with an answer that are far from all that the model was trained on."""
+    outside = encoder.far_outside(table.rows)
+    outside[[*table.errors]] = False
+    columns = zip(table.rows.columns, outside.sum(axis=0).tolist(), strict=True)
+    counts = {name: count for name, count in columns if count}
     if not counts:
         return []
     shown = listed(f"{name} ({count:,})" for name, count in counts.items())
-    return [
-        f"numbers far outside the training's in {outside.any(axis=1).sum():,} of {counted(len(rows), 'row')}: {shown}"
-    ]
+    num_rows = outside.any(axis=1).sum()
+    return [f"numbers far outside the training's in {num_rows:,} of {counted(len(outside), 'row')}: {shown}"]
 
 
 def _missing(table: TableRows) -> list[str]:

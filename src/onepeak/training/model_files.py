@@ -180,4 +180,6 @@ def _calibration(content: dict[str, Any] | None) -> Calibration | None:
 
 def _table(content: dict[str, Any]) -> TableEncoder:
     categories = {name: tuple(codes) for name, codes in content.pop("categories").items()}
+    for end in {"lowest", "highest"} & content.keys():
+        content[end] = [math.nan if value is None else value for value in content[end]]  # JSON has no NaN
     return TableEncoder(**_tuples(content), categories=categories)

@@ -1,5 +1,6 @@
 """From the columns of a table to numbers that suit a network, learnt on the training part alone."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ class TableEncoder:
     missing: tuple[str, ...]
     """The number columns in which the training part has missing values."""
     lowest: tuple[float, ...] = ()
-    """Of each column in the training part; 0 for categories. Models of an earlier version have none."""
+    """Of each column in the training part; NaN without a value there, 0 for categories; none in older models."""
     highest: tuple[float, ...] = ()
 
     @staticmethod
@@ -35,8 +36,8 @@ class TableEncoder:
             means.append(0.0 if categorical or not known.size else float(known.mean()))
             deviation = 0.0 if categorical or not known.size else float(known.std())
             stds.append(deviation if deviation > 0 else 1.0)
-            lowest.append(0.0 if categorical or not known.size else float(known.min()))
-            highest.append(0.0 if categorical or not known.size else float(known.max()))
+            lowest.append(0.0 if categorical else float(known.min()) if known.size else math.nan)
+            highest.append(0.0 if categorical else float(known.max()) if known.size else math.nan)
             if not categorical and known.size < column.size:
                 missing.append(name)
         return TableEncoder(
@@ -55,13 +56,17 @@ class TableEncoder:
         return sum(len(self.categories.get(name, ("",))) for name in self.columns) + len(self.missing)
 
     def far_outside(self, rows: FeatureRows) -> npt.NDArray[np.bool_]:
-        """Which numbers lie beyond either end of the training part's range by more than its width: rows x columns."""
+        """Which numbers lie beyond either end of the training part's range by more than its width: rows x columns.
+
+        Where the training part has one number alone, its last digits do not count; where it has none, nothing is far.
+        """
         if not self.lowest:
             return np.zeros(rows.values.shape, dtype=np.bool_)
         lowest, highest = np.array(self.lowest), np.array(self.highest)
         numbers = np.array([name not in self.categories for name in self.columns])
         beyond = np.maximum(rows.values - highest, lowest - rows.values)
-        found: npt.NDArray[np.bool_] = (beyond > highest - lowest) & numbers  # False where a value is missing
+        same = (highest == lowest) & np.isclose(rows.values, highest)
+        found: npt.NDArray[np.bool_] = (beyond > highest - lowest) & ~same & numbers  # False where a value is missing
         return found
 
     def encode(self, rows: FeatureRows) -> npt.NDArray[np.float32]:
