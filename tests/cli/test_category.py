@@ -49,4 +49,5 @@ def test_compare_takes_it_and_its_report_opens_the_same_data(run, sites, tmp_pat
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "The data differ from those of the runs" not in page
     status, _, errors = run(*flags)
-    assert status == 2  # other data than those that the folder is about
+    assert status == 2
+    assert "the data differ (category is ['site'] there and not given here)" in errors

@@ -129,8 +129,18 @@ def test_other_data_splits_seeds_and_weights_are_told_apart(opened, cache, tmp_p
     labels = opened.prepared.manifest.labels.copy()
     labels[0] += 1
     manifest = replace(opened.prepared.manifest, labels=labels)
-    with pytest.raises(InputError, match=r"the data differ \(biopsies there, biopsies here\)"):
-        begin(tmp_path, replace(opened, prepared=replace(opened.prepared, manifest=manifest)))
+    changed = replace(opened, prepared=replace(opened.prepared, manifest=manifest))
+    with pytest.raises(InputError, match=r"the data differ \(biopsies: its rows, columns or categories differ\)"):
+        begin(tmp_path, changed)
+    read = replace(opened.experiment, category=("site",), skip_bad=True)
+    with pytest.raises(
+        InputError,
+        match=r"differ \(category is not given there and \['site'\] here; skip_bad is not given there and True here\)",
+    ):
+        begin(tmp_path, replace(changed, experiment=read))
+    named = replace(opened.prepared, manifest=replace(manifest, name="others"))
+    with pytest.raises(InputError, match=r"the data differ \(biopsies there, others here\)"):
+        begin(tmp_path, replace(opened, prepared=named))
     with pytest.raises(InputError, match=r"the splits differ .*; seed is 0 there and 1 here"):
         begin(tmp_path, tiny(cache, seed=1))
     (tmp_path / "weights.pt").write_bytes(b"weights")

@@ -2,13 +2,14 @@
 
 import contextlib
 import shlex
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 import typer
 
+from onepeak.cli.finished import refuse_other
 from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note, print_notes
@@ -27,14 +28,12 @@ from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.file_names import RESULT
-from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
-from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.ran_out import ran_out, values_to_lower
-from onepeak.training.recipe import SETTING_NAMES, Recipe
+from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, train_run
 from onepeak.training.run_settings import RunSettings
@@ -82,7 +81,7 @@ class TrainRequest:
 def train_one(request: TrainRequest) -> None:
     """Trains the model that was asked for and prints what it is worth."""
     if request.resume and (result := read_result(request.out)) is not None:
-        refuse_other(request, result)
+        refuse_other(request, opened(request), result)
         (request.out / CHECKPOINT).unlink(missing_ok=True)  # of a run that was killed at its very end
         typer.echo(f"{request.out} is finished already: there is nothing to go on with.")
         return
@@ -148,32 +147,6 @@ def check_folder(out: Path, *, resume: bool) -> None:
     if (out / CHECKPOINT).exists() and not resume:
         raise InputError(
             f"`--out` {out} holds an unfinished run: add --resume to go on with it, or give another folder."
-        )
-
-
-def refuse_other(request: TrainRequest, result: dict[str, Any]) -> None:
-    """A finished run is not taken for one that was asked for with other settings."""
-    manifest = opened(request)
-    asked = {
-        "method": request.method,
-        "variant": request.variant,
-        "method_settings": request.settings,
-        "dataset": manifest.name,
-        **{name: getattr(request, name) for name in ("split", "fold", "seed")},
-        **{name: value for name, value in read_recipe(request.recipe).items() if name in SETTING_NAMES},
-        **request.changes,
-        **request.network,
-    }
-    trained = result | result.get("recipe", {}) | asdict(load_description(request.out).network)
-    others = [
-        f"{name} = {trained[name]}, not {value}"
-        for name, value in asked.items()
-        if name in trained and json_text(trained[name]) != json_text(value)
-    ]
-    if others:
-        raise InputError(
-            f"`--out` {request.out} holds a finished run with {'; '.join(others)}: train anew with another --out, "
-            f"from its weights if you like (--weights {request.out / WEIGHTS})."
         )
 
 

@@ -124,7 +124,7 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     """Sentences on what would make runs of both incomparable: not where data lie, nor how many methods there are."""
     record_before, record_now = before.get(RECORD, {}), now[RECORD]
     if record_before.get("data") != record_now["data"]:
-        yield f"the data differ ({record_before.get('dataset')} there, {record_now['dataset']} here)"
+        yield f"the data differ ({_other_data(before, now)})"
     elif any(
         record_now["splits"].get(name, digest) != digest for name, digest in record_before.get("splits", {}).items()
     ):
@@ -139,6 +139,16 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     for entry in now["methods"]:
         if entry["label"] in methods:
             yield from _different_values(f"methods.{entry['label']}", methods[entry["label"]], entry)
+
+
+def _other_data(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """In what data differ: their names; of data of one name how they are read, or else what they hold."""
+    there, here = (content[RECORD].get("dataset") for content in (before, now))
+    if there != here:
+        return f"{there} there, {here} here"
+    settings = ("order", "label", "group", "path", "category", "skip_bad")
+    read = [each for key in settings for each in _different_values(key, before.get(key) or None, now[key] or None)]
+    return "; ".join(read) or f"{here}: its rows, columns or categories differ"
 
 
 def _different_values(key: str, before: Any, now: Any) -> Iterator[str]:

@@ -1,0 +1,58 @@
+"""A finished run that `onepeak train --resume` finds in its folder: the one that was asked for, or another."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from onepeak.data.listing import listed
+from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.errors import InputError
+from onepeak.training.json_text import json_text
+from onepeak.training.model_files import WEIGHTS, load_description
+from onepeak.training.recipe import SETTING_NAMES
+from onepeak.training.recipe_file import read_recipe
+from onepeak.training.table import TableEncoder
+
+if TYPE_CHECKING:
+    from onepeak.cli.training import TrainRequest
+
+
+def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, Any]) -> None:
+    """A finished run is not taken for one that was asked for with other settings.
+
+    Args:
+        request: What was asked for.
+        manifest: The data that were asked for.
+        result: The record of the run in the folder.
+    """
+    asked = {
+        "method": request.method,
+        "variant": request.variant,
+        "method_settings": request.settings,
+        "dataset": manifest.name,
+        **{name: getattr(request, name) for name in ("split", "fold", "seed")},
+        **{name: value for name, value in read_recipe(request.recipe).items() if name in SETTING_NAMES},
+        **request.changes,
+        **request.network,
+    }
+    description = load_description(request.out)
+    trained = result | result.get("recipe", {}) | asdict(description.network)
+    others = [
+        f"{name} = {trained[name]}, not {value}"
+        for name, value in asked.items()
+        if name in trained and json_text(trained[name]) != json_text(value)
+    ]
+    if isinstance(manifest.items, FeatureRows) and description.table is not None:
+        others += _other_columns(manifest.items, description.table)
+    if others:
+        raise InputError(
+            f"`--out` {request.out} holds a finished run with {'; '.join(others)}: train anew with another --out, "
+            f"from its weights if you like (--weights {request.out / WEIGHTS})."
+        )
+
+
+def _other_columns(rows: FeatureRows, table: TableEncoder) -> list[str]:
+    """A sentence where the columns of a table, or the names in them, are not those that were trained on."""
+    if rows.columns != table.columns:
+        return [f"columns = {listed(table.columns)}, not {listed(rows.columns)}"]
+    names = [name for name in rows.columns if rows.categories.get(name) != table.categories.get(name)]
+    return [f"other categories (--category) in {listed(names)}"] if names else []
