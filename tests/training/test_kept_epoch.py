@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from onepeak.training.kept_epoch import best_constant, hardly_trained, no_better_than_constant
+from onepeak.training.kept_epoch import best_constant, hardly_trained, never_predicted, no_better_than_constant
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,9 @@ def test_of_one_label_only_and_of_old_records_nothing_is_said():
     assert best_constant(torch.tensor([2, 2]), 4) == (2, 0.0)
     assert not no_better_than_constant(0.5, 0.0)
     assert not no_better_than_constant(0.5, math.nan)
+
+
+def test_classes_that_are_there_and_never_the_answer_are_counted():
+    labels, predicted = torch.tensor([3, 1, 1, 0, 3, 3]), torch.tensor([1, 1, 0, 2, 1, 0])
+    assert never_predicted(labels, predicted) == {3: 3}  # 0 and 1 are answers, of 2 there is none
+    assert never_predicted(labels, labels) == {}

@@ -9,7 +9,7 @@ from onepeak.data.resize import Resize
 from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.prepare import prepare
-from onepeak.training.presets import PAPER, PICTURES, SMALL_PICTURES, TABLE, preset
+from onepeak.training.presets import LARGE_TABLE, MANY_ROWS, PAPER, PICTURES, SMALL_PICTURES, TABLE, preset
 from onepeak.training.run import train_run
 from onepeak.training.run_settings import RunSettings
 from training.planted import planted_pictures, planted_table, split_of
@@ -133,6 +133,8 @@ def test_few_large_pictures_too_but_neither_rows_nor_the_papers_recipe():
     large = planted_pictures(24, size=97)
     assert preset("auto", large) == replace(PICTURES, batch_size=8, epochs=150)
     assert preset("auto", planted_table(24)) == TABLE
+    assert preset("auto", planted_table(MANY_ROWS - 1)) == TABLE
+    assert preset("auto", planted_table(MANY_ROWS)) == LARGE_TABLE
     assert preset("paper", large) == PAPER
 
 

@@ -63,3 +63,18 @@ def no_better_than_constant(mae: float, constant: float) -> bool:
         (True, False, False)
     """
     return bool(constant > 0 and mae >= constant * (1 - _ROUNDING))
+
+
+def never_predicted(labels: Labels, predicted: Labels) -> dict[int, int]:
+    """The classes of samples that are never the answer, and how many samples each has: rare ones, most often.
+
+    Args:
+        labels: The true classes.
+        predicted: The answers.
+
+    Example:
+        >>> never_predicted(torch.tensor([0, 0, 0, 1, 2, 2]), torch.tensor([0, 0, 1, 0, 0, 0]))
+        {2: 2}
+    """
+    counts, said = torch.bincount(labels), set(predicted.tolist())
+    return {label: count for label, count in enumerate(counts.tolist()) if count and label not in said}

@@ -22,7 +22,7 @@ from onepeak.training.evaluate import Predictions, measure, measured_names, pred
 from onepeak.training.file_names import RESULT
 from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
-from onepeak.training.kept_epoch import best_constant
+from onepeak.training.kept_epoch import best_constant, never_predicted
 from onepeak.training.loop import Loop, Trained
 from onepeak.training.model_files import ModelDescription, save_model
 from onepeak.training.prepare import Prepared
@@ -188,7 +188,9 @@ def _result(
     settings: RunSettings, prepared: Prepared, split: Split, outcome: _Outcome, *, fabric: "Fabric"
 ) -> dict[str, Any]:
     manifest, trained, calibration = prepared.manifest, outcome.trained, outcome.calibration
-    label, error = best_constant(outcome.parts["valid"].labels, manifest.num_classes)
+    valid = outcome.parts["valid"]
+    label, error = best_constant(valid.labels, manifest.num_classes)
+    silent = never_predicted(valid.labels, valid.predicted)
     return {
         "method": settings.method,
         "variant": settings.variant,
@@ -212,6 +214,7 @@ def _result(
         "versions": versions(),
         "metrics": outcome.metrics,
         "constant": {"label": manifest.classes[label], "valid_mae": error},
+        "never_predicted": {manifest.classes[label]: count for label, count in silent.items()},
         "calibration": {
             "temperature": calibration.temperature,
             **({"note": calibration.note} if calibration.note else {}),
