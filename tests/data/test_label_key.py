@@ -10,7 +10,9 @@ def test_spellings_of_an_integer_are_one_label(name):
     assert order_labels([name, "0"], order="0..9").labels.tolist() == [7, 0]  # as labels of data are read
 
 
-@pytest.mark.parametrize("name", ["7.5", "7e0", "1,000", "grade 7", "", "-"])
+@pytest.mark.parametrize(
+    "name", ["7.5", "7e0", "1,000", "grade 7", "", "-", "1" * 19, "9" * 5000], ids=lambda s: s[:20]
+)
 def test_anything_else_is_its_own_text(name):
     assert label_key(name) == name
 

@@ -120,6 +120,9 @@ def test_names_without_an_order_are_never_guessed():
         (["low", "lower"], "low,high", r"it lacks 'lower' \(1 item\)\."),  # 'low' is taken
         (["x", "x", "a"], "a,b", r"`order` must name every label of the data, it lacks 'x' \(2 items\). It names a, b"),
         ([1, 2, 70], "0..69", r"it lacks '70' \(1 item\)"),
+        (["5", "6", "7"], "5,6,7+", r"it lacks '7' \(1 item; is '7\+' meant for it\?\)"),
+        (["grade 1", "grade 9"], "grade 1,grade 2", r"it lacks 'grade 9' \(1 item\)"),
+        (["a", "9" * 5000], None, "The order of the labels is not known"),
     ],
 )
 def test_labels_that_have_no_place_are_refused(found, order, message):
@@ -170,6 +173,10 @@ def test_where_all_labels_are_missing_no_row_is_named():
         (["a", "B", "B"], [1, 2], "a,b", {"b": "B"}),
         (["a", "B", "b"], [1], "a,b", {}),
         (["a", "x", "9"], [1, 2], "a,bitter", {}),  # neither looks like it
+        (["low", "moderte", "high"], [1], "low,moderate,high", {"moderate": "moderte"}),
+        (["II", "III", "IV"], [2], "I,II,III", {}),
+        ([2, 3, -1], [2], "1..3", {}),
+        (["5", "6", "7"], [2], "5,6,7+", {"7+": "7"}),
         ([1, 2, 70], [2], "0..69", {}),  # and no integer is misspelt
         (["01", "2", "2"], [0], "1,2", {"1": "01"}),
         ([4, 4, 7], [0, 2], None, {"7": "7"}),

@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 Key: TypeAlias = int | str
 
-_INTEGER = re.compile(r"[+-]?\d+(\.0*)?")
+_INTEGER = re.compile(r"[+-]?\d{1,18}(\.0*)?")
+"""Not longer: no scale has such labels, and Python reads no integer of more than 4,300 digits."""
 
 
 def label_key(name: str) -> Key:

@@ -14,7 +14,7 @@ from onepeak.data.declared_order import Order, declared_order
 from onepeak.data.faults import FEW, Fault, shown_rows
 from onepeak.data.label_key import Key, label_key
 from onepeak.data.listing import counted, listed
-from onepeak.data.spelling import looks_like, variant_of
+from onepeak.data.spelling import meant_by
 from onepeak.errors import InputError
 
 _MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # what other programs write for "no value"; not "None"
@@ -113,8 +113,8 @@ def label_faults(
 def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: Order | None = None) -> dict[str, str]:
     """Classes that would have no item once rows are left out, though they have some, as they are written there.
 
-    A label that the order lacks stands for a class without an item if it is another writing of it, see `variant_of`;
-    any other belongs to no class.
+    A label that the order lacks stands for a class without an item if it may be another writing of it, see `meant_by`:
+    where a message would ask. Any other belongs to no class.
 
     Args:
         found: One label an item.
@@ -134,7 +134,7 @@ def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: O
     kept = {label_key(text) for place, text in texts.items() if place not in left_out}
     lost: dict[str, str] = {}
     for text in (text for place, text in texts.items() if place in left_out):
-        name = text if order is None else names.get(label_key(text)) or variant_of(text, spare)
+        name = text if order is None else names.get(label_key(text)) or _meant(text, spare)
         if name is not None and label_key(name) not in kept:
             lost.setdefault(name, text)
     return lost
@@ -254,7 +254,7 @@ def _unnamed(
     shown = []
     for text, places in sorted(at.items()):
         where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
-        near = None if isinstance(label_key(text), int) else looks_like(text, spare)  # 7 is no misspelling of 70
+        near = _meant(text, spare)
         hint = "" if near is None else f"; is {near!r} meant for it?"
         shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
     return Fault(
@@ -263,6 +263,13 @@ def _unnamed(
         f"{listed(classes)}",
         reason=f"a label that the order lacks, {listed((repr(text) for text in sorted(at)), limit=FEW)}",
     )
+
+
+def _meant(text: str, spare: Sequence[str]) -> str | None:
+    """The class that a label may be another writing of; an integer is none of another one."""
+    if isinstance(label_key(text), int):
+        spare = [name for name in spare if not isinstance(label_key(name), int)]
+    return meant_by(text, spare)
 
 
 def _without_item(classes: Sequence[str], texts: Iterable[str]) -> list[str]:
