@@ -1,6 +1,6 @@
 import pytest
 
-from onepeak.data.faults import Fault, rows_without
+from onepeak.data.faults import Fault, refuse_lost, rows_without
 from onepeak.errors import InputError
 
 NO_NUMBER = Fault(places=(1, 3), sentence="A must be a number", advice="Correct it", reason="no number in 'A'")
@@ -75,3 +75,12 @@ def test_rows_that_are_all_of_a_class_are_not_left_out():
         "B must have a label. Without these rows no item is left of the classes 'mid' (written 'middle'), 'high': "
         "correct or delete them."
     )
+
+
+@pytest.mark.bad_input
+def test_pictures_that_are_all_of_a_class_are_no_rows():
+    with pytest.raises(
+        InputError, match=r"^Every class must .*: left out a; left out b\. Without these items no item is"
+    ):
+        refuse_lost({"2": "2"}, ["left out a", "left out b"])
+    refuse_lost({}, ["left out a"])

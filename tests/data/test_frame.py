@@ -85,6 +85,7 @@ def test_rows_left_out_of_a_table_take_labels_and_groups_along():
     ("x", "label", "order", "lost"),
     [
         ([1, 2, 3, 4, 5], ["low", "middle", "high", "middle", "low"], "low,mid,high", r"'mid' \(written 'middle'\)"),
+        ([1, 2, 3, 4, 5], ["low", "midle", "high", "midle", "low"], "low,middle,high", r"'middle' \(written 'midle'\)"),
         ([1, np.inf, 3, np.inf, 5], ["low", "mid", "high", "mid", "low"], "low,mid,high", "'mid'"),
         ([1, np.inf, 3, np.inf, 5], [0, 1, 2, 1, 0], None, "'1'"),
     ],
@@ -115,9 +116,13 @@ def test_the_last_pictures_of_a_class_are_not_left_out_either(plant, label, note
     group = ["p", "q", None if label.count(2) == 2 else "r", "s"]
     frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg", "gone.jpg"], "label": label, "group": group})
     root = plant("a.jpg", "b.jpg", "c.jpg")
-    message = rf"^Every class must keep an item: {notes}\. Without these rows no item is left of the class '2': correct"
+    message = rf"^Every class must keep an item: {notes}\. Without these items no item is left of the class '2': corr"
     with pytest.raises(InputError, match=message):
         from_frame(frame, root=root, order=order, skip_bad=True)
+    with pytest.raises(InputError, match=r"gone\.jpg \(row 3\)\. Say where they lie with `root` \(--root\)\.$"):
+        from_frame(frame, root=root, order=order)  # no flag that would not help
+    with pytest.raises(InputError, match=r"Say where they lie with `root` \(--root\), or .* skip_bad=True\."):
+        from_frame(frame, root=root, order=order, keep_classes=False)
     data = from_frame(frame, root=root, order=order, skip_bad=True, keep_classes=False)
     assert data.labels.tolist() == [at for at, name in zip(label, group, strict=True) if name is not None and at < 2]
 
@@ -139,6 +144,8 @@ def test_a_table_without_a_bad_row_is_not_asked_for_the_classes_it_would_lose(mo
         (["low", "9", "high"], "low,mid,high"),
         (["grade 0", "grade 9", "grade 1"], "grade 0,grade 1,grade 2"),
         (["low", "unknown", "high"], "low,known,high"),
+        (["low", "poor quality, cannot grade", "high"], "poor,low,high"),
+        (["II", "IV", "III"], "I,II,III"),
     ],
 )
 def test_a_stray_label_is_left_out_though_a_class_of_the_order_has_no_item(label, order):
@@ -205,6 +212,13 @@ def test_a_category_in_digits_is_a_category_where_that_is_said():
     assert {"read as numbers: size", "read as categories: site"} <= set(data.notes)
 
 
+def test_a_column_of_names_may_be_called_anything():
+    frame = pd.DataFrame({"self": [1, 2, 1], "size": [1, 2, 3], "label": [0, 1, 0]}, index=[5, 5, 5])
+    data = from_frame(frame, category=["self"])
+    assert (data.items.categories, data.items.values.tolist()) == ({"self": ("1", "2")}, [[0, 1], [1, 2], [0, 3]])
+    assert frame["self"].tolist() == [1, 2, 1]  # the user's table stays as it is
+
+
 def test_a_column_that_is_said_to_be_names_stays_however_little_it_repeats():
     frame = pd.DataFrame({"code": [7 * number for number in range(12)], "size": [1.0, 2.0] * 6, "label": [0, 1] * 6})
     assert len(from_frame(frame, category=["code"]).items.categories["code"]) == 12
@@ -217,8 +231,9 @@ def test_a_column_that_is_said_to_be_names_stays_however_little_it_repeats():
         ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
         (
             {"category": ["label"]},
-            r"Unknown column 'label'.* `category` \(--category\) must name columns that are features",
+            r"^`category` \(--category\) must name .* features, got 'label', the column of labels\.",
         ),
+        ({"category": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
         ({"category": "site"}, r"`category` must be a list of columns, got the text 'site': write \['site'\]"),
         ({"category": ["site"], "path": "scan"}, r"`category` \(--category\) has no use for a list of pictures"),
         (

@@ -1,7 +1,8 @@
+import numpy as np
 import pandas as pd
 import pytest
 
-from onepeak.data import DATASETS, open_data
+from onepeak.data import DATASETS, from_frame, open_data
 from onepeak.data.manifest import FeatureRows, ImageFiles
 from onepeak.data.splits import make_splits
 from onepeak.errors import InputError
@@ -184,6 +185,8 @@ def test_settings_without_use_for_a_folder_are_refused(plant, setting, value):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("setting", ["order", "label", "group"])
 def test_settings_without_use_for_a_known_set_are_refused(setting):
+    with pytest.raises(InputError, match=rf"`{setting}` \(--{setting}\) has no use for the data set biopsies"):
+        open_data("biopsies", **{setting: np.array([0, 1])})
     with pytest.raises(InputError, match=rf"`{setting}` \(--{setting}\) has no use for the data set hci: leave it out"):
         open_data("hci", root=".", **{setting: "a,b"})
 
@@ -240,6 +243,21 @@ def test_a_column_of_pictures_that_cannot_be_one_is_refused(plant, write):
     twice = write("twice.csv", "scan,label\na.jpg,1\na.jpg,2\n")
     with pytest.raises(InputError, match="`scan` must name every picture once"):
         open_data(twice, path="scan")
+
+
+def test_names_in_digits_are_the_same_in_csv_parquet_and_frame(write, tmp_path):
+    """A missing value beside integers makes pandas write them with a point."""
+    frame = pd.DataFrame({"site": [1.0, None, 2.0, 10.0] * 3, "n": [0.5, 2, 1] * 4, "label": [0, 1] * 6})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    whole = write("b.csv", "site,n,label\n" + "1,0.5,0\n,2,1\n2,1,0\n10,0.5,1\n,3,0\n")
+    csv, parquet = (open_data(tmp_path / name, category=["site"]) for name in ("a.csv", "a.parquet"))
+    for data in (csv, parquet, from_frame(frame, category=["site"]), open_data(whole, category=["site"])):
+        assert data.items.categories == {"site": ("1", "10", "2")}
+        np.testing.assert_array_equal(data.items.values[:4, 0], [0, np.nan, 2, 1])
+    for like in (csv.items, parquet.items):
+        for data in (open_data(tmp_path / "a.csv", like=like), open_data(tmp_path / "a.parquet", like=like)):
+            np.testing.assert_array_equal(data.items.values, csv.items.values)
 
 
 def test_a_table_is_read_with_the_columns_and_codes_of_another(write):

@@ -1,6 +1,6 @@
 import pytest
 
-from onepeak.data.picture_list import check_pictures, unnamed_pictures
+from onepeak.data.picture_list import check_pictures, missing_pictures, unnamed_pictures
 from onepeak.errors import InputError
 
 WAY_OUT = "Say where they lie with `root` (--root), or leave them out with skip_bad=True."
@@ -46,8 +46,29 @@ def test_a_name_that_no_file_can_have_is_a_missing_picture(plant):
 
 
 @pytest.mark.bad_input
+def test_leaving_out_is_not_advised_where_a_class_would_be_lost(plant):
+    root, asked = plant("a.jpg"), []
+
+    def lost(missing):
+        asked.append(list(missing))
+        return {"2": "2"} if len(missing) == 2 else {}
+
+    with pytest.raises(InputError, match=r"\(row 5\)\. Say where they lie with `root` \(--root\)\.$"):
+        check_pictures(["b.jpg", "a.jpg", "c.jpg"], root=root, rows=[3, 4, 5], lost=lost)
+    with pytest.raises(InputError, match=r"`root` \(--root\), or leave them out with skip_bad=True\.$"):
+        check_pictures(["a.jpg", "c.jpg"], root=root, rows=[3, 4], lost=lost)
+    assert asked == [[0, 2], [1]]
+
+
+def test_missing_pictures_are_those_that_are_named(plant):
+    assert missing_pictures(["b.jpg", "a.jpg", None, " ", "c.jpg"], root=plant("a.jpg")) == [0, 4]
+
+
+@pytest.mark.bad_input
 def test_a_list_without_any_picture_is_refused_all_the_same(plant):
-    with pytest.raises(InputError, match="2 of 2 pictures do not exist"):
+    with pytest.raises(
+        InputError, match=r"2 of 2 pictures do not exist .* Say where they lie with `root` \(--root\)\.$"
+    ):
         check_pictures(["a.jpg", "b.jpg"], root=plant("c.jpg"), rows=[2, 3], skip_bad=True)
 
 

@@ -69,7 +69,7 @@ def test_bad_pictures_that_are_all_of_a_class_are_not_left_out(tmp_path):
     flags = {"cache_dir": tmp_path / "cache", "skip_bad": True, "quiet": True}
     message = (
         r"^Every class must keep an item: left out 2 pictures that cannot be read: 2\.png: .*, 3\.png: .* bytes\)\. "
-        r"Without these rows no item is left of the classes 'good', 'high': correct or delete them\.$"
+        r"Without these items no item is left of the classes 'good', 'high': correct or delete them\.$"
     )
     with pytest.raises(InputError, match=message):
         prepare(manifest, RECIPE, **flags)

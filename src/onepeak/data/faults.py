@@ -74,10 +74,10 @@ def refuse_lost(lost: Mapping[str, str], notes: Sequence[str]) -> None:
         >>> refuse_lost({"high": "high"}, ["left out 2 pictures that cannot be read: a.png, b.png"])
         Traceback (most recent call last):
         onepeak.errors.InputError: Every class must keep an item: left out 2 pictures that cannot be read: a.png,
-        b.png. Without these rows no item is left of the class 'high': correct or delete them.
+        b.png. Without these items no item is left of the class 'high': correct or delete them.
     """
     if lost:
-        raise InputError(f"Every class must keep an item: {'; '.join(notes)}. {_nothing_left(lost)}")
+        raise InputError(f"Every class must keep an item: {'; '.join(notes)}. {_nothing_left(lost, 'items')}")
 
 
 def shown_rows(names: Sequence[Hashable]) -> str:
@@ -107,14 +107,14 @@ def _told(
     if 2 * num_bad > num_rows:
         end = f"With {of_all}, more than half, it is not enough to leave rows out." if skip_bad else ""
     elif lost:  # and so no flag is advised that would not help
-        end = _nothing_left(lost) if skip_bad else ""
+        end = _nothing_left(lost, "rows") if skip_bad else ""
     if len(found) == 1:
         return f"{found[0]} {end}".rstrip()
     what = of_all if num_bad else "The columns"
     return "\n  ".join([f"{what} cannot be used as they are:", *found]) + f"\n{end}".rstrip()
 
 
-def _nothing_left(lost: Mapping[str, str]) -> str:
+def _nothing_left(lost: Mapping[str, str], things: str) -> str:
     names = (repr(name) + (f" (written {text!r})" if text != name else "") for name, text in lost.items())
     classes = f"the class{'' if len(lost) == 1 else 'es'} {listed(names, limit=FEW)}"
-    return f"Without these rows no item is left of {classes}: correct or delete them."
+    return f"Without these {things} no item is left of {classes}: correct or delete them."

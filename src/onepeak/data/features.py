@@ -1,5 +1,6 @@
 """Columns of a table as numbers: what each becomes, and what is left out with a note."""
 
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -22,6 +23,8 @@ _FEW = 10
 """In a table of no more rows than this every column can look like an identifier; so few integers may be names."""
 _ROWS_A_NAME = 10
 """With fewer rows for each integer of a column, nobody is asked whether they are names."""
+_INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
+"""As a file or a table may have it: a missing value beside integers makes them floats. `007` is a name."""
 
 
 def feature_faults(frame: Frame) -> list[Fault]:
@@ -56,7 +59,7 @@ def encode_features(
     Args:
         frame: Only the columns that are features.
         places: The positions of these rows in the table they come from, where others were left out of it.
-        named: Columns of names that are kept, however little they repeat.
+        named: Columns of names, even where they are empty, that are kept, however little they repeat.
 
     Returns:
         The rows, and notes on what was left out, as what the others are read, and what looks odd.
@@ -67,7 +70,7 @@ def encode_features(
         >>> rows.values.tolist(), rows.categories
         ([[1.0, 1.0, 1.0], [2.0, 0.0, 0.0]], {'tone': ('a', 'b')})
     """
-    kinds = {name: _kind(frame[name]) for name in frame.columns}
+    kinds: dict[str, Kind] = {name: "category" if name in named else _kind(frame[name]) for name in frame.columns}
     notes: list[str] = []
     unnamed = [name for name, kind in kinds.items() if kind == "category" and name not in named]
     unique = [name for name in unnamed if _is_identifier(frame[name])]
@@ -87,12 +90,12 @@ def encode_features(
 
 
 def as_names(column: Column) -> Column:
-    """A column of names that may be written in digits: text, None where missing.
+    """A column of names that may be written in digits: text as it stands, None where missing.
 
     Example:
         >>> import pandas
-        >>> as_names(pandas.Series([1.0, None, 2.0])).tolist(), as_names(pandas.Series(["01", "NA"])).tolist()
-        (['1', None, '2'], ['01', None])
+        >>> as_names(pandas.Series([1, 2])).tolist(), as_names(pandas.Series(["01", "NA"])).tolist()
+        (['1', '2'], ['01', None])
     """
     pandas = require("pandas", extra="data", purpose="A table")
     texts = [None if text is None else present_text(text) for text in _texts(column)]
@@ -117,10 +120,9 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
     if rows.categories:
         sentences.append(f"read as categories: {listed(rows.categories)}")
     few = {}
-    for name in numbers:
-        values = rows.values[:, rows.columns.index(name)]
+    for name, values in zip(rows.columns, rows.values.T, strict=True):
         known = values[~np.isnan(values)]
-        count = len(np.unique(known)) if (known % 1 == 0).all() else 0
+        count = len(np.unique(known)) if name not in rows.categories and (known % 1 == 0).all() else 0
         if 2 < count <= min(_FEW, len(known) // _ROWS_A_NAME):
             few[name] = count
     if few:
@@ -140,7 +142,8 @@ def encode_like(
     Args:
         frame: A table that has these columns; others are not read.
         columns: The columns, in the order wanted.
-        categories: For each categorical column, the name of every code. A name not among them becomes NaN.
+        categories: For each categorical column, the name of every code. A name not among them becomes NaN; `1.0` and
+            `1` stand for each other where only one of them is.
 
     Returns:
         The rows, and notes on names that have no code.
@@ -157,8 +160,9 @@ def encode_like(
     values = np.empty((len(frame), len(columns)), dtype=np.float64)
     for position, name in enumerate(columns):
         if name in categories:
-            codes = {text: code for code, text in enumerate(categories[name])}
-            texts = _texts(frame[name])
+            exact = {text: code for code, text in enumerate(categories[name])}
+            codes = {_integer(text): code for text, code in exact.items()} | exact
+            texts = [text if text is None or text in codes else _integer(text) for text in _texts(frame[name])]
             new = sorted({text for text in texts if text is not None and text not in codes})
             if new:
                 names = f"{counted(len(new), 'name')} of the column {name!r}"
@@ -251,13 +255,22 @@ def _texts(column: Column) -> list[str | None]:
 
 
 def _name(value: object) -> str:
-    """A category as text: a missing value beside integers makes them floats, and their names stay."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return f"{int(value)}.0" if isinstance(value, float) and value.is_integer() else str(value)  # without an exponent
+
+
+def _integer(text: str) -> str:
+    """An integer without a point, any other text as it stands."""
+    match = _INTEGER.fullmatch(text)
+    return text if match is None else match[1]
 
 
 def _categories(column: Column) -> tuple[str, ...]:
+    """The names of a column: integers without a point, if all of them are integers; sorted, if they have no order."""
     declared = getattr(column.dtype, "categories", None)
-    return tuple(_name(name) for name in (sorted(set(column.dropna())) if declared is None else declared.tolist()))
+    names = [_name(value) for value in (sorted(set(column.dropna())) if declared is None else declared.tolist())]
+    if all(map(_INTEGER.fullmatch, names)):
+        names = list(dict.fromkeys(map(_integer, names)))
+    return tuple(names)
 
 
 def _is_identifier(column: Column) -> bool:

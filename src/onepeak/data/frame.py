@@ -1,7 +1,8 @@
 """A pandas table: a list of pictures if it has a column of paths, rows of features otherwise."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from onepeak._extras import require
@@ -16,7 +17,7 @@ from onepeak.data.known_cells import known_cells
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, Items, Manifest
 from onepeak.data.order import label_faults, lost_classes, order_labels
-from onepeak.data.picture_list import check_pictures, unnamed_pictures
+from onepeak.data.picture_list import check_pictures, missing_pictures, unnamed_pictures
 from onepeak.errors import InputError
 
 PATH = "path"
@@ -83,32 +84,40 @@ def from_frame(
         _column(frame, "group", group)
     others = [column for column in frame.columns if column not in (label, group)]
     path = _path(frame, path, others)
-    _check_category(category, path=path, like=like, others=others)
-    features = frame[others].assign(**{name: as_names(frame[name]) for name in category})
+    order, source = _order(frame[label], order)
+    folder = expanded("." if root is None else root)
+    columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder)
+    _check_category(frame, category, columns, like)
+    features = frame[others]
+    if category:
+        features = features.copy()
+        for column in category:
+            features[column] = as_names(frame[column])
     numbers = others
     if like is not None:
         _refuse_pictures(path)
         features, wrong = known_cells(frame, columns=like.columns, categories=like.categories)
         numbers = [column for column in like.columns if column not in like.categories]
         faults = (*faults, *(_cell_fault(frame[column], cells) for column, cells in wrong.items()))
-    order, source = _order(frame[label], order)
-    folder = expanded("." if root is None else root)
-    columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder)
     num_rows = len(frame)
     faults = _faults(frame, features[numbers], columns, faults)
     keep_classes = keep_classes and like is None
-    rows, left_out = rows_without(
-        faults,
-        rows=list(frame.index),
-        skip_bad=skip_bad,
-        lost=_lost(frame, columns, {place for fault in faults for place in fault.places}) if keep_classes else None,
-        also=_also_wrong(frame, columns),
-    )
+    bad = {place for fault in faults for place in fault.places}
+    if bad and path is not None and not skip_bad:  # then the flag would leave these out too
+        bad.update(missing_pictures(frame[path].tolist(), root=folder))
+    lost = _lost(frame, columns, bad) if keep_classes else {}
+    also = _also_wrong(frame, columns, lost)
+    rows, left_out = rows_without(faults, rows=list(frame.index), skip_bad=skip_bad, lost=lost, also=also)
     frame = frame.iloc[rows]
     items: Items
     if path is not None:
         items, kept, notes = check_pictures(
-            frame[path].tolist(), root=folder, rows=list(frame.index), skip_bad=skip_bad, column=path
+            frame[path].tolist(),
+            root=folder,
+            rows=list(frame.index),
+            skip_bad=skip_bad,
+            column=path,
+            lost=partial(_lost, frame, columns) if keep_classes else None,
         )
         if keep_classes:
             refuse_lost(_lost(frame, columns, set(range(len(frame))).difference(kept)), (*left_out, *notes[:1]))
@@ -180,18 +189,20 @@ def _refuse_pictures(path: str | None) -> None:
         raise InputError(f"`like` is for a table of features, and the column {path!r} names pictures: leave it out.")
 
 
-def _check_category(
-    category: Sequence[str], *, path: str | None, like: FeatureRows | None, others: Sequence[str]
-) -> None:
+def _check_category(frame: Frame, category: Sequence[str], columns: "_Columns", like: FeatureRows | None) -> None:
     if isinstance(category, str):
         raise InputError(f"`category` must be a list of columns, got the text {category!r}: write [{category!r}].")
-    if category and (path is not None or like is not None):
-        use = "a list of pictures" if path is not None else "rows that are read as others are"
+    if category and (columns.path is not None or like is not None):
+        use = "a list of pictures" if columns.path is not None else "rows that are read as others are"
         raise InputError(f"`category` (--category) has no use for {use}: leave it out.")
+    taken = {columns.label: "labels", columns.group: "groups"}
     for name in category:
-        if name not in others:
-            error = unknown_name("column", name, others)
-            raise InputError(f"{error} `category` (--category) must name columns that are features.")
+        must = "`category` (--category) must name columns that are features"
+        if name in taken:
+            raise InputError(f"{must}, got {name!r}, the column of {taken[name]}.")
+        if name not in frame.columns:
+            others = [column for column in frame.columns if column not in taken]
+            raise InputError(f"{unknown_name('column', name, others)} {must}.")
 
 
 def _cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
@@ -245,8 +256,8 @@ def _faults(frame: Frame, features: Frame, columns: _Columns, known: Sequence[Fa
     return [*known, *(replace(fault, places=tuple(read[place] for place in fault.places)) for fault in found)]
 
 
-def _also_wrong(frame: Frame, columns: _Columns) -> Iterator[str]:
-    """What else is wrong with labels and pictures, beside single cells."""
+def _also_wrong(frame: Frame, columns: _Columns, lost: Mapping[str, str]) -> Iterator[str]:
+    """What else is wrong with labels and pictures, beside single cells; `lost` is that of `rows_without`."""
     labels, rows = _plain(frame[columns.label]), list(frame.index)
     bad = {place for fault in label_faults(labels, rows=rows, order=columns.order) for place in fault.places}
     present = [label for place, label in enumerate(labels) if place not in bad]
@@ -260,8 +271,9 @@ def _also_wrong(frame: Frame, columns: _Columns) -> Iterator[str]:
     unnamed = unnamed_pictures(frame[columns.path].tolist(), rows=rows, column=columns.path)
     gone = set() if unnamed is None else set(unnamed.places)
     named = frame[columns.path].iloc[[place for place in range(len(rows)) if place not in gone]]
+    paths, rows = named.tolist(), list(named.index)
     try:
-        check_pictures(named.tolist(), root=columns.root, rows=list(named.index), column=columns.path)
+        check_pictures(paths, root=columns.root, rows=rows, column=columns.path, lost=lambda _missing: lost)
     except InputError as error:
         yield str(error)
 

@@ -59,7 +59,9 @@ def open_data(
     if like is not None and (known_set or place.is_dir()):
         raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
     if isinstance(data, str) and data in DATASETS:
-        _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path, category=category)
+        _refuse_unused(
+            f"the data set {data}", order=order, label=label, group=group, path=path, category=category or None
+        )
         return DATASETS[data].open(root)
     if not place.exists():
         known = [record.name for record in DATASETS]
@@ -68,7 +70,7 @@ def open_data(
             f"There is no file or folder {str(data)!r}.{question} Known data sets: {', '.join(known)}.", page="images"
         )
     if place.is_dir():
-        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, category=category)
+        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, category=category or None)
         try:
             return _own(read_folder(place, order=order))
         except InputError as error:
@@ -148,5 +150,5 @@ def _known_set(folder: Path) -> str:
 def _refuse_unused(what: str, **settings: object) -> None:
     """A setting that would do nothing is an error, so that nobody believes it did something."""
     for name, value in settings.items():
-        if value not in (None, (), []):
+        if value is not None:
             raise InputError(f"`{name}` (--{name}) has no use for {what}: leave it out.")

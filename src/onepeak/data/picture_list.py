@@ -1,6 +1,6 @@
 """A list of pictures by path: every one there, every one once."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 
 from onepeak.data.faults import FEW, Fault
@@ -10,7 +10,13 @@ from onepeak.errors import InputError
 
 
 def check_pictures(
-    paths: Sequence[object], *, root: Path, rows: Sequence[Hashable], skip_bad: bool = False, column: str = "path"
+    paths: Sequence[object],
+    *,
+    root: Path,
+    rows: Sequence[Hashable],
+    skip_bad: bool = False,
+    column: str = "path",
+    lost: Callable[[Collection[int]], Mapping[str, str]] | None = None,
 ) -> tuple[ImageFiles, list[int], tuple[str, ...]]:
     """Pictures listed by path, all of which exist and none of which stands there twice.
 
@@ -20,6 +26,8 @@ def check_pictures(
         rows: The name of each path's row, for messages.
         skip_bad: Whether to leave out those that do not exist, with a note.
         column: The list's name for the paths, for messages.
+        lost: The classes that would have no item without the pictures at these positions; where there are any,
+            `skip_bad` would be refused, and is not advised.
 
     Returns:
         The files, the position of each in the list, and notes on what was chosen.
@@ -28,19 +36,22 @@ def check_pictures(
         >>> check_pictures(["a.png"], root=Path("nowhere"), rows=[2])
         Traceback (most recent call last):
         onepeak.errors.InputError: 1 of 1 picture does not exist in nowhere: a.png (row 2). Say where they lie with
-        `root` (--root), or leave them out with skip_bad=True.
+        `root` (--root).
     """
     texts = [_text(path) for path in paths]
     if fault := unnamed_pictures(paths, rows=rows, column=column):
         raise InputError(f"{fault.sentence}.")
     found = [on_disk(root, text) for text in texts]
-    gone = [f"{texts[i]} (row {rows[i]})" for i, path in enumerate(found) if path is None]
+    missing = [i for i, path in enumerate(found) if path is None]
+    gone = [f"{texts[i]} (row {rows[i]})" for i in missing]
     kept = {i: _from_root(root, path) for i, path in enumerate(found) if path is not None}
     if gone and not (kept and skip_bad):
         verb = "does" if len(gone) == 1 else "do"
+        refused = not kept or (lost is not None and lost(missing))
+        skip = "" if refused else ", or leave them out with skip_bad=True"
         raise InputError(
             f"{len(gone):,} of {counted(len(found), 'picture')} {verb} not exist in {root}: {listed(gone)}. "
-            "Say where they lie with `root` (--root), or leave them out with skip_bad=True."
+            f"Say where they lie with `root` (--root){skip}."
         )
     names = tuple(path.as_posix() for path in kept.values())
     _refuse_repeated(names, [rows[i] for i in kept], column)
@@ -74,6 +85,11 @@ def unnamed_pictures(paths: Sequence[object], *, rows: Sequence[Hashable], colum
         advice="Fill them in",
         reason=f"no `{column}`",
     )
+
+
+def missing_pictures(paths: Sequence[object], *, root: Path) -> list[int]:
+    """The positions of the pictures that do not exist; rows that name none are not among them."""
+    return [place for place, path in enumerate(map(_text, paths)) if path and on_disk(root, path) is None]
 
 
 def on_disk(root: Path, text: str) -> Path | None:
