@@ -7,6 +7,7 @@ from cli.one_command import invoked
 from http_server import asking
 from onepeak.cli import serve as command
 from onepeak.errors import InputError
+from onepeak.serving import load
 from onepeak.serving.http import run as running
 from trained_models import picture_run, table_run
 
@@ -61,6 +62,23 @@ def test_limits_are_flags(run, served):
     assert asking(served[1].app).get("/v1/model").json()["max_rows"] == 5
 
 
+def test_how_posteriors_are_read_is_told_by_the_flags_of_predict(run, served, tmp_path):
+    (tmp_path / "costs.csv").write_text("0,1,9\n9,0,1\n9,9,0\n")
+    flags = ("--alpha", 0.4, "--decide", "cost", "--cost", tmp_path / "costs.csv", "--project", "--raw")
+    result = run(table_run().folder, "--port", 0, "--device", "cpu", *flags)
+    told = "'elb', 3 classes, alpha 0.4, decide cost, project, raw"
+    assert result.stdout.startswith(f"Serving {told}, for rows of a table. Ctrl-C stops.")
+    costs = [[0, 1, 9], [9, 0, 1], [9, 9, 0]]
+    client = asking(served[0].app)
+    reading = {"alpha": 0.4, "decide": "cost", "cost": costs, "project": True, "raw": True}
+    assert client.get("/v1/model").json()["reading"] == reading
+    assert "decide cost, project, raw</p>" in client.get("/").text
+    rows = [{"size": size, "tone": "2"} for size in (-3, -1, 0, 1, 3)]
+    said = [item["label"] for item in client.post("/v1/predict", json={"rows": rows}).json()["predictions"]]
+    wanted = load(table_run().folder).predict(rows, **reading)
+    assert said == wanted.labels.tolist()
+
+
 @pytest.mark.bad_input
 def test_what_cannot_be_served_is_told_in_a_sentence(run, tmp_path):
     with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
@@ -69,6 +87,8 @@ def test_what_cannot_be_served_is_told_in_a_sentence(run, tmp_path):
         run(tmp_path, "--host", "0.0.0.0")
     with running.listen("127.0.0.1", 0) as taken, pytest.raises(InputError, match="is in use"):
         run(picture_run().folder, "--port", taken.getsockname()[1], "--device", "cpu")
+    with pytest.raises(InputError, match="`cost` and `decide` 'cost' must be given together"):
+        run(table_run().folder, "--port", 0, "--decide", "cost")
 
 
 @pytest.mark.bad_input

@@ -110,6 +110,7 @@ Cost = Annotated[
     typer.Option("--cost", help="For --decide cost: a CSV of costs, a row a true class, a column a class decided on."),
 ]
 Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
+Raw = Annotated[bool, typer.Option("--raw", help="Posteriors as the network gives them, not calibrated.")]
 Against = Annotated[
     str | None,
     typer.Option("--against", help="The row of the table that others are tested against; the best if left out."),

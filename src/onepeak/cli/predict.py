@@ -75,7 +75,7 @@ def predict(
     decide: options.Decide = None,
     cost: options.Cost = None,
     project: options.Project = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Posteriors as the network gives them, not calibrated.")] = False,
+    raw: options.Raw = False,
     device: options.Device = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no notes.")] = False,
 ) -> None:

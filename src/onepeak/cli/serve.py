@@ -9,6 +9,7 @@ from onepeak.cli import options
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.serving.model import Model
+    from onepeak.serving.reading import Reading
 
 
 def serve(
@@ -22,6 +23,11 @@ def serve(
     host: options.Host = "127.0.0.1",
     port: options.Port = 8000,
     token: options.Token = None,
+    alpha: options.Alpha = None,
+    decide: options.Decide = None,
+    cost: options.Cost = None,
+    project: options.Project = False,
+    raw: options.Raw = False,
     device: options.Device = "auto",
     max_mb: Annotated[int, typer.Option(min=1, help="Megabytes of one request.")] = 32,
     max_items: Annotated[int, typer.Option(min=1, help="Pictures in one request.")] = 256,
@@ -42,6 +48,9 @@ def serve(
 
     To ask it about a picture: curl -F images=@scan.png http://127.0.0.1:8000/v1/predict
 
+    --alpha, --decide, --cost, --project and --raw are as in predict, for all requests; one may say otherwise of all but
+    the costs, as in /v1/predict?alpha=0.05
+
     Example: onepeak serve model --port 8000
     """
     from onepeak._extras import require
@@ -49,8 +58,10 @@ def serve(
     for module in ("fastapi", "uvicorn", "python_multipart"):
         require(module, extra="serve", purpose="Serving a model")
     from onepeak.serving import load
+    from onepeak.serving.costs import costs_of
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
     from onepeak.serving.inspector.try_page import try_router
+    from onepeak.serving.reading import Reading
 
     check_address(host, token=token)  # before the time it takes to load a model
     limits = Limits(
@@ -64,17 +75,21 @@ def serve(
         max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
     )
     loaded = load(model, device=device)
+    costs = costs_of(cost, loaded.classes)
+    reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
 
     def ready(address: str) -> None:
         if not quiet:
-            typer.echo(_summary(loaded, with_token=token is not None))
+            typer.echo(_summary(loaded, reading, with_token=token is not None))
         typer.echo(address)  # alone on its line, for who reads it with a program
 
-    app = create_app(loaded, limits=limits, token=token, extra_routers=[try_router(loaded)])
+    pages = [try_router(loaded, reading=reading)]
+    app = create_app(loaded, reading=reading, limits=limits, token=token, extra_routers=pages)
     serve_app(app, host=host, port=port, token=token, open_browser=open_browser, on_ready=ready)
 
 
-def _summary(model: "Model", *, with_token: bool) -> str:
+def _summary(model: "Model", reading: "Reading", *, with_token: bool) -> str:
     kind = "rows of a table" if model.reads_tables else "pictures"
     key = "; requests need the token" if with_token else ""
-    return f"Serving {model.description.method!r}, {len(model.classes)} classes, for {kind}{key}. Ctrl-C stops."
+    told = ", ".join((repr(model.description.method), f"{len(model.classes)} classes", *reading.choices))
+    return f"Serving {told}, for {kind}{key}. Ctrl-C stops."

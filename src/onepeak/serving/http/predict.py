@@ -50,7 +50,8 @@ class Options(BaseModel):
         None, description="The share of items whose interval may miss the true class."
     )
     decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
-        None, description="How the label follows from the calibrated posterior."
+        None,
+        description="How the label follows from the posterior; by cost only where the server does (--decide cost).",
     )
     project: bool | SkipJsonSchema[None] = Field(None, description="Take the nearest posterior with one peak.")
     raw: bool | SkipJsonSchema[None] = Field(None, description="Posteriors as the network gives them, not calibrated.")
