@@ -20,7 +20,9 @@ def files(tmp_path):
 def test_twelve_bits_in_files_of_sixteen_are_told_once_with_what_to_do(files):
     (note,) = depth_notes(files([4095, 100, 3871]), None)
     assert note.startswith("no value above 4,095 of 65,535 in 3 16-bit pictures looked at")
-    assert note.endswith("if they hold 12 bits, train with `bits` 12 (--bits 12)")
+    assert note.endswith(
+        "looked at, so that few of 256 shades are left: if they hold 12 bits, train with `bits` 12 (--bits 12)"
+    )
 
 
 def test_nothing_is_said_where_somebody_has_said_it_or_there_is_no_picture(files):
@@ -43,7 +45,25 @@ def test_no_more_than_some_are_read_whatever_their_number(files):
     assert "in 16 16-bit pictures looked at" in note
 
 
-@pytest.mark.parametrize(("values", "dtype"), [([4096, 100], np.uint16), ([0, 0], np.uint16), ([10, 20], np.uint8)])
+def test_dark_ones_among_others_are_named(files):
+    (note,) = depth_notes(files([60_000, 3600, 100, 0]), None)
+    assert note.startswith("no value above 3,600 of 65,535 in 2 16-bit pictures looked at (01.png, 02.png), so that")
+    (note,) = depth_notes(files([60_000, *[10] * 5]), None)
+    assert "in 5 16-bit pictures looked at (01.png, 02.png, 03.png and 2 more), so" in note
+
+
+def test_pictures_are_called_as_is_said(files):
+    (note,) = depth_notes([path.read_bytes() for path in files([60_000, 20])], None, names=["a.tif", "b.tif"])
+    assert "in 1 16-bit picture looked at (b.tif), so" in note
+
+
+def test_who_asks_a_model_is_told_what_the_answers_are_worth(files):
+    (note,) = depth_notes(files([1000]), None, asked=True)
+    assert "such answers mean little unless the model was trained on pictures as dark" in note
+    assert "ask a model that was trained for 12 (onepeak train --bits 12)" in note
+
+
+@pytest.mark.parametrize(("values", "dtype"), [([4096], np.uint16), ([0, 0], np.uint16), ([10, 20], np.uint8)])
 def test_nothing_is_said_of_others(files, values, dtype):
     assert depth_notes(files(values, dtype), None) == ()
 
@@ -53,4 +73,4 @@ def test_what_cannot_be_read_is_passed_over(files):
     items[0].unlink()
     items[1].write_bytes(b"no picture")
     (note,) = depth_notes(items, None)
-    assert "3,000 of 65,535 in 1 16-bit picture looked at" in note
+    assert "3,000 of 65,535 in 1 16-bit picture looked at (02.png)" in note

@@ -172,7 +172,7 @@ def _answers(
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, pictures.paths, batch_size=size, reading=reading)
         paths = [picture for picture in pictures.paths if not isinstance(picture, Unnamed)]
-        notes = (*depth_notes(paths, model.description.bits), *how)
+        notes = (*depth_notes(paths, model.description.bits, asked=True), *how)
         where = _WHERE if root is None else _NOT_THERE.format(root)
         return _Asked(
             rows=rows,

@@ -178,4 +178,4 @@ def _predict_pictures(
 def _depth_notes(data: Manifest, model: Model) -> tuple[str, ...]:
     items = data.items
     paths = [items.root / path for path in items.paths] if isinstance(items, ImageFiles) else []
-    return depth_notes(paths, model.description.bits)
+    return depth_notes(paths, model.description.bits, asked=True)

@@ -313,7 +313,7 @@ class Model:
         name: SourceName = "path" if files else "item"
         sources = tuple(str(picture) for picture in pictures) if files else tuple(range(len(pictures)))
         paths = [Path(picture) for picture in pictures if isinstance(picture, str | Path)]
-        notes = depth_notes(paths, self.description.bits)
+        notes = depth_notes(paths, self.description.bits, asked=True)
         return self.prediction(labels, log_probs, sources, reading, source_name=name, notes=notes)
 
     def _batches(self, pictures: list[Picture], batch_size: int) -> Iterator[Batch]:

@@ -69,6 +69,8 @@ def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, mo
     files = as_files([encoded(in_twelve_bits(grey)), encoded(arrays[0])])
     (note,) = answered(ask.post("/v1/predict", files=files))["notes"]
     assert note.startswith("no value above ")
+    assert "in 1 16-bit picture looked at (0.png), so" in note
+    assert "such answers mean little" in note
     knowing = Model(replace(model.description, bits=12), model.network, model.device)
     with asking(create_app(knowing)) as client:
         content = answered(client.post("/v1/predict", files=files))

@@ -114,14 +114,14 @@ class Predictor:
         # A request takes part in two batches at a time at most, so that one with many pictures leaves room for others.
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
-        dark: list[bytes] = []
+        dark: dict[int, bytes] = {}
 
         async def answer(item: int, upload: Upload) -> Row | Unanswered:
             async with share:
                 try:
                     async with self.decoding.pixels(upload.data) as pixels:
                         if pixels.max() <= _DARK:
-                            dark.append(upload.data)
+                            dark[item] = upload.data
                         said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
                         if evidence and isinstance(said, Row):
                             maps[item] = await self._asked(self._evidence, pixels, said.label)
@@ -133,8 +133,12 @@ class Predictor:
         failed = [each for each in answers if isinstance(each, Unanswered)]
         if len(failed) == len(answers):
             raise _none(failed)
-        told = self.model.description.bits is not None
-        notes = () if told or not dark else await self.decoding.run(partial(depth_notes, dark, None))
+        notes: tuple[str, ...] = ()
+        if dark and self.model.description.bits is None:
+            some = len(dark) < len(uploads)
+            names = [uploads[item].name or f"item {item}" for item in sorted(dark)] if some else []
+            files = [dark[item] for item in sorted(dark)]
+            notes = await self.decoding.run(partial(depth_notes, files, None, asked=True, names=names))
         return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
