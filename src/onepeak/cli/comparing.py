@@ -20,8 +20,8 @@ from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
 from onepeak.data.listing import counted
-from onepeak.data.splits import Split
-from onepeak.data.splits.counts import unused_items
+from onepeak.data.splits import Split, split_notes
+from onepeak.data.splits.duplicates import conflict_notes
 from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
@@ -200,7 +200,13 @@ def run_comparison(
     tally = Tally(runs, epochs)
     if not quiet:
         manifest = opened.prepared.manifest
-        of_data = (*manifest.notes, *opened.prepared.notes, *unused_items(manifest, opened.splits))
+        of_splits = split_notes(manifest, opened.splits, parts=("train",))
+        of_data = (
+            *manifest.notes,
+            *opened.prepared.notes,
+            *conflict_notes(manifest, opened.prepared.digests),
+            *of_splits,
+        )
         print_notes((*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)))
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import typer
 
+from onepeak.cli.doubts import doubts
 from onepeak.cli.finished import refuse_other
 from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
@@ -17,22 +18,20 @@ from onepeak.cli.typed import typed
 from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
-from onepeak.data.splits import Split, make_splits, refuse_leaks
-from onepeak.data.splits.counts import unused_items
-from onepeak.errors import InputError, StoppedError, in_documentation
+from onepeak.data.splits import Split, make_splits, refuse_leaks, split_notes
+from onepeak.data.splits.duplicates import conflict_notes
+from onepeak.errors import InputError, StoppedError
 from onepeak.experiment.run_folder import claim, read_result
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
-from onepeak.training.calibration import few_samples_note
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.file_names import RESULT
-from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
 from onepeak.training.out_folder import check_out, make_out
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
-from onepeak.training.ran_out import ran_out, values_to_lower
+from onepeak.training.ran_out import values_to_lower
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import read_recipe, recipe_for
 from onepeak.training.run import CHECKPOINT, train_run
@@ -57,6 +56,7 @@ class TrainRequest:
     group: str | None
     path: str | None
     category: tuple[str, ...]
+    drop: tuple[str, ...]
     protocol: str
     split: int
     fold: int
@@ -135,6 +135,7 @@ def opened(request: TrainRequest) -> Manifest:
         group=request.group,
         path=request.path,
         category=request.category,
+        drop=request.drop,
         skip_bad=request.skip_bad,
     )
 
@@ -179,8 +180,8 @@ def announce(
 ) -> None:
     """What is about to be trained, on what, and from which epoch on."""
     manifest, backbone, epochs = prepared.manifest, settings.network.backbone, settings.recipe.epochs
-    unused = unused_items(manifest, [split])
-    print_notes((*prepared.notes, *unused, *first_weights_notes(backbone, request.weights)))
+    of_data = (*conflict_notes(manifest, prepared.digests), *split_notes(manifest, [split], parts=("train",)))
+    print_notes((*prepared.notes, *of_data, *first_weights_notes(backbone, request.weights)))
     print_note(
         f"{request.method} on {manifest.name}: {manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
@@ -219,43 +220,6 @@ def train_watched(
             kept = (request.out / CHECKPOINT).exists()
             how = f"to go on from its checkpoint, run: {resume_command()}" if kept else "no epoch was finished."
             raise StoppedError(f"Stopped: {how}") from None
-
-
-def doubts(result: dict[str, Any], num_classes: int, values: list[float]) -> list[str]:
-    """Why the figures may say little of the method, and intervals of the model little of new samples.
-
-    Args:
-        result: The run's record.
-        num_classes: Of the data.
-        values: What chose the epoch, after every one, see `values_to_lower`.
-    """
-    found, chance = [], side_order_chance(num_classes)
-    order, kept = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
-    if hardly_trained(kept, result["epochs"], result["selected_by"], order=order, chance=chance):
-        found.append(
-            f"epoch {kept + 1} of {result['epochs']} was kept, by the validation {result['selected_by']}: these are "
-            "the figures of a network that has hardly been trained. Another --select (rps, last), another --lr or a "
-            "stronger network may help"
-        )
-    elif order <= chance < 1:  # with two classes every posterior has one peak
-        found.append(
-            f"an SOI of {chance:.1%} is what random posteriors have: this training was too short to judge, or the "
-            f"method keeps no order. Which ones do: {in_documentation('choose')}"
-        )
-    error, constant = result["metrics"]["valid"]["mae"], result["constant"]
-    if no_better_than_constant(error, constant["valid_mae"]):
-        found.append(
-            f"the validation MAE, {error:.3f}, is no better than that of always saying {constant['label']!r} "
-            f"({constant['valid_mae']:.3f}). More items, more epochs (--epochs), smaller batches (--batch-size), "
-            "another --lr or a stronger network may help"
-        )
-    if len(values) == result["recipe"]["epochs"] and ran_out(values):
-        found.append(
-            f"the validation {result['selected_by']} was still getting better when the epochs ran out: a longer "
-            "training (--epochs) is likely to be better"
-        )
-    few = few_samples_note(result["sizes"]["valid"])
-    return found if few is None else [*found, few]
 
 
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:

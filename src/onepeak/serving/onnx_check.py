@@ -130,6 +130,6 @@ def _random_rows(rng: np.random.Generator, encoder: TableEncoder, count: int) ->
     values = rng.normal(encoder.means, encoder.stds, (count, len(encoder.columns)))
     for place, name in enumerate(encoder.columns):
         if name in encoder.categories:
-            values[:, place] = rng.integers(0, len(encoder.categories[name]), count)
+            values[:, place] = rng.integers(0, max(1, len(encoder.categories[name])), count)
     values[rng.random(values.shape) < 0.1] = np.nan
     return values

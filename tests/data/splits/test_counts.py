@@ -48,10 +48,11 @@ def test_a_part_that_lacks_a_class_is_noted_with_the_number_of_runs(pictures):
         "test lacks 1 of the 2 classes that have items, in some run: c0 (1 of 2 runs)",
     ]
     assert split_notes(manifest, runs[:1]) == []
+    assert split_notes(manifest, runs[1:], parts=("train",)) == ["train lacks 1 of the 2 classes that have items: c1"]
 
 
 def test_many_missing_classes_are_cut_short(pictures):
     manifest = pictures([*range(8), 0], num_classes=8)
     train = split_notes(manifest, [split([0], [8], list(range(1, 8)))])[0]
     assert train.startswith("train lacks 7 of the 8 classes")
-    assert train.endswith("c5 (1 of 1 runs) and 2 more")
+    assert train.endswith("c4, c5 and 2 more")

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.data.splits.duplicates import conflicting_duplicates, keep_copies_together
+from onepeak.data.manifest import FeatureRows
+from onepeak.data.splits.duplicates import conflict_notes, conflicting_duplicates, keep_copies_together
 from onepeak.errors import InputError
 
 
@@ -21,6 +25,18 @@ def test_many_copies_are_shown_by_the_first_few(rows):
 
 def test_copies_that_agree_are_no_conflict(pictures):
     assert conflicting_duplicates(pictures([0, 0, 1, 1]), ["a", "a", "b", "b"]) == []
+
+
+def test_pictures_with_two_labels_are_told_and_equal_rows_are_not(pictures):
+    manifest = pictures([0, 1] * 5)
+    digests = [str(item // 2) for item in range(10)]
+    notes = conflict_notes(manifest, digests)
+    assert notes[0] == "exact copies with different labels: images/000000.jpg (c0), images/000001.jpg (c1)"
+    assert len(notes) == 4
+    assert notes[3] == "and 2 more such copies: `onepeak splits --json` shows all"
+    assert conflict_notes(manifest, [str(item) for item in range(10)]) == []
+    rows = FeatureRows(columns=("x",), values=np.zeros((10, 1)))
+    assert conflict_notes(replace(manifest, items=rows), digests) == []
 
 
 def test_copies_become_a_group(pictures):

@@ -55,23 +55,29 @@ def unused_items(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
     return [f"{are} in no part{where}, and not used: {names}"]
 
 
-def split_notes(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
+def split_notes(manifest: Manifest, splits: Sequence[Split], *, parts: Sequence[Part] = PARTS) -> list[str]:
     """What a reader of the results should know: unused items, and classes that some part of some run has no item of.
 
     A class that has no item in the whole data set is not among them.
+
+    Args:
+        manifest: The data set.
+        splits: The runs.
+        parts: Those in which every class is looked for.
     """
     present = np.bincount(manifest.labels, minlength=manifest.num_classes) > 0
     notes = unused_items(manifest, splits)
-    for part in PARTS:
+    one = len(splits) == 1
+    for part in parts:
         runs_without = np.zeros(manifest.num_classes, dtype=np.int64)
         for split in splits:
             runs_without += class_counts(manifest, split)[part] == 0
         absent = np.flatnonzero(present & (runs_without > 0))
         if len(absent):
-            shown = [f"{manifest.classes[label]} ({runs_without[label]} of {len(splits)} runs)" for label in absent[:5]]
-            more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+            of_runs = [("" if one else f" ({runs_without[label]} of {len(splits)} runs)") for label in absent]
+            names = (f"{manifest.classes[label]}{runs}" for label, runs in zip(absent, of_runs, strict=True))
             notes.append(
-                f"{part} lacks {len(absent)} of the {np.count_nonzero(present)} classes that have items, in some run: "
-                f"{', '.join(shown)}{more}"
+                f"{part} lacks {len(absent)} of the {np.count_nonzero(present)} classes that have items"
+                f"{'' if one else ', in some run'}: {listed(names, limit=5)}"
             )
     return notes

@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onepeak.data.manifest import Manifest
+from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits.matching import item_name
 from onepeak.errors import InputError
+
+_MOST_TOLD = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,21 @@ def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[C
         for items in copies.values()
         if len({int(manifest.labels[item]) for item in items}) > 1
     ]
+
+
+def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
+    """A sentence on each picture that is there twice with different labels; equal rows of a table may well have them.
+
+    Args:
+        manifest: The data set.
+        digests: As for `conflicting_duplicates`.
+    """
+    if isinstance(manifest.items, FeatureRows):
+        return []
+    found = conflicting_duplicates(manifest, digests)
+    notes = [f"exact copies with different labels: {conflict}" for conflict in found[:_MOST_TOLD]]
+    rest = len(found) - len(notes)
+    return [*notes, f"and {rest:,} more such copies: `onepeak splits --json` shows all"] if rest else notes
 
 
 def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest:

@@ -1,15 +1,16 @@
-from onepeak.cli.training import doubts
+from onepeak.cli.doubts import doubts
 from onepeak.metrics.functional import side_order_chance
 
 SETTLED = [1.0, 0.5, 0.4, 0.4, 0.4, 0.39, 0.39, 0.39, 0.39, 0.389]
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4]
 
 
-def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, mae=0.4):
+def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, num_test=100, mae=0.4, silent=None):
     return {
         "metrics": {"valid": {"mae": mae}, "test": {"soi_predicted": soi}},
         "constant": {"label": "mild", "valid_mae": 0.75},
-        "sizes": {"valid": num_valid},
+        "never_predicted": silent or {},
+        "sizes": {"valid": num_valid, "test": num_test},
         "best_epoch": best_epoch,
         "epochs": epochs,
         "selected_by": selected_by,
@@ -53,3 +54,18 @@ def test_an_error_no_better_than_that_of_one_answer_to_everything_is_told_with_t
     (doubt,) = doubts(result_of(0.99, best_epoch=3, mae=0.75), 5, SETTLED)
     assert doubt.startswith("the validation MAE, 0.750, is no better than that of always saying 'mild' (0.750). More")
     assert doubts(result_of(0.99, best_epoch=3, mae=0.74), 5, SETTLED) == []
+
+
+def test_rare_classes_that_are_never_the_answer_are_named_with_what_helps():
+    result = result_of(0.99, best_epoch=3, silent={"severe": 21, "total loss": 3})
+    (doubt,) = doubts(result, 5, SETTLED)
+    assert doubt.startswith(
+        "never the answer to the validation part, though it has some: severe (21), total loss (3). "
+    )
+    assert "--class-weight balanced" in doubt
+    assert doubts(result, 70, SETTLED) == []  # of 70 ages some never are
+
+
+def test_a_test_on_next_to_nothing_is_doubted():
+    (doubt,) = doubts(result_of(0.99, best_epoch=3, num_test=1), 5, SETTLED)
+    assert doubt == "1 item to test on: the figures of the test say little"
