@@ -102,7 +102,7 @@ def predict(
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
     asked = _answers(loaded, inputs, root, path, keep, batch_size, reading)
-    print_notes(() if quiet else asked.notes)
+    print_notes(() if quiet else (*asked.notes, *(places_notes(loaded.classes) if form != "table" else ())))
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed = 0
@@ -143,6 +143,16 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
     if as_json or (not as_csv and out is not None and out.suffix.lower() in (".json", ".jsonl")):
         return "json"
     return "table" if not as_csv and out is None and sys.stdout.isatty() else "csv"
+
+
+def places_notes(classes: tuple[str, ...]) -> list[str]:
+    """Places of classes that are numbers themselves look like classes, and like wrong ones."""
+    if not all(name.isdecimal() for name in classes) or all(int(name) == place for place, name in enumerate(classes)):
+        return []
+    return [
+        "`label`, `lower` and `upper` count the classes from 0; the classes themselves are `name`, `lower_name` and "
+        f"`upper_name` (label 0 is {classes[0]})"
+    ]
 
 
 def _answers(
