@@ -8,6 +8,7 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
+from PIL import Image
 from starlette.testclient import TestClient
 
 from onepeak.serving.http import create_app
@@ -112,6 +113,30 @@ def test_the_table_is_sorted_by_a_click_and_by_its_address(opened):
         expect(page.locator("#methods th[data-key=row]")).to_have_attribute("aria-sort", "ascending")
         page.go_back()
         expect(names).to_have_text(["elb", "ce"])
+
+
+def test_names_beside_error_against_order_are_apart_and_chance_is_told_where_it_is_not_drawn(context, address):
+    def near(route):
+        said = route.fetch()
+        rows = [
+            {**row, "points": [], "name_height": 0.99 + 0.001 * place} for place, row in enumerate(said.json()["rows"])
+        ]
+        route.fulfill(response=said, json=said.json() | {"rows": rows, "across": [0.0, 3.0], "upward": [0.985, 1.005]})
+
+    page = context(LAPTOP).new_page()
+    page.route("**/v1/inspect/overview", near)
+    page.goto(address)
+    names = page.locator("#tradeoff .textpoint text")
+    expect(names.filter(has_text=re.compile("elb|ce"))).to_have_count(2)
+    above, below = sorted((name.bounding_box() for name in names.filter(has_text=re.compile("elb|ce")).all()), key=top)
+    assert above["y"] + above["height"] <= below["y"] + 1
+    assert not page.locator("#tradeoff").get_by_text("chance").count()
+    expect(page.locator("#unseen")).to_contain_text("lies below what is drawn")
+    page.close()
+
+
+def top(box):
+    return box["y"]
 
 
 def test_a_method_opens_its_samples(opened):
@@ -255,6 +280,22 @@ def test_a_picture_can_be_tried(opened, compared):
         expect(page.locator("#result-title")).to_contain_text("g")
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
         expect(page.locator("#seen canvas.evidence")).to_be_visible()
+
+
+def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_ground(opened, compared, tmp_path):
+    picture = next((compared.parent / "data").rglob("*.png"))
+    Image.open(picture).resize((64, 32)).save(tmp_path / "scan.tif")
+    with opened("/try") as page:
+        page.locator("#file").set_input_files(tmp_path / "scan.tif")
+        expect(page.locator("#seen-note")).to_have_text("Your browser cannot show this file; the model has read it.")
+        expect(page.locator("#seen img")).to_have_count(0)
+        box = page.locator("#seen canvas.evidence").bounding_box()
+        assert box["width"] > 200
+        assert box["width"] / box["height"] == pytest.approx(2, rel=0.05)
+        expect(page.locator("#overlay-control")).to_contain_text("brighter is more")
+        page.locator("#file").set_input_files(picture)
+        expect(page.locator("#seen img")).to_have_js_property("naturalWidth", 32)
+        expect(page.locator("#seen-note")).to_be_empty()
 
 
 def test_a_file_that_is_no_picture_is_answered_with_a_sentence(browser, address, tmp_path):

@@ -1,8 +1,9 @@
 // A picture with its evidence over it, as strong as the slider says.
 import {byId, element} from "./page.js";
 
-/** Shows the picture; `evidence` is an element to lay over it, or null where there is none; `failed` is told if it does not come. */
-export function showPicture(picture, evidence, name, failed) {
+/** Shows the picture; `evidence` is an element to lay over it, or null where there is none. `noEvidence` is called if that does not come,
+    `noPicture` if the browser cannot show the picture: a canvas of evidence then lies on a plain ground in its place. */
+export function showPicture(picture, evidence, name, {noEvidence, noPicture} = {}) {
   const place = byId("seen"), control = byId("overlay-control"), slider = byId("opacity");
   const strength = () => { if (evidence) evidence.style.opacity = slider.value / 100; };
   control.hidden = !evidence;
@@ -13,9 +14,19 @@ export function showPicture(picture, evidence, name, failed) {
     if (!evidence.isConnected) return; // another method is shown by now
     control.hidden = true;
     evidence.remove();
-    failed?.();
+    noEvidence?.();
   };
-  place.replaceChildren(element("div", {class: "picture"}, element("img", {src: picture, alt: `The picture: ${name}`}), evidence));
+  const shown = element("img", {src: picture, alt: `The picture: ${name}`}), frame = element("div", {class: "picture"}, shown, evidence);
+  if (noPicture) shown.onerror = () => {
+    if (!shown.isConnected) return; // another picture is shown by now
+    shown.remove();
+    if (evidence) {
+      frame.classList.add("ground");
+      frame.style.aspectRatio = `${evidence.width} / ${evidence.height}`;
+    } else frame.remove();
+    noPicture();
+  };
+  place.replaceChildren(frame);
 }
 
 // Five colours of viridis: their lightness rises evenly, so they read without colour vision too.

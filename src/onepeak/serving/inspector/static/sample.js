@@ -38,7 +38,7 @@ function showSample(chosen) {
     const query = new URLSearchParams({method: chosen.row, label: chosen.answer.predicted});
     note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
     showPicture(`/picture/${part}/${item}`, chosen.no_evidence ? null : element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}), found.name,
-      () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; });
+      {noEvidence: () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; }});
   } else if (found.kind === "rows") {
     byId("seen").replaceChildren(features(found.features, "row large"));
   } else note.textContent = found.reason;

@@ -47,7 +47,10 @@ async function askPicture(picture) {
   if (seen) URL.revokeObjectURL(seen);
   seen = URL.createObjectURL(picture);
   const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: picture}, new URLSearchParams((await card).evidence ? {evidence: true} : {}));
-  if (item) showPicture(seen, item.evidence ? evidenceCanvas(item.evidence) : null, picture.name ?? "dropped");
+  if (!item) return;
+  byId("seen-note").textContent = "";
+  showPicture(seen, item.evidence ? evidenceCanvas(item.evidence) : null, picture.name ?? "dropped",
+    {noPicture: () => { byId("seen-note").textContent = "Your browser cannot show this file; the model has read it."; }});
 }
 
 card.then(({method, data}) => { if (method) byId("asked").textContent = `Asked is the model ${method}${data ? `, trained on ${data}` : ""}.`; });
