@@ -224,10 +224,29 @@ def test_a_column_that_is_said_to_be_names_stays_however_little_it_repeats():
     assert len(from_frame(frame, category=["code"]).items.categories["code"]) == 12
 
 
+def test_columns_to_drop_are_not_read_whatever_they_hold():
+    frame = pd.DataFrame({"id": [7, 3], "odd": [1.0, np.inf], "size": [1, 2], "group": ["p", "q"], "label": [0, 1]})
+    data = from_frame(frame, drop=["id", "odd", "group"])
+    assert (data.items.columns, data.groups) == (("size",), None)
+    assert "id" in frame.columns  # the user's table stays as it is
+    pictures = pd.DataFrame({"path": ["a.png", "b.png"], "size": [1, 2], "label": [0, 1]})
+    assert from_frame(pictures, drop=["path"]).items.columns == ("size",)
+
+
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"drop": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* `drop` \(--drop\) must name"),
+        ({"drop": ["label"]}, r"^`drop` \(--drop\) must name .* features, got 'label', the column of labels\."),
+        ({"drop": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
+        ({"drop": ["scan"], "path": "scan"}, "must name .* features, got 'scan', the column of pictures"),
+        ({"drop": ["site"], "path": "scan"}, r"`drop` \(--drop\) has no use for a list of pictures"),
+        ({"drop": ["site"], "category": ["site"]}, "`category` .* got 'site', which `drop` leaves out"),
+        (
+            {"drop": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
+            "`drop` .* has no use for rows that are read as others are",
+        ),
         ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
         (
             {"category": ["label"]},

@@ -61,6 +61,12 @@ def test_categories_in_digits_are_those_that_the_plan_names(tmp_path):
     assert data.items.categories == {"site": ("01", "2")}
 
 
+def test_columns_that_the_plan_drops_are_not_read(tmp_path):
+    (tmp_path / "rows.csv").write_text("path,size,cost,grade\na.png,1,inf,0\nb.png,2,3,1\n")
+    data = open_manifest(replace(plan(str(tmp_path / "rows.csv")), drop=("path", "cost")))
+    assert data.items.columns == ("size",)
+
+
 def test_it_can_be_sent_to_another_process(tmp_path):
     opened = tiny(tmp_path)
     received = pickle.loads(pickle.dumps(opened))

@@ -18,6 +18,7 @@ def plan(**given):
         ({"root": 3}, "`root` must be text, got 3"),
         ({"order": 3}, "`order` must be the classes, lowest first"),
         ({"category": "site"}, "`category` must be a list of columns, got 'site'"),
+        ({"drop": ("id", 3)}, r"`drop` must be a list of columns, got \('id', 3\)"),
         ({"splits": 0}, "`splits` must be an integer >= 1, got 0"),
         ({"folds": 1.5}, r"`folds` must be an integer >= 1, got 1\.5"),
         ({"seed": -1}, "`seed` must be an integer >= 0, got -1"),

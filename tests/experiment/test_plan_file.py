@@ -22,6 +22,7 @@ label = "stage"
 group = "patient"
 path = "scan"
 category = ["site"]
+drop = ["id"]
 methods = [
   "ce,elb",
   "ld:as_published",
@@ -68,6 +69,7 @@ def test_everything_can_be_said_in_a_file(read):
         group="patient",
         path="scan",
         category=("site",),
+        drop=("id",),
         methods=(
             MethodEntry(name="ce"),
             MethodEntry(name="elb"),

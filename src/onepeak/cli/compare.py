@@ -29,6 +29,7 @@ def compare(
     group: options.Group = None,
     path: options.Pictures = None,
     category: options.Category = [],  # noqa: B006
+    drop: options.Drop = [],  # noqa: B006
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -103,6 +104,7 @@ def compare(
                 "group": group,
                 "path": path,
                 "category": tuple(category) or None,
+                "drop": tuple(drop) or None,
                 "protocol": protocol,
                 "splits": splits,
                 "folds": folds,

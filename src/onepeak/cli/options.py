@@ -49,6 +49,7 @@ Pictures = Annotated[str | None, typer.Option("--path", help="The column of pict
 Category = Annotated[
     list[str], typer.Option("--category", help="A column of names in a table, even if in digits. Repeatable.")
 ]
+Drop = Annotated[list[str], typer.Option("--drop", help="A column of a table to leave out, such as an id. Repeatable.")]
 Splits = Annotated[
     int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
 ]

@@ -27,6 +27,7 @@ def splits(
     group: options.Group = None,
     path: options.Pictures = None,
     category: options.Category = [],  # noqa: B006
+    drop: options.Drop = [],  # noqa: B006
     protocol: Annotated[
         str,
         typer.Option(
@@ -64,7 +65,15 @@ def splits(
     )
 
     manifest = open_data(
-        data, root=root, order=order, label=label, group=group, path=path, category=category, skip_bad=skip_bad
+        data,
+        root=root,
+        order=order,
+        label=label,
+        group=group,
+        path=path,
+        category=category,
+        drop=drop,
+        skip_bad=skip_bad,
     )
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
     if out is not None:

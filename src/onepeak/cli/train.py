@@ -18,6 +18,7 @@ def train(
     group: options.Group = None,
     path: options.Pictures = None,
     category: options.Category = [],  # noqa: B006
+    drop: options.Drop = [],  # noqa: B006
     protocol: options.Protocol = "auto",
     split: Annotated[int, typer.Option("--split", min=0, help="Which of the protocol's splits.")] = 0,
     fold: Annotated[int, typer.Option("--fold", min=0, help="Which fold of the split.")] = 0,
@@ -69,6 +70,7 @@ def train(
         group=group,
         path=path,
         category=tuple(category),
+        drop=tuple(drop),
         protocol=protocol,
         split=split,
         fold=fold,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from onepeak._extras import require
 from onepeak.data.faults import CORRECT, FEW, Fault
+from onepeak.data.feature_notes import kinds_of, odd_values
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
@@ -20,9 +21,7 @@ from onepeak.errors import InputError
 Kind: TypeAlias = Literal["number", "category"]
 
 _FEW = 10
-"""In a table of no more rows than this every column can look like an identifier; so few integers may be names."""
-_ROWS_A_NAME = 10
-"""With fewer rows for each integer of a column, nobody is asked whether they are names."""
+"""In a table of no more rows than this every column can look like an identifier."""
 _INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
 """As a file or a table may have it: a missing value beside integers makes them floats. `007` is a name."""
 
@@ -103,37 +102,6 @@ def as_names(column: Column) -> Column:
     return names
 
 
-def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
-    """Sentences on which columns are read as numbers and which as categories, and on numbers that may be names.
-
-    Those are columns of 3 to 10 different integers, each in 10 rows on average: of two values it makes no difference.
-
-    Example:
-        >>> values = np.stack([np.arange(60) % 3, np.arange(60) / 7], axis=1)
-        >>> for sentence in kinds_of(FeatureRows(columns=("site", "size"), values=values)):
-        ...     print(sentence)
-        read as numbers: site, size
-        few different integers in site (3): if they are names, say so with `category` (--category site)
-    """
-    numbers = [name for name in rows.columns if name not in rows.categories]
-    sentences = [f"read as numbers: {listed(numbers)}"] if numbers else []
-    if rows.categories:
-        sentences.append(f"read as categories: {listed(rows.categories)}")
-    few = {}
-    for name, values in zip(rows.columns, rows.values.T, strict=True):
-        known = values[~np.isnan(values)]
-        count = len(np.unique(known)) if name not in rows.categories and (known % 1 == 0).all() else 0
-        if 2 < count <= min(_FEW, len(known) // _ROWS_A_NAME):
-            few[name] = count
-    if few:
-        shown = listed(f"{name} ({count})" for name, count in few.items())
-        flag = shlex.quote(next(iter(few))) if len(few) == 1 else "COLUMN"
-        sentences.append(
-            f"few different integers in {shown}: if they are names, say so with `category` (--category {flag})"
-        )
-    return tuple(sentences)
-
-
 def encode_like(
     frame: Frame, *, columns: Sequence[str], categories: Mapping[str, Sequence[str]]
 ) -> tuple[FeatureRows, tuple[str, ...]]:
@@ -179,25 +147,6 @@ def check_columns(frame: Frame, columns: Sequence[str]) -> None:
     gone = [name for name in columns if name not in frame.columns]
     if gone:
         raise InputError(f"The table must have the columns {listed(columns)}, it lacks {listed(gone)}.")
-
-
-def odd_values(rows: FeatureRows) -> tuple[str, ...]:
-    """Sentences on columns that tell nothing, on missing values and on rows that repeat."""
-    missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
-    first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
-    constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
-    sentences = []
-    for found, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
-        names = [rows.columns[position] for position in np.flatnonzero(found)]
-        if names:
-            sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
-    if missing.any():
-        names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
-        sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
-    repeated = len(rows) - len({row.tobytes() for row in rows.values})
-    if repeated:
-        sentences.append(f"{counted(repeated, 'row')} with the same features as an earlier one")
-    return tuple(sentences)
 
 
 def _kind(column: Column) -> Kind:

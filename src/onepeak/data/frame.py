@@ -10,12 +10,14 @@ from onepeak._home import expanded
 from onepeak._registry import unknown_name
 from onepeak.data.declared_order import Order
 from onepeak.data.faults import CORRECT, FEW, Fault, refuse_lost, rows_without
-from onepeak.data.features import as_names, encode_features, encode_like, feature_faults, odd_values
+from onepeak.data.feature_notes import odd_values
+from onepeak.data.features import as_names, encode_features, encode_like, feature_faults
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.groups import group_faults, group_names, likely_groups
 from onepeak.data.known_cells import known_cells
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, Items, Manifest
+from onepeak.data.named_columns import check_named
 from onepeak.data.order import label_faults, lost_classes, order_labels
 from onepeak.data.picture_list import check_pictures, missing_pictures, unnamed_pictures
 from onepeak.errors import InputError
@@ -33,6 +35,7 @@ def from_frame(
     group: str | None = None,
     path: str | None = None,
     category: Sequence[str] = (),
+    drop: Sequence[str] = (),
     root: str | Path | None = None,
     skip_bad: bool = False,
     like: FeatureRows | None = None,
@@ -53,6 +56,7 @@ def from_frame(
         group: The column of groups (person, patient, slide); `group` if there is one.
         path: The column of pictures' paths; `path` if there is one.
         category: Columns of features that hold names, though they may be written in digits.
+        drop: Columns that are not read, such as an id.
         root: For pictures: the folder the paths start from, the current one by default.
         skip_bad: Whether to leave out, with a note, rows with a cell that cannot be used (no label, one that the order
             lacks, no group, an infinite number), as long as they are not more than half, and pictures that do not
@@ -78,6 +82,10 @@ def from_frame(
     if not len(frame):
         raise InputError("The table must have rows, it has none.")
     _column(frame, "label", label)
+    read_as = "" if like is None else "rows that are read as others are"
+    taken: dict[str | None, str] = {label: "the column of labels", group: "the column of groups"}
+    check_named(frame, "drop", drop, taken=taken | {path: "the column of pictures"}, unused=read_as)
+    frame = frame.drop(columns=list(drop))
     if group is None and GROUP in frame.columns and label != GROUP:
         group = GROUP
     if group is not None:
@@ -87,7 +95,11 @@ def from_frame(
     order, source = _order(frame[label], order)
     folder = expanded("." if root is None else root)
     columns = _Columns(label=label, order=order, source=source, group=group, path=path, root=folder)
-    _check_category(frame, category, columns, like)
+    if path is not None:
+        read_as = "a list of pictures"
+        check_named(frame, "drop", drop, taken={}, unused=read_as)
+    taken |= {group: "the column of groups"} | dict.fromkeys(drop, "which `drop` leaves out")
+    check_named(frame, "category", category, taken=taken, unused=read_as)
     features = frame[others]
     if category:
         features = features.copy()
@@ -187,22 +199,6 @@ def _path(frame: Frame, path: str | None, others: Sequence[str]) -> str | None:
 def _refuse_pictures(path: str | None) -> None:
     if path is not None:
         raise InputError(f"`like` is for a table of features, and the column {path!r} names pictures: leave it out.")
-
-
-def _check_category(frame: Frame, category: Sequence[str], columns: "_Columns", like: FeatureRows | None) -> None:
-    if isinstance(category, str):
-        raise InputError(f"`category` must be a list of columns, got the text {category!r}: write [{category!r}].")
-    if category and (columns.path is not None or like is not None):
-        use = "a list of pictures" if columns.path is not None else "rows that are read as others are"
-        raise InputError(f"`category` (--category) has no use for {use}: leave it out.")
-    taken = {columns.label: "labels", columns.group: "groups"}
-    for name in category:
-        must = "`category` (--category) must name columns that are features"
-        if name in taken:
-            raise InputError(f"{must}, got {name!r}, the column of {taken[name]}.")
-        if name not in frame.columns:
-            others = [column for column in frame.columns if column not in taken]
-            raise InputError(f"{unknown_name('column', name, others)} {must}.")
 
 
 def _cell_fault(column: Column, wrong: Iterable[int]) -> Fault:

@@ -24,6 +24,7 @@ def open_data(
     group: str | None = None,
     path: str | None = None,
     category: Sequence[str] = (),
+    drop: Sequence[str] = (),
     skip_bad: bool = False,
     like: FeatureRows | None = None,
     keep_classes: bool = True,
@@ -41,6 +42,7 @@ def open_data(
         group: The column of groups, `group` by default if there is one.
         path: The column of a list that names the pictures, `path` by default if there is one.
         category: For a table of features, columns that hold names, though they may be written in digits.
+        drop: For a table of features, columns that are not read, such as an id.
         skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`, and
             pictures of a list that do not exist.
         like: For a table of features, rows whose columns and codes to take, such as those that a model was trained on.
@@ -56,12 +58,11 @@ def open_data(
     """
     place = expanded(data)
     known_set = isinstance(data, str) and data in DATASETS
+    columns = {"category": category or None, "drop": drop or None}
     if like is not None and (known_set or place.is_dir()):
         raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
     if isinstance(data, str) and data in DATASETS:
-        _refuse_unused(
-            f"the data set {data}", order=order, label=label, group=group, path=path, category=category or None
-        )
+        _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path, **columns)
         return DATASETS[data].open(root)
     if not place.exists():
         known = [record.name for record in DATASETS]
@@ -70,7 +71,7 @@ def open_data(
             f"There is no file or folder {str(data)!r}.{question} Known data sets: {', '.join(known)}.", page="images"
         )
     if place.is_dir():
-        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, category=category or None)
+        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, **columns)
         try:
             return _own(read_folder(place, order=order))
         except InputError as error:
@@ -84,6 +85,7 @@ def open_data(
             group=group,
             path=path,
             category=category,
+            drop=drop,
             skip_bad=skip_bad,
             like=like,
             keep_classes=keep_classes,
@@ -100,15 +102,16 @@ def _open_table(
     group: str | None,
     path: str | None,
     category: Sequence[str],
+    drop: Sequence[str],
     skip_bad: bool,
     like: FeatureRows | None,
     keep_classes: bool,
 ) -> Manifest:
     pictures = path or PATH
-    table = read_table(file, as_text=(label, group or GROUP, pictures, *category) if like is None else None)
+    table = read_table(file, as_text=(label, group or GROUP, pictures, *category, *drop) if like is None else None)
     if order is None:
         order = classes_file(file.parent) if table.order is None else table.order
-    if root is None and pictures in table.frame.columns:
+    if root is None and pictures in table.frame.columns and pictures not in drop:
         root = file.parent
     try:
         manifest = from_frame(
@@ -118,6 +121,7 @@ def _open_table(
             group=group,
             path=path,
             category=category,
+            drop=drop,
             root=root,
             skip_bad=skip_bad,
             like=like,

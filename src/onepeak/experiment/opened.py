@@ -106,6 +106,7 @@ def open_manifest(experiment: Experiment) -> Manifest:
         group=experiment.group,
         path=experiment.path,
         category=experiment.category,
+        drop=experiment.drop,
         skip_bad=experiment.skip_bad,
     )
 

@@ -27,13 +27,14 @@ class Experiment:
 
     name: str
     data: str
-    """As `onepeak.data.open.open_data` takes it, and so are root, order, label, group, path and category."""
+    """As `onepeak.data.open.open_data` takes it, and so are root, order, label, group, path, category and drop."""
     root: str | None = None
     order: str | tuple[str, ...] | tuple[int, ...] | None = None
     label: str | None = None
     group: str | None = None
     path: str | None = None
     category: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
     methods: tuple[MethodEntry, ...]
     protocol: str = "auto"
     """As `onepeak.data.splits.make_splits` takes it, and so are splits and folds."""
@@ -62,8 +63,10 @@ class Experiment:
                 raise InputError(f"`{name}` must be text, got {value!r}.")
         if self.order is not None and not isinstance(self.order, str | tuple):
             raise InputError(f"`order` must be the classes, lowest first: 'a,b,c' or a list, got {self.order!r}.")
-        if not isinstance(self.category, tuple) or not all(isinstance(name, str) for name in self.category):
-            raise InputError(f"`category` must be a list of columns, got {self.category!r}.")
+        for name in ("category", "drop"):
+            columns = getattr(self, name)
+            if not isinstance(columns, tuple) or not all(isinstance(column, str) for column in columns):
+                raise InputError(f"`{name}` must be a list of columns, got {columns!r}.")
         for name in ("splits", "folds"):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), minimum=1)

@@ -1,0 +1,81 @@
+"""What is said of the columns of a table: what they are read as, and what looks odd in them."""
+
+import shlex
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.data.listing import counted, listed
+from onepeak.data.manifest import FeatureRows
+
+_FEW = 10
+"""So few integers may be names; in so few rows any column may rise by one step."""
+_ROWS_A_NAME = 10
+"""With fewer rows for each integer of a column, nobody is asked whether they are names."""
+_MANY = 50
+"""Where so many integers all differ, they may be an id."""
+
+
+def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
+    """Sentences on which columns are read as numbers and which as categories, and on numbers that may be names or ids.
+
+    Names may be columns of 3 to 10 different integers, each in 10 rows on average: of two values it makes no
+    difference. Ids may be integers that all differ, if they are many or rise by one step from row to row.
+
+    Example:
+        >>> values = np.stack([np.arange(60) % 3, np.arange(60) / 7], axis=1)
+        >>> for sentence in kinds_of(FeatureRows(columns=("site", "size"), values=values)):
+        ...     print(sentence)
+        read as numbers: site, size
+        few different integers in site (3): if they are names, say so with `category` (--category site)
+    """
+    numbers = [name for name in rows.columns if name not in rows.categories]
+    sentences = [f"read as numbers: {listed(numbers)}"] if numbers else []
+    if rows.categories:
+        sentences.append(f"read as categories: {listed(rows.categories)}")
+    few, ids = {}, []
+    for name, values in zip(rows.columns, rows.values.T, strict=True):
+        known = values[~np.isnan(values)]
+        if name in rows.categories or (known % 1 != 0).any():
+            continue
+        count = len(np.unique(known))
+        if count == len(known) > _FEW and (count >= _MANY or len(np.unique(np.diff(known))) == 1):
+            ids.append(name)
+        if 2 < count <= min(_FEW, len(known) // _ROWS_A_NAME):
+            few[name] = count
+    if few:
+        shown = listed(f"{name} ({count})" for name, count in few.items())
+        flag = shlex.quote(next(iter(few))) if len(few) == 1 else "COLUMN"
+        sentences.append(
+            f"few different integers in {shown}: if they are names, say so with `category` (--category {flag})"
+        )
+    if len(ids) == 1:
+        sentences.append(
+            f"`{ids[0]}` has a different value in every row, as an id has: if it is one, leave it out with "
+            f"--drop {shlex.quote(ids[0])} (`drop`)"
+        )
+    elif ids:
+        sentences.append(
+            f"{listed(ids)} have a different value in every row, as ids have: if they are, leave them out with "
+            "--drop COLUMN (`drop`)"
+        )
+    return tuple(sentences)
+
+
+def odd_values(rows: FeatureRows) -> tuple[str, ...]:
+    """Sentences on columns that tell nothing, on missing values and on rows that repeat."""
+    missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
+    first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
+    constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
+    sentences = []
+    for found, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
+        names = [rows.columns[position] for position in np.flatnonzero(found)]
+        if names:
+            sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
+    if missing.any():
+        names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
+        sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
+    repeated = len(rows) - len({row.tobytes() for row in rows.values})
+    if repeated:
+        sentences.append(f"{counted(repeated, 'row')} with the same features as an earlier one")
+    return tuple(sentences)
