@@ -76,6 +76,50 @@ def test_many_decimal_commas_are_a_fault_of_the_column():
     assert fault.sentence == "The column 'x' has numbers with a decimal comma, such as 1,5"
 
 
+@pytest.mark.parametrize(
+    ("texts", "told", "advice"),
+    [
+        (
+            ["999.5", "1,234.50", "-2,000,000.25", "3,000"],
+            "separators of thousands: '1,234.50' (row 1), '-2,000,000.25' (row 2), '3,000' (row 3)",
+            "Write 1234.50 for 1,234.50",
+        ),
+        (["12,50", "1.234,50", "n.d."] + ["7,5"] * 9, "separators of thousands: '1.234,50' (row 1)", "Write 1234.50 "),
+        (["1", "1.234.567"], "separators of thousands: '1.234.567' (row 1)", "Write 1234567 for 1.234.567"),
+        (
+            ["1,234", "20,000", "999"],
+            "a comma: '1,234' (row 0), '20,000' (row 1)",
+            "Write 1234 for 1,234 if it separates",
+        ),
+        (
+            ["12%", "", "7.5 %", "12,5%", "0"],
+            "a per cent sign: '12%' (row 0), '7.5 %' (row 2)",
+            "Write 12 for 12%, or say",
+        ),
+        (["12,5%"], "a per cent sign: '12,5%' (row 0)", "Write 12.5 for 12,5%"),
+        ([*map(str, range(99)), "1,234.5"], "separators of thousands: '1,234.5' (row 99)", "Write 1234.5 for 1,234.5"),
+    ],
+)
+def test_numbers_with_separators_or_per_cent_are_a_fault_of_the_column(texts, told, advice):
+    fault = fault_of(*texts)
+    assert fault.places == ()  # to leave these rows out would leave small numbers
+    assert fault.sentence.startswith(f"The column 'x' has numbers with {told}")
+    assert fault.advice.startswith(advice)
+
+
+def test_a_comma_that_separates_no_thousands_shows_what_the_others_are():
+    for proof in ("1,5", "0,125", "1234,567"):
+        assert fault_of("1,234", proof).sentence == "The column 'x' has numbers with a decimal comma, such as 1,234"
+
+
+def test_a_few_signs_of_per_cent_are_slips_of_their_rows():
+    assert fault_of(*map(str, range(40)), "12%").places == (40,)
+
+
+def test_ranges_and_other_texts_with_such_signs_are_names():
+    assert column("0-10%", "10-20%", "1,2,3", "10.0.0.1").tolist() == ["0-10%", "10-20%", "1,2,3", "10.0.0.1"]
+
+
 def test_one_slip_among_nine_decimal_commas_does_not_either():
     fault = fault_of(*(f"{number},5" for number in range(9)), "n.d.")
     assert fault.sentence == "The column 'x' has numbers with a decimal comma, such as 0,5"

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from onepeak._extras import require
 from onepeak.data.faults import CORRECT, FEW, Fault
@@ -13,6 +13,9 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
 """What programs write for a value that is missing, without regard to case."""
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})")
+"""1,234.50 and 1.234,50; 1,234 may be either this or a decimal comma."""
+_PERCENT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*%")
 _MANY = 20
 
 
@@ -64,6 +67,8 @@ def _typed(column: Column) -> tuple[Column, Fault | None]:
         if text is not None and math.isnan(number)
     }
     few = len(wrong) < 0.1 * len(present)
+    if (fault := _formatted(column, wrong, few=few)) is not None:
+        return numbers, fault
     with_comma = [text for text in wrong.values() if DECIMAL_COMMA.fullmatch(text)]
     commas = 10 * len(with_comma) >= 9 * len(wrong)
     if not wrong or not (commas or (few and numbers.nunique() > _MANY)):
@@ -78,6 +83,40 @@ def _typed(column: Column) -> tuple[Column, Fault | None]:
         advice="Write numbers with a point, not with a comma" if commas else CORRECT,
         reason=f"no number in {column.name!r}",
     )
+
+
+def _formatted(column: Column, wrong: Mapping[int, str], *, few: bool) -> Fault | None:
+    """A fault of the column where nearly all of these cells are numbers with separators of thousands or per cent.
+
+    To leave their rows out would leave small numbers only. A single per cent sign may be a slip.
+    """
+    grouped = {place: text for place, text in wrong.items() if _THOUSANDS.fullmatch(text)}
+    percent = {place: text for place, text in wrong.items() if _PERCENT.fullmatch(text)}
+    commas = {place for place, text in wrong.items() if DECIMAL_COMMA.fullmatch(text)}
+    if 10 * len(commas | grouped.keys() | percent.keys()) < 9 * len(wrong):
+        return None
+    plain = {place: text for place, text in grouped.items() if place not in commas}
+    if plain:
+        found, what, first = grouped, "separators of thousands", next(iter(plain.values()))
+        advice = f"Write {_rewritten(first)} for {first}"
+    elif grouped and grouped.keys() == commas:
+        found, what, first = grouped, "a comma", next(iter(grouped.values()))
+        advice = f"Write {first.replace(',', '')} for {first} if it separates thousands, else {first.replace(',', '.')}"
+    elif percent and not few:
+        found, what, first = percent, "a per cent sign", next(iter(percent.values()))
+        advice = f"Write {_rewritten(first)} for {first}, or say with --category that they are names"
+    else:
+        return None
+    shown = listed((f"{text!r} (row {column.index[place]})" for place, text in found.items()), limit=FEW)
+    return Fault(places=(), sentence=f"The column {column.name!r} has numbers with {what}: {shown}", advice=advice)
+
+
+def _rewritten(text: str) -> str:
+    """The number as it should stand: of points and commas only the last, if there is no other of its kind."""
+    number = text.rstrip("% \u00a0\u202f")
+    last = max(number.rfind(","), number.rfind("."))
+    whole, part = (number, "") if last < 0 or number.count(number[last]) > 1 else (number[:last], number[last + 1 :])
+    return whole.replace(",", "").replace(".", "") + (f".{part}" if part else "")
 
 
 def present_text(text: str) -> str | None:
