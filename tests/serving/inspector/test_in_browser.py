@@ -126,17 +126,13 @@ def test_names_beside_error_against_order_are_apart_and_chance_is_told_where_it_
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/overview", near)
     page.goto(address)
-    names = page.locator("#tradeoff .textpoint text")
-    expect(names.filter(has_text=re.compile("elb|ce"))).to_have_count(2)
-    above, below = sorted((name.bounding_box() for name in names.filter(has_text=re.compile("elb|ce")).all()), key=top)
+    names = page.locator("#tradeoff .textpoint text").filter(has_text=re.compile("elb|ce"))
+    expect(names).to_have_count(2)
+    above, below = sorted((name.bounding_box() for name in names.all()), key=lambda box: box["y"])
     assert above["y"] + above["height"] <= below["y"] + 1
     assert not page.locator("#tradeoff").get_by_text("chance").count()
     expect(page.locator("#unseen")).to_contain_text("lies below what is drawn")
     page.close()
-
-
-def top(box):
-    return box["y"]
 
 
 def test_a_method_opens_its_samples(opened):
@@ -296,6 +292,48 @@ def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_
         page.locator("#file").set_input_files(picture)
         expect(page.locator("#seen img")).to_have_js_property("naturalWidth", 32)
         expect(page.locator("#seen-note")).to_be_empty()
+
+
+NO_TELLING = "The interval holds all classes: the model cannot tell."
+FLAT = {"interval": [0, 7], "unimodal": True, "paradoxical": False, "violations": []}
+
+
+def test_an_interval_of_all_classes_is_told_beside_one_peak_where_a_model_is_tried(context, address, compared):
+    def flat(route):
+        said = route.fetch()
+        route.fulfill(response=said, json=said.json() | {"predictions": [said.json()["predictions"][0] | FLAT]})
+
+    page = context(LAPTOP).new_page()
+    page.goto(f"{address}/try")
+    picture = next((compared.parent / "data").rglob("*.png"))
+    page.locator("#file").set_input_files(picture)
+    expect(page.locator("#chosen[data-drawn]")).to_be_visible()
+    expect(page.locator("#doubts")).to_be_empty()
+    page.route("**/v1/predict*", flat)
+    page.locator("#file").set_input_files([])
+    page.locator("#file").set_input_files(picture)
+    expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
+    expect(page.locator("#result-title .badge")).to_have_text(["one peak", "cannot tell"])
+    expect(page.locator("#result-title .badge.good")).to_have_count(0)
+    page.close()
+
+
+def test_an_interval_of_all_classes_is_told_of_the_method_that_has_it(context, address):
+    def flat(route):
+        said = route.fetch()
+        ce, elb = said.json()["answers"]
+        answers = [ce | {"answer": ce["answer"] | FLAT}, elb | {"answer": elb["answer"] | FLAT | {"interval": [1, 7]}}]
+        route.fulfill(response=said, json=said.json() | {"answers": answers})
+
+    page = context(LAPTOP).new_page()
+    page.route("**/v1/inspect/sample/**", flat)
+    page.goto(address + SAMPLE)
+    expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
+    expect(page.locator("#violations .good-text")).to_have_count(0)
+    page.locator("#methods").get_by_role("link", name="elb").click()
+    expect(page.locator("#violations .good-text")).to_contain_text("Falls away")
+    expect(page.locator("#doubts")).to_be_empty()
+    page.close()
 
 
 def test_a_file_that_is_no_picture_is_answered_with_a_sentence(browser, address, tmp_path):

@@ -80,17 +80,27 @@ const intervalName = ({alpha = 0.1}) => `${Number((100 * (1 - alpha)).toPrecisio
 
 export const interval = ([low, high], classes) => low === high ? classes[low] : `${classes[low]} to ${classes[high]}`;
 
+/** Whether the interval leaves no class out: one peak then says nothing. */
+const holdsAll = ({interval: ends, probs}) => ends != null && ends[0] === 0 && ends[1] === probs.length - 1;
+
 /** Words for what is wrong with a posterior, as small labels. */
 export function badges(said) {
-  const peaks = said.unimodal ? element("span", {class: "badge good"}, "one peak") : element("span", {class: "badge warn"}, "several peaks");
-  return said.paradoxical ? [peaks, element("span", {class: "badge warn"}, "paradoxical")] : [peaks];
+  const label = (look, text) => element("span", {class: `badge ${look}`}, text), all = holdsAll(said);
+  return [
+    said.unimodal ? label(all ? "neutral" : "good", "one peak") : label("warn", "several peaks"),
+    ...(said.paradoxical ? [label("warn", "paradoxical")] : []),
+    ...(all ? [label("warn", "cannot tell")] : []),
+  ];
 }
+
+/** What to know before the answer is used: a paragraph, or none. */
+export const doubts = said => holdsAll(said) ? [element("p", {class: "warn-text"}, "The interval holds all classes: the model cannot tell.")] : [];
 
 const MOST_PAIRS = 8;
 
 /** The pairs out of order, in words, the worst first. */
 export function violationText(said, classes) {
-  if (!said.violations.length) return [element("p", {class: "good-text"}, "Falls away from its prediction on both sides: no pair is out of order.")];
+  if (!said.violations.length) return [element("p", {class: holdsAll(said) ? "quiet" : "good-text"}, "Falls away from its prediction on both sides: no pair is out of order.")];
   const line = ({inner, outer, tie}) => {
     const [near, far] = [inner, outer].map(place => probability(said.probs[place]));
     const above = near === far ? `is above ${classes[inner]} (both ${near})` : `(${far}) is above ${classes[inner]} (${near})`;

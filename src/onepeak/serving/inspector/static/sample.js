@@ -3,7 +3,7 @@ import {PAGE_SIZE, filtersOf, remember, sampleAddress} from "./address.js";
 import {draw} from "./chart.js";
 import {showPicture} from "./overlay.js";
 import {about, byId, counted, element, features, fillTable, followed, getJson, percent, probability, problem, swatch, typing} from "./page.js";
-import {badges, interval, posteriorChart, verdict, violationText} from "./posterior.js";
+import {badges, doubts, interval, posteriorChart, verdict, violationText} from "./posterior.js";
 
 const {part, item} = byId("sample").dataset;
 let known, found;
@@ -53,6 +53,7 @@ function showChosen(chosen) {
   byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said));
   byId("verdict").textContent = verdict(said, known.classes, found.truth);
   draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, width}));
+  byId("doubts").replaceChildren(...doubts(said));
   byId("violations").replaceChildren(...violationText(said, known.classes));
   document.querySelector("#actions ol")?.replaceChildren(...actionsOf(said));
 }

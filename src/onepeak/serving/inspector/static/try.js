@@ -2,7 +2,7 @@
 import {draw} from "./chart.js";
 import {evidenceCanvas, showPicture} from "./overlay.js";
 import {byId, features, fillTable, getJson, probability, problem} from "./page.js";
-import {badges, posteriorChart, verdict, violations} from "./posterior.js";
+import {badges, doubts, posteriorChart, verdict, violations} from "./posterior.js";
 
 const waiting = byId("waiting"), result = byId("result");
 const drop = byId("drop"), file = byId("file"), row = byId("row");
@@ -29,6 +29,7 @@ async function ask(options, query) {
     result.hidden = false;
     byId("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said));
     byId("verdict").textContent = [verdict(said, classes), ...content.notes.map(sentence)].join(" ");
+    byId("doubts").replaceChildren(...doubts(said));
     draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
     fillTable(byId("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
     waiting.textContent = `Predicted ${classes[said.predicted]}.`; // heard, not seen: the title says it
