@@ -56,6 +56,31 @@ def test_identifiers_and_saved_indexes_are_left_out_with_a_note():
     )
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("2024-03-01", "2024/3/1", "01.03.2024", "3/1/2024", "03/01/24"),
+        *("2024-03-01 12:30", "2024-03-01T12:30:05.25Z", "1-3-2024 9:05 PM", "2024-03-01T12:30:00+01:00"),
+    ],
+)
+def test_dates_are_left_out_in_however_few_rows_and_a_note_says_what_to_give(written):
+    frame = pd.DataFrame({"start": [written, None, written], "size": [1.5, 2.5, 3.5]})
+    rows, notes = encode_features(frame)
+    assert rows.columns == ("size",)
+    told = "left out, as dates: start; to use them give what matters as numbers: year, month, age in days"
+    assert notes[0] == told
+    many = pd.DataFrame({"start": [written] * 18 + ["unknown", "later"], "size": np.arange(20) / 7})
+    assert encode_features(many)[1][0] == told
+    assert encode_features(frame, named=["start"])[0].columns == ("start", "size")
+
+
+def test_texts_that_are_no_dates_stay():
+    frame = pd.DataFrame({"version": ["1.2.3", "1.2.10"], "span": ["2024-2025", "2025-2026"], "day": ["1.5.", "2.5."]})
+    assert encode_features(frame)[0].columns == ("version", "span", "day")
+    few = pd.DataFrame({"start": ["3/1/2024"] * 8 + ["soon"] * 2})
+    assert encode_features(few)[0].columns == ("start",)
+
+
 def test_in_a_small_table_nothing_looks_like_an_identifier():
     rows, _ = encode_features(pd.DataFrame({"tone": ["a", "b", "c"], "day": [1, 2, 3]}))
     assert rows.columns == ("tone", "day")

@@ -24,6 +24,11 @@ _FEW = 10
 """In a table of no more rows than this every column can look like an identifier."""
 _INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
 """As a file or a table may have it: a missing value beside integers makes them floats. `007` is a name."""
+_DATE = re.compile(
+    r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}|\d{1,2}/\d{1,2}/\d{2})"
+    r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?(?:Z| ?[+-]\d{2}:?\d{2})?)?"
+)
+"""2024-03-01, 01.03.2024 or 3/1/24, with or without a time."""
 
 
 def feature_faults(frame: Frame) -> list[Fault]:
@@ -52,8 +57,8 @@ def encode_features(
 ) -> tuple[FeatureRows, tuple[str, ...]]:
     """Numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
 
-    Left out, with a note: text that is different in more than half of the rows (an identifier or free text), and a
-    column that only counts the rows (an index saved by accident, which tells the label of a sorted table).
+    Left out, with a note: text that is different in more than half of the rows (an identifier or free text), dates as
+    text, and a column that only counts the rows (an index saved by accident, which tells the label of a sorted table).
 
     Args:
         frame: Only the columns that are features.
@@ -72,15 +77,20 @@ def encode_features(
     kinds: dict[str, Kind] = {name: "category" if name in named else _kind(frame[name]) for name in frame.columns}
     notes: list[str] = []
     unnamed = [name for name, kind in kinds.items() if kind == "category" and name not in named]
-    unique = [name for name in unnamed if _is_identifier(frame[name])]
+    dates = [name for name in unnamed if _is_date(frame[name])]
+    unique = [name for name in unnamed if name not in dates and _is_identifier(frame[name])]
     at = np.arange(len(frame)) if places is None else np.asarray(places)
     counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], at)]
     _refuse_paths(frame, unique)
     if unique:
         notes.append(f"left out, as text that hardly repeats: {listed(unique)}")
+    if dates:
+        notes.append(
+            f"left out, as dates: {listed(dates)}; to use them give what matters as numbers: year, month, age in days"
+        )
     if counting:
         notes.append(f"left out, as a count of the rows: {listed(name or '(no name)' for name in counting)}")
-    kept = [name for name in kinds if name not in unique and name not in counting]
+    kept = [name for name in kinds if name not in {*unique, *dates, *counting}]
     if not kept:
         raise InputError(f"A table must have a column that is a feature, it has {listed(frame.columns) or 'none'}.")
     categories = {name: _categories(frame[name]) for name in kept if kinds[name] == "category"}
@@ -163,7 +173,7 @@ def _kind(column: Column) -> Kind:
         return "number"
     raise InputError(
         f"A feature must be numbers, booleans, text or categories, the column {column.name!r} holds {dtype} "
-        f"such as {present.iloc[0]!r}. Turn it into one of them or leave it out."
+        f"such as {present.iloc[0]!r}. Turn it into one of them or leave it out (`drop`, --drop)."
     )
 
 
@@ -225,6 +235,12 @@ def _categories(column: Column) -> tuple[str, ...]:
 def _is_identifier(column: Column) -> bool:
     present = column.dropna()
     return len(present) > _FEW and int(present.nunique()) > len(present) // 2
+
+
+def _is_date(column: Column) -> bool:
+    """Whether nearly all texts are dates, in however few rows."""
+    texts = column.dropna().tolist()
+    return 10 * sum(_DATE.fullmatch(str(text)) is not None for text in texts) >= 9 * max(len(texts), 1)
 
 
 def _counts_the_rows(column: Column, places: npt.NDArray[np.int64]) -> bool:
