@@ -45,9 +45,16 @@ def test_a_column_without_a_value_is_all_missing():
 
 
 def test_columns_to_leave_alone_stay_text():
-    frame, _ = typed(pd.DataFrame({"label": ["01", "NA"], "x": ["01", "NA"]}, dtype=object), as_text=("label",))
-    assert frame["label"].tolist() == ["01", "NA"]
+    frame, _ = typed(pd.DataFrame({"label": ["1", "NA"], "x": ["1", "NA"]}, dtype=object), as_text=("label",))
+    assert frame["label"].tolist() == ["1", "NA"]
     assert frame["x"][0] == 1
+
+
+def test_a_zero_before_an_integer_shows_that_all_are_names():
+    assert column("10115", " 01067 ", "", "0").tolist() == ["10115", "01067", None, "0"]
+    assert column(*map(str, range(40)), "007", "x1")[41] == "x1"  # no slip in a number
+    assert column("007", "1.5", "10").tolist() == [7, 1.5, 10]
+    assert column("0", "0.5", "-03", "1e05").tolist() == [0, 0.5, -3, 1e5]
 
 
 def test_a_slip_in_a_column_of_numbers_is_a_fault_and_no_category():

@@ -16,6 +16,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})")
 """1,234.50 and 1.234,50; 1,234 may be either this or a decimal comma."""
 _PERCENT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*%")
+_CODE = re.compile(r"\s*0\d+\s*")
 _MANY = 20
 
 
@@ -23,7 +24,7 @@ def typed(frame: Frame, *, as_text: Collection[str] = ()) -> tuple[Frame, tuple[
     """Finds what each column of text holds.
 
     In a column of many numbers a few that are none are a fault rather than a category: a slip of the pen would
-    otherwise turn a number into a name.
+    otherwise turn a number into a name. Integers of which one has a zero before it, as `01067`, are names.
 
     Args:
         frame: Columns of text.
@@ -49,8 +50,9 @@ def typed(frame: Frame, *, as_text: Collection[str] = ()) -> tuple[Frame, tuple[
 def _typed(column: Column) -> tuple[Column, Fault | None]:
     pandas = require("pandas", extra="data", purpose="A table")
     numbers: Column = pandas.to_numeric(column, errors="coerce").astype(float)
-    if not numbers.isna().any():
-        return numbers, None  # most columns: no need to look at each value
+    coded = any(_CODE.fullmatch(str(text)) for text in column)
+    if not coded and not numbers.isna().any():
+        return numbers, None  # most columns: no need to look closer at each value
     texts = [present_text(text) for text in column.tolist()]
     present = [text for text in texts if text is not None]
     lowered = [None if text is None else text.casefold() for text in texts]
@@ -66,6 +68,8 @@ def _typed(column: Column) -> tuple[Column, Fault | None]:
         for place, (text, number) in enumerate(zip(texts, numbers.tolist(), strict=True))
         if text is not None and math.isnan(number)
     }
+    if coded and all(text.isdecimal() for place, text in enumerate(texts) if text is not None and place not in wrong):
+        return values, None
     few = len(wrong) < 0.1 * len(present)
     if (fault := _formatted(column, wrong, few=few)) is not None:
         return numbers, fault
