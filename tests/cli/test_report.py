@@ -49,7 +49,7 @@ def test_json_holds_findings_figures_and_failures(run, folder):
     record = json.loads(output)
     assert (status, errors) == (0, "")
     assert record["page"] == str(folder / "report.html")
-    assert record["findings"]["mine"][0].startswith("ELB orders 99.0 %")
+    assert record["findings"]["mine"][1].startswith("ELB orders 99.0 %")
     mae = next(row for row in record["summary"] if (row["method"], row["metric"]) == ("ce", "mae"))
     assert (mae["mean"], mae["n"]) == (2.0, 2)
     assert [(each["label"], each["message"]) for each in record["failed"]] == [("mv", "Too hot.")]

@@ -55,6 +55,7 @@ def test_a_card_says_what_the_method_says_and_shows_the_picture(found):
     assert card.picture.startswith("data:image/jpeg;base64,")
     assert card.name.endswith("split 0, fold 0")
     assert "Share of such predictions: ce " in found["paradoxes"].text
+    assert found["paradoxes"].text.startswith("Who says “g5” first must say “g4” or “g6” second.")
 
 
 def test_the_truth_stands_beside_the_bayes_error(found):
@@ -119,3 +120,28 @@ def test_results_alone_leave_error_against_order_if_there_are_two(tmp_path):
     assert not sections_of(tmp_path)
     write_run(tmp_path, method="elb", split=1)
     assert list(sections_of(tmp_path)) == ["tradeoff"]
+
+
+def text_of_tradeoff(folder, **figures):
+    for method, (mae, soi) in figures.items():
+        for split in range(2):
+            write_run(folder, method=method, split=split, mae=mae, soi_predicted=soi)
+    return sections_of(folder)["tradeoff"].text
+
+
+def test_who_is_ahead_in_error_and_order_is_named_and_a_front_only_where_there_is_one(tmp_path):
+    alone = text_of_tradeoff(tmp_path, ce=(1.0, 0.9))
+    assert "front" not in alone
+    assert "lowest" not in alone
+    both = text_of_tradeoff(tmp_path, elb=(0.5, 0.99))
+    assert "better. elb has the lowest error and the best order." in both
+    assert "front" not in both
+    front = text_of_tradeoff(tmp_path, mv=(0.4, 0.8))
+    assert "than one on the front." in front
+    assert "lowest" not in front
+
+
+def test_chance_is_told_where_it_is_not_drawn(tmp_path):
+    assert "Chance, 75.0 %, lies below what is drawn." in text_of_tradeoff(tmp_path, ce=(1.0, 0.9))
+    assert "Chance" not in text_of_tradeoff(tmp_path, mv=(1.0, 0.5))
+    assert "lies above what is drawn." in text_of_tradeoff(tmp_path / "low", ren=(1.0, 0.5))

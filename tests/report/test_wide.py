@@ -64,10 +64,19 @@ def test_the_caption_says_who_decides_otherwise_than_by_the_mode(tmp_path):
         write_run(tmp_path, method=method)
     first, *others = wide_tables(summary(read_results(tmp_path)))
     assert first.caption.endswith(
-        "not by the mode decide ren, rps by the median, mv by the mean: where that is not the peak, soi_predicted is "
-        "below 1 even with one peak."
+        "; ren and rps decide by the median and mv by the mean, not by the mode: where that is not the peak, "
+        "soi_predicted is below 1 even with one peak."
     )
     assert not any("decide" in table.caption for table in others)
+
+
+def test_of_one_rule_the_caption_names_it_again(tmp_path):
+    for method in ("ce", "corn"):
+        write_run(tmp_path, method=method)
+    assert wide_tables(summary(read_results(tmp_path)))[0].caption.endswith(
+        "; corn decides by the median, not by the mode: where the median is not the peak, soi_predicted is below 1 "
+        "even with one peak."
+    )
 
 
 def test_what_should_be_as_promised_has_no_arrow(tmp_path):

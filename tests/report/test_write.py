@@ -103,6 +103,9 @@ def test_the_page_says_what_was_found_and_shows_the_table(folder, report, page):
     table = pd.read_csv(folder / "table.csv").query("metric == 'mae' and method == 'ce'").iloc[0]
     assert f"{table['mean']:.3f} ± {table['std']:.3f}" in page.text
     assert "chance level: soi_predicted 0.700" in page.text
+    assert "Every difference and its p-value are in table.csv , columns difference and p_value ." in page.text
+    assert {"difference", "p_value"} <= set(pd.read_csv(folder / "table.csv").columns)
+    assert any(given.get("href") == "table.csv" for given in page.all("a"))
     assert "The folder has no config.toml that says where the data lie." in page.text
 
 

@@ -1,6 +1,6 @@
 """What was found, in plain words made from the numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 from onepeak.data.frame_types import Frame
 from onepeak.experiment.pairing import paired
 from onepeak.experiment.significance import corrected_t_test
-from onepeak.report.summary import LEVEL
+from onepeak.report.summary import LEVEL, in_common
+from onepeak.report.wording import enumerated, p_text, percent, spoken
 from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
 
 FEW_RUNS = 5
@@ -17,8 +18,6 @@ FEW_RUNS = 5
 
 MOST_NAMED = 5
 """Methods that a sentence names one by one; more are counted, and the table has them."""
-_ABBREVIATION = 4
-"""Names of methods up to so many letters are abbreviations, and are written in capitals."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +70,7 @@ def planned_comparison(runs: Frame, *, against: str | None = None) -> PlannedCom
 def findings(
     runs: Frame, summary: Frame, *, paradoxical: Mapping[str, float], variation: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """The findings on one data set, one sentence each.
+    """The findings on one data set, one sentence each: who errs least, the order, and the planned comparison.
 
     Args:
         runs: Its runs, as `read_results` gives them.
@@ -89,15 +88,14 @@ def findings(
         if len(found) == 1:
             found.append("With one method there is nothing to compare it with.")
         return (*early, *found)
-    found = [
-        f"{spoken(planned.method)} orders {percent(planned.soi[0])} of adjacent pairs, "
-        f"{spoken(planned.baseline)} {percent(planned.soi[1])}{guessing}.",
-        _error_sentence(planned),
-    ]
-    mae = summary[summary["metric"] == "mae"]
-    if len(mae) > 2 and mae["best"].any():
-        found.append(_best_sentence(mae) if against is None else _against_sentence(mae, against))
     pair = (planned.method, planned.baseline)
+    mae = summary[summary["metric"] == "mae"]
+    order = _order_sentence(_orders(runs, planned), named=(*mae.loc[mae["best"], "method"][:1], *pair))
+    if len(mae) > 2 and mae["best"].any():
+        best = _best_sentence(mae) if against is None else _against_sentence(mae, against)
+        found = [best, f"{order}{guessing}.", _error_sentence(planned, among_others=True)]
+    else:
+        found = [_error_sentence(planned), f"{order}{guessing}."]
     if all(row in paradoxical for row in pair):
         found.append(
             "The second most probable label is no neighbour of the first in "
@@ -143,57 +141,47 @@ def _constant_sentence(runs: Frame) -> list[str]:
     if not found:
         return []
     return [
-        f"The validation MAE of {_listed(found)} is no better than that of always saying the one best label: more "
+        f"The validation MAE of {enumerated(found)} is no better than that of always saying the one best label: more "
         "items, more epochs, smaller batches, another learning rate or a stronger network may help."
     ]
 
 
-def spoken(label: str) -> str:
-    """A row's name in a sentence.
-
-    Example:
-        >>> spoken("elb"), spoken("mv+elb"), spoken("slopes"), spoken("ld-as_published")
-        ('ELB', 'MV+ELB', 'slopes', 'LD-as_published')
-    """
-    name, dash, rest = label.partition("-")
-    parts = [part.upper() if len(part) <= _ABBREVIATION else part for part in name.split("+")]
-    return "+".join(parts) + dash + rest
+def _orders(runs: Frame, planned: PlannedComparison) -> dict[str, float]:
+    """The order of each row on the splits and folds that all have, the best first; where there are none, of the two."""
+    shared = in_common(runs, "test_soi_predicted")
+    if not len(shared):
+        return dict(zip((planned.method, planned.baseline), planned.soi, strict=True))
+    means = shared.groupby("label", sort=False)["test_soi_predicted"].mean()
+    return {str(row): float(mean) for row, mean in means.sort_values(ascending=False, kind="stable").items()}
 
 
-def percent(share: float) -> str:
-    """A share as it is written in a sentence.
-
-    Example:
-        >>> percent(0.9921)
-        '99.2 %'
-    """
-    return f"{100 * share:.1f} %"
-
-
-def p_text(p_value: float) -> str:
-    """A p-value as it is written.
-
-    Example:
-        >>> p_text(0.0321), p_text(0.00001)
-        ('p = 0.032', 'p < 0.001')
-    """
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+def _order_sentence(orders: Mapping[str, float], *, named: Collection[str]) -> str:
+    """How many pairs each row orders; of many rows the best, the worst and those that are named elsewhere."""
+    rows = list(orders)
+    if len(rows) > MOST_NAMED:
+        rows = [row for row in rows if row in (rows[0], rows[-1], *named)]
+    first, *others = rows
+    said = [f"{spoken(first)} orders {percent(orders[first])} of adjacent pairs"]
+    return ", ".join([*said, *(f"{spoken(row)} {percent(orders[row])}" for row in others)])
 
 
-def _error_sentence(planned: PlannedComparison) -> str:
+def _error_sentence(planned: PlannedComparison, *, among_others: bool = False) -> str:
+    """Whether the error of the two differs; among others it is said that these have no part in the test."""
     mine, other = planned.mae
     digits = 2 if max(mine, other) >= 1 else 3
     figures = f"({mine:.{digits}f} against {other:.{digits}f})"
     gap = f"{abs(mine - other):.{digits}f}"
+    method, baseline = spoken(planned.method), spoken(planned.baseline)
+    the = "Compared alone, the" if among_others else "The"
     if float(gap) == 0:
-        tested = "" if np.isnan(planned.p_value) else f" ({p_text(planned.p_value)}, n = {planned.n})"
-        return f"Their MAE is the same to the last digit shown {figures}{tested}."
-    difference = f"Its MAE is {'lower' if mine < other else 'higher'} by {gap} {figures}"
+        tested = "" if np.isnan(planned.p_value) else f"; {p_text(planned.p_value)}, n = {planned.n}"
+        return f"{the} MAE of {method} and {baseline} is the same to the last digit shown {figures[:-1]}{tested})."
+    difference = f"{the} MAE of {method} is {'lower' if mine < other else 'higher'} than that of {baseline} by {gap}"
     if np.isnan(planned.p_value):
-        return f"{difference}; with one run of each, whether that is more than chance cannot be said."
+        return f"{difference} {figures}; with one run of each, whether that is more than chance cannot be said."
     real = "significant" if planned.p_value < LEVEL else "not significant"
     return (
-        f"{difference}, a difference that is {real} ({p_text(planned.p_value)}, corrected resampled t-test, "
+        f"{difference} {figures}, a difference that is {real} ({p_text(planned.p_value)}, corrected resampled t-test, "
         f"n = {planned.n})."
     )
 
@@ -216,7 +204,7 @@ def _best_sentence(mae: Frame) -> str:
 
 
 def _named_if_few(names: list[str]) -> str:
-    return _listed(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
+    return enumerated(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
 
 
 def _against_sentence(mae: Frame, against: str) -> str:
@@ -227,7 +215,7 @@ def _against_sentence(mae: Frame, against: str) -> str:
         "significantly higher": real & (mae["difference"] > 0),
         "not told from it": mae["p_value"] >= LEVEL,
     }
-    said = [f"{_listed(names)} is {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
+    said = [f"{enumerated(names)} is {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
     if not said:
         return f"{_lowest(mae)}; one run a method cannot tell the others from {spoken(against)}."
     # Holm corrects for all of them, so that what the planned comparison finds alone may not be found here.
@@ -240,7 +228,7 @@ def _lowest(mae: Frame) -> str:
     """Whose error is the lowest: one row's, or that of all that share it to the last bit."""
     best = mae[mae["best"]]
     names, first = _names(best), best.to_dict("records")[0]
-    shared = f"{_listed(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'} share the lowest MAE"
+    shared = f"{enumerated(names) if len(names) <= MOST_NAMED else f'{len(names)} methods'} share the lowest MAE"
     if (mae["n"] > mae["n_pairs"]).any():  # the means are of other runs
         common = f"{first['n_pairs']} splits and folds" if first["n_pairs"] > 1 else "one split and fold"
         said = f" the lowest MAE is that of {names[0]}" if len(names) == 1 else f", {shared}"
@@ -276,7 +264,3 @@ def _mean(row: dict[Any, Any]) -> str:
     digits = 2 if row["mean"] >= 1 else 3
     spread = "" if np.isnan(row["std"]) else f" ± {row['std']:.{digits}f}"
     return f"{row['mean']:.{digits}f}{spread}"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

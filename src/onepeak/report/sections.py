@@ -18,14 +18,14 @@ from onepeak.report.figures.reliability import (
     left_out,
     printed_reliability,
 )
-from onepeak.report.figures.tradeoff import interactive_tradeoff, printed_tradeoff
+from onepeak.report.figures.tradeoff import interactive_tradeoff, order_limits, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
-from onepeak.report.findings import percent
 from onepeak.report.section import Card, Chart, Choice, Section
 from onepeak.report.sureness import FIGURES
 from onepeak.report.thumbnails import pixels, thumbnail
 from onepeak.report.wide import Cell, WideTable
+from onepeak.report.wording import enumerated, percent
 from onepeak.training.calibration import few_samples_note
 
 _SIDES = (" trained", " calibrated")
@@ -55,14 +55,26 @@ def sections(evidence: Evidence) -> Iterator[Section]:
 
 def _tradeoff(evidence: Evidence) -> Section:
     scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
+    front = pareto_front({row: each.mean for row, each in scores.items()})
+    if len({scores[row].mean for row in front}) > 1:
+        ahead = " No method has both a lower error and a better order than one on the front."
+    else:  # alone there is nothing to be ahead of
+        ahead = f" {enumerated(front)} has the lowest error and the best order." if len(front) < len(scores) else ""
     return Section(
         name="tradeoff",
         title="Error against order",
         text="The mean of each method over its runs, with one standard deviation; faint dots are single runs. Up "
-        "and to the left is better; no method has both a lower error and a better order than one on the front.",
+        f"and to the left is better.{ahead}{_chance_told(evidence.chance, order_limits(scores))}",
         charts=(Chart(figure=interactive_tradeoff(scores, evidence.looks, chance=evidence.chance)),),
         printed=printed_tradeoff(scores, evidence.looks, chance=evidence.chance),
     )
+
+
+def _chance_told(chance: float | None, limits: tuple[float, float]) -> str:
+    """A sentence on chance, where the axis of order does not reach to it."""
+    if chance is None or limits[0] <= chance <= limits[1]:
+        return ""
+    return f" Chance, {percent(chance)}, lies {'below' if chance < limits[0] else 'above'} what is drawn."
 
 
 def _curves(evidence: Evidence) -> Section:
@@ -116,12 +128,14 @@ def _paradoxes(evidence: Evidence) -> Section:
     source = evidence.source
     pictures = [None if case.place is None else source.picture(case.place) for case in evidence.cases]
     rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in evidence.cases]
+    middle = len(evidence.classes) // 2
+    lower, name, upper = evidence.classes[middle - 1 : middle + 2]  # of two classes none is paradoxical
     return Section(
         name="paradoxes",
         title="Paradoxical predictions",
-        text="Who says grade 5 first must say grade 4 or 6 second. Here the second most probable label is no neighbour "
-        f"of the first. Share of such predictions: {shares}. The strongest cases, with what every method says of the "
-        "same sample:",
+        text=f"Who says “{name}” first must say “{lower}” or “{upper}” second. Here the second most probable label is "
+        f"no neighbour of the first. Share of such predictions: {shares}. The strongest cases, with what every method "
+        "says of the same sample:",
         charts=(),
         cards=tuple(
             _card(case, evidence, None if picture is None else thumbnail(picture), features)

@@ -9,6 +9,7 @@ from onepeak.data.frame_types import Frame
 from onepeak.experiment.published import PAPER
 from onepeak.report.measured import MEASURED
 from onepeak.report.summary import LEVEL
+from onepeak.report.wording import enumerated
 
 HEADLINES = ("mae", "soi_predicted", "soi_true", "unimodal", "accuracy", "rps")
 """The metrics of the first table; the others follow in further ones."""
@@ -145,8 +146,12 @@ def _decided(block: Frame) -> str:
             rules.setdefault(rule.replace("_", " "), []).append(method)
     if not rules:
         return ""
-    told = ", ".join(f"{', '.join(rows)} by the {rule}" for rule, rows in rules.items())
-    return f"not by the mode decide {told}: where that is not the peak, soi_predicted is below 1 even with one peak"
+    (first, rows), *others = rules.items()
+    told = [f"{enumerated(rows)} {'decides' if len(rows) == 1 else 'decide'} by the {first}"]
+    told += [f"{enumerated(rows)} by the {rule}" for rule, rows in others]
+    where = "that" if others else f"the {first}"
+    below = f"where {where} is not the peak, soi_predicted is below 1 even with one peak"
+    return f"{enumerated(told)}, not by the mode: {below}"
 
 
 def _beside(row: dict[Any, Any]) -> tuple[Cell, Cell, Cell]:

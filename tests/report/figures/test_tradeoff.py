@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from onepeak.report.figures.tradeoff import (
     Scores,
-    column_of_names,
     interactive_tradeoff,
+    order_limits,
     pareto_front,
     printed_tradeoff,
 )
@@ -47,46 +47,60 @@ def test_one_run_has_no_deviation():
 
 
 def test_the_page_shows_runs_means_and_front():
-    scores = {"ce": scores_of([5.0, 6.0], [0.5, 0.6]), "elb": scores_of([4.0, 4.2], [0.9, 1.0])}
+    scores = {"ce": scores_of([3.0, 4.0], [0.5, 0.6]), "elb": scores_of([4.0, 4.2], [0.9, 1.0])}
     figure = interactive_tradeoff(scores, styles({"ce": "ce", "elb": "elb"}), chance=0.55)
     front, _, mean, named, runs, _, _ = figure.data
-    assert (front.name, list(front.x), list(front.y)) == ("Pareto front", [4.1], [0.95])
-    assert (mean.name, list(mean.x), list(mean.y)) == ("ce", [5.5], [0.55])
-    assert (named.text[1].strip(), named.x[0], named.y[0]) == ("ce", 5.5, 0.55)
+    assert (front.name, list(front.x), list(front.y)) == ("Pareto front", [3.5, 4.1], [0.55, 0.95])
+    assert (mean.name, list(mean.x), list(mean.y)) == ("ce", [3.5], [0.55])
+    assert (named.text[1].strip(), named.x[0], named.y[0]) == ("ce", 3.5, 0.55)
     assert named.x[1] == figure.layout.xaxis.range[1]  # the name begins where the picture ends
     assert list(runs.x) == [4.0, 4.2]
     assert figure.layout.shapes[0].y0 == 0.55
 
 
-@pytest.mark.parametrize("chance", [None, 0.6])
+@pytest.mark.parametrize("equal", [False, True])
+def test_a_front_of_one_place_is_neither_drawn_nor_in_the_legend(equal):
+    scores = {"ce": scores_of([5.0, 6.0], [0.5, 0.6]), "elb": scores_of([4.0, 4.2], [0.9, 1.0])}
+    if equal:
+        scores["mv"] = scores["elb"]
+    figure = interactive_tradeoff(scores, styles({row: row for row in scores}))
+    assert {trace.name for trace in figure.data} == set(scores)
+
+
+@pytest.mark.parametrize(("chance", "seen"), [(0.75, False), (0.96, True), (1.2, False)])
+def test_chance_is_drawn_only_where_it_lies_among_the_points(chance, seen):
+    scores = {"ce": scores_of([5.0, 6.0], [0.95, 0.97]), "elb": scores_of([4.0, 4.2], [0.99, 1.0])}
+    looks = styles({"ce": "ce", "elb": "elb"})
+    page = interactive_tradeoff(scores, looks, chance=chance)
+    low, high = page.layout.yaxis.range
+    assert (low, high) == order_limits(scores)
+    assert 0.94 < low < 0.95
+    assert 1.0 < high < 1.01
+    assert len(page.layout.shapes) == seen
+    axes = printed_tradeoff(scores, looks, chance=chance).axes[0]
+    assert axes.get_ylim() == pytest.approx((100 * low, 100 * high))
+    assert ("chance" in [text.get_text().strip() for text in axes.texts]) == seen
+
+
+def test_what_others_found_is_within_the_limits():
+    scores = {"elb": scores_of([4.0, 4.2], [0.99, 1.0])}
+    low, _ = order_limits(scores, [(4.0, 0.6)])
+    assert low < 0.6 < order_limits(scores)[0]
+
+
+@pytest.mark.parametrize("chance", [None, 0.9])
 def test_one_run_of_one_method_is_drawn(chance):
     scores, looks = {"elb": scores_of([1.0], [0.9])}, styles({"elb": "elb"})
-    assert len(interactive_tradeoff(scores, looks, chance=chance).data) == 4
+    assert len(interactive_tradeoff(scores, looks, chance=chance).data) == 3
     axes = printed_tradeoff(scores, looks, chance=chance).axes[0]
     assert "elb" in [text.get_text() for text in axes.texts]
-
-
-@given(st.lists(POINT, min_size=1, max_size=40))
-def test_names_beside_the_picture_are_apart_within_it_and_in_the_order_of_their_points(points):
-    rows = {str(place): point for place, point in enumerate(points)}
-    heights = column_of_names(rows, (-0.1, 1.1))
-    risen = sorted(heights.values())
-    assert all(upper - lower > 1.19 / max(20, len(points) + 1) for lower, upper in itertools.pairwise(risen))
-    assert risen[0] > -0.1
-    assert risen[-1] < 1.1
-    assert all(heights[a] < heights[b] for a in rows for b in rows if rows[a][1] < rows[b][1])
-
-
-def test_a_name_that_is_alone_at_its_height_stands_there():
-    heights = column_of_names({"elb": (1.0, 0.9), "ce": (2.0, 0.5)}, (0.0, 1.0))
-    assert heights == pytest.approx({"elb": 0.9, "ce": 0.5})
 
 
 @pytest.mark.parametrize("number", [3, 16])
 def test_in_print_the_names_of_equal_methods_never_touch(number):
     names = [f"method-{place}" for place in range(number)]
     scores = {name: scores_of([4.0, 4.1], [1.0, 1.0]) for name in names}
-    figure = printed_tradeoff(scores, styles({name: name for name in names}), chance=0.98)
+    figure = printed_tradeoff(scores, styles({name: name for name in names}), chance=0.99)
     figure.draw_without_rendering()
     texts = figure.axes[0].texts
     assert sorted(text.get_text().strip() for text in texts) == sorted([*names, "chance"])

@@ -54,7 +54,8 @@ def test_what_cannot_be_prepared_is_told_to_who_asks(tmp_path):
 def test_findings_are_those_of_the_report(tmp_path):
     write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0})
     found = open_inspection(tmp_path).findings
-    assert found[0].startswith("ELB orders 100.0 % of adjacent pairs, CE")
+    assert found[0].startswith("The MAE of ELB is lower than that of CE by")
+    assert found[1].startswith("ELB orders 100.0 % of adjacent pairs, CE")
 
 
 def test_parts_come_by_number_not_by_letter(tmp_path):

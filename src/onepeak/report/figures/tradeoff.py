@@ -1,12 +1,11 @@
 """Error against order: which methods are not beaten in both at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._extras import require
 from onepeak.report.figures.canvas import (
     PRINT_SYMBOLS,
     Interactive,
@@ -15,6 +14,7 @@ from onepeak.report.figures.canvas import (
     interactive,
     printed,
 )
+from onepeak.report.figures.name_column import Limits, column_of_names, limits_around, limits_of_order
 from onepeak.report.figures.name_places import NoRoomError, name_points
 from onepeak.report.palette import faint
 
@@ -28,8 +28,6 @@ _MOST_BETWEEN = 20
 """More names hardly ever find room between the points, and look for it for seconds."""
 _LEVEL = "\n"
 """Stands for the level of chance among rows; none is called so."""
-_FEWEST_LINES = 20
-"""So many names, one below the other, have room beside the points, however the page is read."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,6 +79,16 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
     return sorted((row for row in known if not beaten(row)), key=lambda row: points[row])
 
 
+def order_limits(scores: Mapping[str, Scores], others: Iterable[tuple[float, float]] = ()) -> Limits:
+    """Of the axis of order. Where chance lies outside, it is not drawn: the points would lie at one edge.
+
+    Args:
+        scores: Of each row.
+        others: Error and order of what else is drawn.
+    """
+    return limits_of_order([*(each.reach[1] for each in scores.values()), *((soi, soi) for _, soi in others)])
+
+
 def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: float | None = None) -> Interactive:
     """For the page: the mean of each row with its deviation, its runs as dots, and the front."""
     figure = interactive(
@@ -89,17 +97,17 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
         height=max(460, 200 + 24 * len(scores)),
     )
     front = _front(scores)
-    figure.add_scatter(
-        x=front[:, 0],
-        y=front[:, 1],
-        mode="lines",
-        line={"color": faint("#7a7f87", 0.7), "dash": "dot", "shape": "vh"},
-        name="Pareto front",
-        hoverinfo="skip",
-    )
-    across = _limits([each.reach[0] for each in scores.values()])
-    upward = _limits([*(each.reach[1] for each in scores.values()), *([] if chance is None else [(chance, chance)])])
-    heights = column_of_names({row: each.mean for row, each in scores.items()}, upward)
+    if len(front) > 1:
+        figure.add_scatter(
+            x=front[:, 0],
+            y=front[:, 1],
+            mode="lines",
+            line={"color": faint("#7a7f87", 0.7), "dash": "dot", "shape": "vh"},
+            name="Pareto front",
+            hoverinfo="skip",
+        )
+    across, upward = limits_around([each.reach[0] for each in scores.values()]), order_limits(scores)
+    heights = column_of_names({row: each.mean for row, each in scores.items()}, across, upward)
     for row, each in scores.items():
         look, (mae, soi), (mae_std, soi_std) = looks[row], each.mean, each.std
         figure.add_scatter(
@@ -138,11 +146,11 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
             hoverinfo="skip",
         )
     figure.update_layout(
-        yaxis={"tickformat": ".0%", "range": upward},
+        yaxis={"tickformat": "~%", "range": upward},  # as many digits as the ticks have
         xaxis={"range": across},
         margin={"r": 16 + 0.55 * _LETTERS * max(map(len, scores))},
     )
-    if chance is not None:
+    if chance is not None and upward[0] <= chance <= upward[1]:
         figure.add_hline(
             y=chance,
             line={"dash": "dash", "width": 1, "color": "#7a7f87"},
@@ -150,29 +158,6 @@ def interactive_tradeoff(scores: Mapping[str, Scores], looks: Looks, *, chance: 
             annotation_position="top left",
         )
     return figure
-
-
-def column_of_names(points: Mapping[str, tuple[float, float]], limits: tuple[float, float]) -> dict[str, float]:
-    """How high each name stands beside the picture: as near to its point as no two names touch, whatever its width.
-
-    Args:
-        points: Error and order of each row.
-        limits: Of the axis of order.
-
-    Example:
-        >>> heights = column_of_names({"elb": (1.0, 0.5), "pn": (2.0, 0.5)}, (0.0, 1.0))
-        >>> {row: round(height, 3) for row, height in heights.items()}
-        {'elb': 0.475, 'pn': 0.525}
-    """
-    optimize = require("scipy.optimize", extra="report", purpose="The report's page")
-    low, high = limits
-    gap = (high - low) / max(_FEWEST_LINES, len(points) + 1)
-    rows = sorted(points, key=lambda row: (points[row][1], points[row][0]))
-    steps = gap * np.arange(len(rows))
-    # Heights a gap or more apart are rising ones once the gaps are taken out.
-    nearest = optimize.isotonic_regression(np.array([points[row][1] for row in rows]) - steps).x
-    heights = nearest.clip(low + gap / 2, high - gap / 2 - steps[-1]) + steps
-    return {row: float(height) for row, height in zip(rows, heights, strict=True)}
 
 
 def printed_tradeoff(
@@ -187,16 +172,16 @@ def printed_tradeoff(
     Args:
         scores: Of each row.
         looks: Of each row.
-        chance: The order that chance has.
+        chance: The order that chance has, drawn where the axis reaches to it.
         others: Error and order that others found for rows of the same name, drawn hollow.
     """
     others = {} if others is None else others
+    upward = order_limits(scores, others.values())
+    if chance is not None and not upward[0] <= chance <= upward[1]:
+        chance = None
     figure, (axes,) = printed(height=3.4 + 0.1 * max(0, len(scores) - 6))
     front = _front(scores)
-    if len(front):
-        axes.step(
-            front[:, 0], 100 * front[:, 1], where="pre", color="0.6", linestyle=":", label="Pareto front", zorder=1
-        )
+    axes.step(front[:, 0], 100 * front[:, 1], where="pre", color="0.6", linestyle=":", zorder=1)
     for row, each in scores.items():
         look, (mae, soi), (mae_std, soi_std) = looks[row], each.mean, each.std
         axes.errorbar(
@@ -209,7 +194,6 @@ def printed_tradeoff(
             markersize=5,
             elinewidth=0.7,
             linestyle="none",
-            label=row,
         )
     for row, (mae, soi) in others.items():
         axes.plot(mae, 100 * soi, color=looks[row].colour, marker="o", markersize=6, fillstyle="none", linestyle="none")
@@ -218,7 +202,7 @@ def printed_tradeoff(
     if chance is not None:
         axes.axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--")
     axes.set_xlim(axes.get_xlim())  # names find their places in what is seen now
-    axes.set_ylim(axes.get_ylim())
+    axes.set_ylim(100 * upward[0], 100 * upward[1])
     side = axes.get_xlim()[1]
     level = None if chance is None else axes.text(side, 100 * chance, " chance", fontsize=7, va="center")
     places = np.array([each.mean for each in scores.values()]) * [1, 100]
@@ -232,7 +216,8 @@ def printed_tradeoff(
     except NoRoomError:
         # They lie too close for names between them: all stand beside the picture, the word "chance" among them.
         points = {row: (mae, soi) for row, (mae, soi) in zip(scores, places, strict=True)}
-        heights = column_of_names(points | ({} if level is None else {_LEVEL: level.get_position()}), axes.get_ylim())
+        beside = {} if level is None else {_LEVEL: level.get_position()}
+        heights = column_of_names(points | beside, axes.get_xlim(), axes.get_ylim())
         for (row, (mae, soi)), colour in zip(points.items(), colours, strict=True):
             axes.plot([mae, side], [soi, heights[row]], color=colour, linewidth=0.4, zorder=0)
             axes.text(side, heights[row], f" {row}", fontsize=7, color=colour, va="center")
@@ -250,13 +235,6 @@ def _lines(scores: Mapping[str, Scores], chance: float | None, across: tuple[flo
 
 
 def _front(scores: Mapping[str, Scores]) -> npt.NDArray[np.float64]:
-    """Error and order of the rows on the front (rows x 2)."""
+    """Error and order of the rows on the front (places x 2), those of equal rows once."""
     means = {row: each.mean for row, each in scores.items()}
-    return np.array([means[row] for row in pareto_front(means)]).reshape(-1, 2)
-
-
-def _limits(reaches: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Of an axis: all that is drawn, and a little around it."""
-    low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
-    margin = 0.06 * (high - low) or 0.06 * abs(high) or 0.5
-    return low - margin, high + margin
+    return np.array(list(dict.fromkeys(means[row] for row in pareto_front(means)))).reshape(-1, 2)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from onepeak.report.every_epoch import at_every_epoch
 from onepeak.report.figures.curves import curve
+from onepeak.report.figures.name_column import Limits, column_of_names, limits_around, limits_of_order
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import Run
 from onepeak.training.history import HISTORY
@@ -45,6 +46,8 @@ class Row:
     figures: Mapping[str, Figure]
     points: tuple[tuple[float, float], ...]
     """Error and order of each run."""
+    name_height: Number
+    """How high its name stands beside error against order; None where the row has no point there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,10 @@ class Overview:
     rows: tuple[Row, ...]
     chance: float
     """The side order index that guessing reaches."""
+    across: Limits | None
+    """From where to where the errors of error against order reach; None where it has no point."""
+    upward: Limits | None
+    """The same of its orders."""
 
 
 def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
@@ -76,6 +83,11 @@ def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: in
     """
     of_row = {row: [run for run in runs if run.row == row] for row in looks}
     best = {name: _best(of_row, name) for name in METRICS}
+    means = {row: point for row, own in of_row.items() if all(map(math.isfinite, point := _middle(own)))}
+    drawn = [*means.values(), *(point for own in of_row.values() for point in _points(own))]
+    across = limits_around((mae, mae) for mae, _ in drawn) if drawn else None
+    upward = limits_of_order((soi, soi) for _, soi in drawn) if drawn else None
+    heights = column_of_names(means, across, upward) if means and across and upward else {}
     rows = tuple(
         Row(
             row=row,
@@ -86,11 +98,12 @@ def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: in
                 for name in METRICS
             },
             points=tuple(_points(own)),
+            name_height=heights.get(row),
         )
         for row, own in of_row.items()
     )
     # Half of the pairs by luck, and those at the highest score always: `onepeak.metrics.functional.side_order_chance`.
-    return Overview(rows=rows, chance=0.5 + 1 / num_classes)
+    return Overview(rows=rows, chance=0.5 + 1 / num_classes, across=across, upward=upward)
 
 
 def curves(runs: Sequence[Run]) -> dict[str, dict[str, Course]]:
@@ -108,6 +121,10 @@ def curves(runs: Sequence[Run]) -> dict[str, dict[str, Course]]:
 def _mean(runs: Iterable[Run], name: str) -> float:
     found = _defined(runs, name)
     return float(np.mean(found)) if found else math.nan
+
+
+def _middle(runs: Sequence[Run]) -> tuple[float, float]:
+    return _mean(runs, "mae"), _mean(runs, "soi_predicted")
 
 
 def _std(runs: Iterable[Run], name: str) -> float:
