@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from onepeak.data.faults import Fault, refuse_lost, rows_without
@@ -30,6 +32,14 @@ def test_one_fault_is_one_line():
     assert refused(NO_NUMBER) == "A must be a number. Correct it. Or leave the rows out with skip_bad=True."
     assert refused(NO_LABEL) == "B must have a label. Or leave the rows out with skip_bad=True."
     assert refused(COLUMN) == refused(COLUMN, skip_bad=True) == "C must be no date. Leave it out."
+
+
+@pytest.mark.bad_input
+def test_where_it_is_plain_what_cells_should_be_nobody_is_advised_to_leave_them_out():
+    plain = replace(NO_LABEL, advice="Write them alike", plain=True)
+    assert refused(plain) == "B must have a label. Write them alike."
+    assert "skip_bad" not in refused(NO_NUMBER, plain)
+    assert len(rows_without([plain], rows=ROWS, skip_bad=True)[0]) == 9
 
 
 @pytest.mark.bad_input

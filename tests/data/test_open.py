@@ -139,8 +139,8 @@ def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
         "  The column 'size' must be finite and fit into float32, 1 row does not: 35. Correct these cells, or empty "
         "them: what is missing is filled in.\n"
         "  Every item must have a label, 2 items of 58 have none: rows 22, 35. Fill them in.\n"
-        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23). It names mild, severe.\n"
-        'Or leave the rows out with skip_bad=True. (See "Your table" in the documentation)'
+        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23; differs from 'mild' only in "
+        'case). It names mild, severe. Write them alike. (See "Your table" in the documentation)'
     )
 
 

@@ -148,10 +148,26 @@ def test_labels_without_a_place_are_told_by_their_rows():
     assert (missing.places, unnamed.places) == ((1, 3), (2, 6, 5))
     assert missing.sentence == "Every item must have a label, 2 items of 7 have none: rows 11, 13"
     assert unnamed.sentence == (
-        "`order` must name every label of the data, it lacks 'C' (2 items, rows 12, 16; is 'c' meant for it?), "
-        "'x' (1 item, row 15). It names a, b, c"
+        "`order` must name every label of the data, it lacks 'C' (2 items, rows 12, 16; differs from 'c' only in "
+        "case), 'x' (1 item, row 15). It names a, b, c"
     )
     assert unnamed.reason == "a label that the order lacks, 'C', 'x'"
+
+
+def test_labels_that_differ_from_a_class_only_in_case_are_told_so_though_the_class_has_items():
+    (fault,) = label_faults(["mild", "MILD", "x"], order="mild,severe", rows=[2, 3, 4])
+    assert "it lacks 'MILD' (1 item, row 3; differs from 'mild' only in case), 'x' (1 item, row 4)." in fault.sentence
+    assert (fault.advice, fault.plain) == ("Write them alike", True)
+    (fault,) = label_faults(["mild", "x"], order="mild,severe", rows=[2, 3])
+    assert (fault.advice, fault.plain) == ("", False)
+
+
+def test_classes_that_differ_only_in_case_are_noted():
+    ordered = order_labels(["Mild", "mild", "top"], order="mild,Mild,top")
+    assert ordered.labels.tolist() == [1, 0, 2]
+    assert ordered.notes[1:] == ("classes that differ only in case: 'mild' and 'Mild'; are they one?",)
+    with pytest.raises(InputError, match=r"lowest first\. 'Mild' and 'mild' differ only in case: are they one\?"):
+        order_labels(["Mild", "mild", "top"])
 
 
 def test_a_class_called_like_nothing_is_no_missing_label():

@@ -25,6 +25,8 @@ class Fault:
     """Why rows were left out, in a few words."""
     unread: bool = False
     """Whether nothing of these rows is known: their cells are empty, and no fault of their own."""
+    plain: bool = False
+    """Whether it is plain what some cells should be: to leave their rows out is not advised."""
 
 
 def rows_without(
@@ -103,7 +105,8 @@ def _told(
     found += also
     of_all = f"{num_bad:,} of {counted(num_rows, 'row')}"
     of_rows = all(fault.places for fault in faults)
-    end = "Or leave the rows out with skip_bad=True." if of_rows and not skip_bad else ""
+    advised = of_rows and not skip_bad and not any(fault.plain for fault in faults)
+    end = "Or leave the rows out with skip_bad=True." if advised else ""
     if 2 * num_bad > num_rows:
         end = f"With {of_all}, more than half, it is not enough to leave rows out." if skip_bad else ""
     elif lost:  # and so no flag is advised that would not help

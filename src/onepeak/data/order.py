@@ -78,6 +78,7 @@ def order_labels(
             raise InputError(f"{unnamed.sentence}.")
         empty = _without_item(classes, counts)
         notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
+        notes += [f"classes that differ only in case: {twins}; are they one?" for twins in _case_twins(classes)]
     position = {label_key(name): index for index, name in enumerate(classes)}
     labels = np.array([position[keys[text]] for text in texts if text is not None], dtype=np.int64)
     shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
@@ -217,6 +218,7 @@ def _integers(counts: Counter[str], keys: dict[str, Key], argument: str) -> list
         raise InputError(
             f"The order of the labels is not known and is never guessed. Found, with the number of items: {shown}. "
             f"Give `{argument}`{flag}, lowest first."
+            + "".join(f" {twins} differ only in case: are they one?" for twins in _case_twins(sorted(counts)))
         )
     return present
 
@@ -251,17 +253,21 @@ def _unnamed(
     if not at:
         return None
     spare = _without_item(classes, present.values())
+    folded = {name.casefold(): name for name in classes}
     shown = []
     for text, places in sorted(at.items()):
         where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
-        near = _meant(text, spare)
+        near, twin = _meant(text, spare), folded.get(text.casefold())
         hint = "" if near is None else f"; is {near!r} meant for it?"
+        hint = hint if twin is None else f"; differs from {twin!r} only in case"
         shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
     return Fault(
         places=tuple(place for places in at.values() for place in places),
         sentence=f"{given} must name every label of the data, it lacks {listed(shown, limit=FEW)}. It names "
         f"{listed(classes)}",
+        advice="Write them alike" if (plain := any(text.casefold() in folded for text in at)) else "",
         reason=f"a label that the order lacks, {listed((repr(text) for text in sorted(at)), limit=FEW)}",
+        plain=plain,
     )
 
 
@@ -270,6 +276,14 @@ def _meant(text: str, spare: Sequence[str]) -> str | None:
     if isinstance(label_key(text), int):
         spare = [name for name in spare if not isinstance(label_key(name), int)]
     return meant_by(text, spare)
+
+
+def _case_twins(names: Sequence[str]) -> list[str]:
+    """Names that are the same but for case, those of each kind in one text."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(name.casefold(), []).append(name)
+    return [" and ".join(map(repr, same)) for same in alike.values() if len(same) > 1]
 
 
 def _without_item(classes: Sequence[str], texts: Iterable[str]) -> list[str]:
