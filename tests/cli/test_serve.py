@@ -29,7 +29,8 @@ def served(monkeypatch):
 def test_the_address_is_told_and_the_model_behind_it_answers(run, served):
     result = run(picture_run().folder, "--port", 0, "--device", "cpu")
     summary, address = result.stdout.splitlines()
-    assert summary == "Serving 'elb', 8 classes, for pictures. Ctrl-C stops."
+    model_id = load(picture_run().folder).model_id
+    assert summary == f"Serving 'elb', model {model_id}, 8 classes, for pictures. Ctrl-C stops."
     assert address.startswith("http://127.0.0.1:")
     client = asking(served[0].app)
     assert client.get("/v1/model").json()["method"] == "elb"
@@ -53,6 +54,12 @@ def test_a_token_opens_the_server_to_others_and_is_not_told(run, served):
         assert answer.status_code == 200
 
 
+def test_requests_are_logged_only_where_that_is_asked_for(run, served):
+    for flags in ((), ("--access-log",)):
+        run(picture_run().folder, "--port", 0, "--device", "cpu", *flags)
+    assert [config.access_log for config in served] == [False, True]
+
+
 def test_limits_are_flags(run, served):
     flags = ("--max-items", 3, "--max-megapixels", 2, "--max-network-megapixels", 1, "--max-mb", 1, "--max-rows", 5)
     run(picture_run().folder, "--port", 0, "--device", "cpu", *flags)
@@ -66,7 +73,8 @@ def test_how_posteriors_are_read_is_told_by_the_flags_of_predict(run, served, tm
     (tmp_path / "costs.csv").write_text("0,1,9\n9,0,1\n9,9,0\n")
     flags = ("--alpha", 0.4, "--decide", "cost", "--cost", tmp_path / "costs.csv", "--project", "--raw")
     result = run(table_run().folder, "--port", 0, "--device", "cpu", *flags)
-    told = "'elb', 3 classes, alpha 0.4, decide cost, project, raw"
+    model_id = load(table_run().folder).model_id
+    told = f"'elb', model {model_id}, 3 classes, alpha 0.4, decide cost, project, raw"
     assert result.stdout.startswith(f"Serving {told}, for rows of a table. Ctrl-C stops.")
     costs = [[0, 1, 9], [9, 0, 1], [9, 9, 0]]
     client = asking(served[0].app)

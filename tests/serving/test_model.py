@@ -1,5 +1,6 @@
 """A loaded model as its user meets it: long because pictures, arrays and tables each have their own ways in."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -179,6 +180,8 @@ def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
 
 def test_a_model_says_what_it_is(model, table_model):
     assert repr(model) == "Model(pictures, 'elb', 8 classes, cpu)"
+    weights = (picture_run().folder / "model.safetensors").read_bytes()
+    assert model.model_id == hashlib.sha256(weights).hexdigest()[:12]
     assert repr(table_model) == "Model(tables, 'elb', 3 classes, cpu)"
     assert model.classes == picture_run().manifest.classes
     assert model.description.metrics["test"]["mae"] == picture_run().result["metrics"]["test"]["mae"]

@@ -13,7 +13,7 @@ from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.calibration import Calibration
-from onepeak.training.model_files import ModelDescription, load_description, load_network, save_model
+from onepeak.training.model_files import ModelDescription, load_description, load_network, save_model, weights_id
 from onepeak.training.table import TableEncoder
 from training.planted import CLASSES, WEIGHTS
 
@@ -59,6 +59,11 @@ def changed(**values):
 def folder(tmp_path):
     save_model(tmp_path / "model", TABLE, made(TABLE).state_dict())
     return tmp_path / "model"
+
+
+def test_weights_are_called_by_the_first_digits_of_the_digest_of_their_file(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"abc")
+    assert weights_id(tmp_path) == "ba7816bf8f01"  # FIPS 180-2, appendix B.1
 
 
 @pytest.mark.parametrize("description", [TABLE, PICTURES], ids=["table", "pictures"])

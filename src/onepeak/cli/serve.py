@@ -38,6 +38,9 @@ def serve(
     ] = 8,
     max_requests: Annotated[int, typer.Option(min=1, help="Requests that wait at once; more are told to wait.")] = 512,
     upload_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take to arrive.")] = 30.0,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Write a line a request to stderr: time, client, address, status.")
+    ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -85,11 +88,12 @@ def serve(
 
     pages = [try_router(loaded, reading=reading)]
     app = create_app(loaded, reading=reading, limits=limits, token=token, extra_routers=pages)
-    serve_app(app, host=host, port=port, token=token, open_browser=open_browser, on_ready=ready)
+    serve_app(app, host=host, port=port, token=token, access_log=access_log, open_browser=open_browser, on_ready=ready)
 
 
 def _summary(model: "Model", reading: "Reading", *, with_token: bool) -> str:
     kind = "rows of a table" if model.reads_tables else "pictures"
     key = "; requests need the token" if with_token else ""
-    told = ", ".join((repr(model.description.method), f"{len(model.classes)} classes", *reading.choices))
+    called = (repr(model.description.method), f"model {model.model_id}", f"{len(model.classes)} classes")
+    told = ", ".join((*called, *reading.choices))
     return f"Serving {told}, for {kind}{key}. Ctrl-C stops."

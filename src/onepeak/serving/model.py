@@ -30,7 +30,7 @@ from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import find_device
-from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network
+from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network, weights_id
 from onepeak.training.same_bits import same_bits
 from onepeak.training.trained_items import load_trained_items
 
@@ -85,7 +85,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     if not (folder / WEIGHTS).is_file():
         raise InputError(f"{folder} must hold the model's weights, {WEIGHTS}, got a folder without: copy it whole.")
     network = load_network(folder, description)
-    return Model(description, network, place, trained_items=load_trained_items(folder))
+    return Model(description, network, place, trained_items=load_trained_items(folder), model_id=weights_id(folder))
 
 
 @final
@@ -97,6 +97,7 @@ class Model:
         network: The network with its weights.
         device: Where it answers.
         trained_items: Short hashes of what it was trained on; none where that is not known.
+        model_id: The first 12 hex digits of the SHA-256 of the file of its weights, where there is one.
     """
 
     def __init__(
@@ -106,8 +107,10 @@ class Model:
         device: torch.device,
         *,
         trained_items: frozenset[str] = frozenset(),
+        model_id: str | None = None,
     ) -> None:
         self.trained_items = trained_items
+        self.model_id = model_id
         self.description = description
         self.network = network.to(device).eval()
         self.device = device

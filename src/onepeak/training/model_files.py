@@ -1,5 +1,6 @@
 """A trained model on disk: `model.safetensors` for the weights, `onepeak.json` for what they mean. Never pickle."""
 
+import hashlib
 import json
 import math
 import warnings
@@ -106,6 +107,12 @@ def check_method(folder: Path, description: ModelDescription) -> None:
             "before the model is loaded.",
             page="extend",
         )
+
+
+def weights_id(folder: Path) -> str:
+    """What the weights are called in an audit: the first 12 hex digits of the SHA-256 of their file."""
+    with (folder / WEIGHTS).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
 
 def load_network(folder: Path, description: ModelDescription) -> Network:

@@ -10,6 +10,7 @@ from onepeak.serving.reading import Reading
 def test_a_model_of_pictures_tells_its_classes_and_how_pictures_are_handled(ask, model):
     card = ask.get("/v1/model").json()
     assert card["classes"] == list(model.classes)
+    assert card["model_id"] == model.model_id
     assert (card["method"], card["input"], card["backbone"], card["data"]) == ("elb", "pictures", "small", "biopsies")
     assert (card["columns"], card["max_rows"], card["evidence"]) == (None, None, True)
     assert (card["pictures"]["short_side"], card["pictures"]["bits"]) == (48, None)
@@ -34,6 +35,7 @@ def test_a_model_of_rows_tells_its_columns(ask_table):
 def test_a_model_of_an_earlier_version_has_no_calibration(model):
     old = Model(replace(model.description, calibration=None), model.network, model.device)
     assert model_card(old, Limits(), Reading()).calibration is None
+    assert model_card(old, Limits(), Reading()).model_id is None  # as it has no file
 
 
 def test_a_model_of_twelve_bits_says_so(model):

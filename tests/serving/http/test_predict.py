@@ -50,6 +50,7 @@ def test_pictures_in_a_form_are_answered_as_the_model_does(ask, model, arrays, p
     content = answered(ask.post("/v1/predict", files=as_files(pictures), params=options))
     check_same(content["predictions"], model.predict(arrays[:10], **options))
     assert content["classes"] == list(model.classes)
+    assert content["model_id"] == model.model_id
     assert content["alpha"] == options.get("alpha", 0.1)
     assert [(item["item"], item["file"]) for item in content["predictions"]] == [(n, f"{n}.png") for n in range(10)]
     assert content["predictions"][0]["evidence"] is None

@@ -2,7 +2,9 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
+
+_MODEL_ID = "Which model answers: the first 12 hex digits of the SHA-256 of its model.safetensors; null without a file."
 
 
 class Problem(BaseModel):
@@ -37,7 +39,9 @@ class Answer(BaseModel):
     interval_names: tuple[str, str] | None = Field(description="What the classes at both ends are called.")
     evidence: list[list[float]] | None = Field(
         description="With evidence=true, where in the picture the class comes from: rows of numbers from top to "
-        "bottom, more for stronger evidence, to be laid over the picture."
+        "bottom, more for stronger evidence, to be laid over the picture. Each is the score of the class at its place "
+        "less the mean score of all classes there (of a method without scores, its log-probability there): no "
+        "probability, and below zero where others have more."
     )
 
 
@@ -52,6 +56,9 @@ class FailedItem(BaseModel):
 class Predictions(BaseModel):
     """One entry a picture or row, in the order in which they were sent."""
 
+    model_config = ConfigDict(protected_namespaces=())  # some versions of pydantic keep `model_` to themselves
+
+    model_id: str | None = Field(description=_MODEL_ID)
     classes: list[str] = Field(description="The classes in their order.")
     alpha: float | None = Field(description="The share of items whose interval may miss the true class.")
     notes: list[str] = Field(description="What the user should know of these answers.")
@@ -107,6 +114,9 @@ class ReadingCard(BaseModel):
 class ModelCard(BaseModel):
     """What the server's model is."""
 
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_id: str | None = Field(description=_MODEL_ID)
     classes: list[str] = Field(description="The classes in their order.")
     method: str = Field(description="The ordinal method, by its name in onepeak's catalog.")
     variant: str = Field(description="corrected, or as_published for what the code behind the paper computes.")

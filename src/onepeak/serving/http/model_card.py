@@ -22,6 +22,7 @@ def model_card(model: Model, limits: Limits, usual: Reading) -> ModelCard:
     """
     description = model.description
     return ModelCard(
+        model_id=model.model_id,
         classes=list(model.classes),
         method=description.method,
         variant=description.variant,

@@ -110,7 +110,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
                 del body  # the items are copies of all of it
                 outcome = await _asked(predictor, sent, reading, evidence=options.evidence)
             # In a thread, as thousands of rows are megabytes of text.
-            return await predictor.decoding.run(lambda: JsonResponse(_content(model.classes, outcome, sent)))
+            return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent)))
 
     return router
 
@@ -158,7 +158,7 @@ async def _asked(predictor: Predictor, sent: list[Any], reading: Reading, *, evi
     return await predictor.pictures(sent, reading, evidence=evidence)
 
 
-def _content(classes: tuple[str, ...], outcome: Outcome, sent: list[Any]) -> dict[str, Any]:
+def _content(model: Model, outcome: Outcome, sent: list[Any]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
     for item, (said, source) in enumerate(zip(outcome.answers, sent, strict=True)):
         entry: dict[str, Any] = {"item": item, "file": source.name if isinstance(source, Upload) else None}
@@ -167,7 +167,13 @@ def _content(classes: tuple[str, ...], outcome: Outcome, sent: list[Any]) -> dic
                 items.append({**entry, **_answer(said), "evidence": outcome.evidence.get(item)})
             case Unanswered():
                 items.append({**entry, "error": {"code": said.code, "message": said.message}})
-    return {"classes": classes, "alpha": outcome.alpha, "notes": outcome.notes, "predictions": items}
+    return {
+        "model_id": model.model_id,
+        "classes": model.classes,
+        "alpha": outcome.alpha,
+        "notes": outcome.notes,
+        "predictions": items,
+    }
 
 
 def _answer(row: Row) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from onepeak._values import check_integer
 from onepeak.errors import InputError
 from onepeak.serving.http.access import is_loopback
+from onepeak.serving.http.access_log import write_access_log
 from onepeak.serving.http.idle import IdleConnections
 
 DRAIN_SECONDS = 30
@@ -33,6 +34,7 @@ def serve_app(
     host: str = "127.0.0.1",
     port: int = 8000,
     token: str | None = None,
+    access_log: bool = False,
     open_browser: bool = False,
     on_ready: Callable[[str], None] = print,
 ) -> None:
@@ -43,6 +45,7 @@ def serve_app(
         host: The address to listen on. Other machines reach any but that of this machine itself, so it needs a token.
         port: Where; 0 takes any that is free.
         token: The secret of the app.
+        access_log: Whether to write a line a request to stderr.
         open_browser: Whether to show the first page in a browser.
         on_ready: Told the address, without the token, once connections are accepted.
 
@@ -57,7 +60,7 @@ def serve_app(
         app,
         http="h11",  # bounds the head of a request; the other one that uvicorn would take if it is installed does not
         log_config=None,
-        access_log=False,
+        access_log=access_log,
         ws="none",
         lifespan="on",
         server_header=False,
@@ -66,6 +69,8 @@ def serve_app(
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_notify=IDLE_SECONDS,
     )
+    if access_log:
+        write_access_log()
     server = uvicorn.Server(config)
     config.callback_notify = IdleConnections(server)
     on_ready(address_of(listening, None))  # who has the token knows it; a log need not

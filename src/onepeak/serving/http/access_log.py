@@ -1,0 +1,41 @@
+"""The log of requests: uvicorn's own, a line a request on stderr, with the time and without the token."""
+
+import logging
+from typing import final
+from urllib.parse import unquote_plus
+
+_PATH = 2
+"""Where the address is among what uvicorn logs: client, method, address, version, status."""
+
+
+def write_access_log() -> None:
+    """Has uvicorn's log of requests written to stderr from now on."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
+    handler.addFilter(_WithoutToken())
+    logger = logging.getLogger("uvicorn.access")
+    logger.handlers = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+
+
+def without_token(address: str) -> str:
+    """An address whose token is not told.
+
+    Example:
+        >>> without_token("/samples?sort=error&token=s3cret")
+        '/samples?sort=error&token=...'
+    """
+    path, mark, query = address.partition("?")
+    parts = ("token=..." if unquote_plus(part.partition("=")[0]) == "token" else part for part in query.split("&"))
+    return path + mark + "&".join(parts)
+
+
+@final
+class _WithoutToken(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                without_token(str(value)) if place == _PATH else value for place, value in enumerate(record.args)
+            )
+        return True
