@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from onepeak.report.wording import p_text, spoken
+from onepeak.report.wording import never_said, p_text, spoken
 
 
 @pytest.mark.parametrize(("p_value", "text"), [(0.0009, "p < 0.001"), (0.001, "p = 0.001"), (0.5, "p = 0.500")])
@@ -10,3 +11,12 @@ def test_p_values_read_as_journals_want_them(p_value, text):
 
 def test_a_constraint_on_a_method_keeps_both_names():
     assert spoken("slopes+elb") == "slopes+ELB"
+
+
+def test_classes_that_samples_have_and_no_answer_is_are_named_with_their_number():
+    confusion = np.zeros((8, 8), dtype=np.int64)
+    confusion[:7, 0] = [9, 1, 2, 3, 4, 5, 6]  # of the last class there is no sample
+    assert never_said(confusion, "abcdefgh") == (
+        "Never the answer: b (1 sample), c (2 samples), d (3 samples), e (4 samples), f (5 samples) and 1 more."
+    )
+    assert never_said(np.eye(3, dtype=np.int64), "abc") == ""

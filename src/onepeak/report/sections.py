@@ -25,7 +25,7 @@ from onepeak.report.section import Card, Chart, Choice, Section
 from onepeak.report.sureness import FIGURES
 from onepeak.report.thumbnails import pixels, thumbnail
 from onepeak.report.wide import Cell, WideTable
-from onepeak.report.wording import enumerated, percent
+from onepeak.report.wording import enumerated, never_said, percent
 from onepeak.training.calibration import few_samples_note
 
 _SIDES = (" trained", " calibrated")
@@ -246,7 +246,11 @@ def _confusion(evidence: Evidence) -> Section:
         text="What each true class is taken for, over all test parts together; each line sums to 100 %."
         + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
         charts=tuple(
-            Chart(name=row, figure=interactive_confusion(each, classes, highest=highest))
+            Chart(
+                name=row,
+                figure=interactive_confusion(each, classes, highest=highest),
+                caption=never_said(each, classes),
+            )
             for row, each in confusions.items()
         ),
         printed=printed_confusions(confusions, classes),

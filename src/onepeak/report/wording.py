@@ -2,6 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from onepeak.data.listing import counted, listed
+
 _ABBREVIATION = 4
 """Names of methods up to so many letters are abbreviations, and are written in capitals."""
 
@@ -46,3 +51,23 @@ def enumerated(names: Sequence[str]) -> str:
         ('ce', 'ce, mv and elb')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def never_said(confusion: npt.NDArray[np.int64], classes: Sequence[str]) -> str:
+    """A sentence on classes that test samples have and no answer is; empty where there are none.
+
+    Args:
+        confusion: Samples by true class and answer.
+        classes: Their names.
+
+    Example:
+        >>> never_said(np.array([[3, 1, 0], [2, 2, 0], [0, 5, 0]]), ["low", "middle", "high"])
+        'Never the answer: high (5 samples).'
+    """
+    counts, answers = confusion.sum(axis=1), confusion.sum(axis=0)
+    silent = [
+        f"{name} ({counted(int(count), 'sample')})"
+        for name, count, said in zip(classes, counts, answers, strict=True)
+        if count and not said
+    ]
+    return f"Never the answer: {listed(silent, limit=5)}." if silent else ""
