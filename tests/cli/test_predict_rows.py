@@ -30,7 +30,7 @@ def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
     assert [row["line"] for row in rows] == [2, 3, 4]
     assert [row["log_probs"] for row in rows] == said.log_probs.tolist()
     assert result.stderr == (
-        "Note: 1 name of the column 'tone' without a code, taken as missing: pale\n"
+        "Note: 1 name of the column 'tone' not seen in training, taken as missing: pale\n"
         "Note: missing values in 2 of 3 rows, filled in as in training\n"
     )
     assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""

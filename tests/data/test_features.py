@@ -129,7 +129,7 @@ def test_a_name_is_looked_up_as_it_stands_before_it_is_an_integer():
     frame = pd.DataFrame({"dose": ["1.0", "1", "1.00", "007", "7.0"]})
     rows, notes = encode_like(frame, columns=["dose"], categories={"dose": ("1", "1.0", "007")})
     np.testing.assert_array_equal(rows.values[:, 0], [1, 0, 0, 2, np.nan])
-    assert notes == ("1 name of the column 'dose' without a code, taken as missing: 7",)
+    assert notes == ("1 name of the column 'dose' not seen in training, taken as missing: 7",)
 
 
 def test_a_column_that_is_said_to_be_names_is_no_number_though_it_is_empty():
@@ -145,7 +145,7 @@ def test_another_table_gets_the_same_codes():
     again, notes = encode_like(table, columns=rows.columns, categories=rows.categories)
     assert again.columns == rows.columns
     np.testing.assert_array_equal(again.values, [[7, 2], [8, np.nan]])
-    assert notes == ("1 name of the column 'tone' without a code, taken as missing: d",)
+    assert notes == ("1 name of the column 'tone' not seen in training, taken as missing: d",)
 
 
 @pytest.mark.bad_input

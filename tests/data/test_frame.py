@@ -313,7 +313,7 @@ def test_a_table_can_be_read_like_another():
     data = from_frame(frame, like=like)
     assert (data.items.columns, data.items.categories) == (like.columns, like.categories)
     np.testing.assert_array_equal(data.items.values, [[1, 1], [np.nan, np.nan], [3, 1]])
-    assert "1 name of the column 'a' without a code, taken as missing: 8" in data.notes
+    assert "1 name of the column 'a' not seen in training, taken as missing: 8" in data.notes
     assert "2 missing values in b, a" in data.notes
 
 

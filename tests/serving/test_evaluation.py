@@ -103,7 +103,7 @@ def test_codes_of_the_data_are_turned_into_those_of_the_model(table_model, tmp_p
     found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
     expected = table_model.predict({"size": [0.1, 2.0, 1.0], "tone": [None, "dark", None]})
     assert (found.prediction.log_probs == expected.log_probs).all()
-    assert "1 name of the column 'tone' without a code, taken as missing: pale" in found.notes
+    assert "1 name of the column 'tone' not seen in training, taken as missing: pale" in found.notes
 
 
 @pytest.mark.bad_input

@@ -175,7 +175,7 @@ def test_names_that_are_numbers_in_a_file_are_still_names(table_model, tmp_path)
 def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
     said = table_model.predict({"size": [0.5, 0.5], "tone": ["pale", None]})
     assert torch.equal(said.log_probs[0], said.log_probs[1])
-    assert said.notes == ("1 name of the column 'tone' without a code, taken as missing: pale",)
+    assert said.notes == ("1 name of the column 'tone' not seen in training, taken as missing: pale",)
 
 
 def test_a_model_says_what_it_is(model, table_model):

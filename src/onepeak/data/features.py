@@ -131,7 +131,7 @@ def encode_like(
         >>> table = pandas.DataFrame({"tone": ["b", "z"], "n": [1, 2]})
         >>> rows, notes = encode_like(table, columns=["n", "tone"], categories={"tone": ("a", "b")})
         >>> rows.values.tolist(), notes
-        ([[1.0, 1.0], [2.0, nan]], ("1 name of the column 'tone' without a code, taken as missing: z",))
+        ([[1.0, 1.0], [2.0, nan]], ("1 name of the column 'tone' not seen in training, taken as missing: z",))
     """
     check_columns(frame, columns)
     notes: list[str] = []
@@ -144,7 +144,7 @@ def encode_like(
             new = sorted({text for text in texts if text is not None and text not in codes})
             if new:
                 names = f"{counted(len(new), 'name')} of the column {name!r}"
-                notes.append(f"{names} without a code, taken as missing: {listed(new)}")
+                notes.append(f"{names} not seen in training, taken as missing: {listed(new)}")
             values[:, position] = [np.nan if text is None else codes.get(text, np.nan) for text in texts]
         else:
             values[:, position] = _numbers(frame[name])

@@ -217,7 +217,7 @@ def test_a_name_that_is_a_number_stays_one_beside_a_missing_value(ask_table, tab
 def test_what_the_model_has_not_seen_is_noted(ask_table):
     body = json.dumps({"rows": [{"size": 1, "tone": "\ud800", "other": {}}]})
     content = answered(ask_table.post("/v1/predict", content=body, headers={"Content-Type": "application/json"}))
-    assert content["notes"] == ["1 name of the column 'tone' without a code, taken as missing: \ud800"]
+    assert content["notes"] == ["1 name of the column 'tone' not seen in training, taken as missing: \ud800"]
 
 
 def test_more_rows_than_a_batch_holds_are_answered(ask_table, table):
