@@ -118,12 +118,18 @@ def test_csv_is_what_a_pipe_gets_by_default(run, folder):
 
 
 @pytest.mark.parametrize(
-    ("classes", "told"), [(("1", "2", "3"), True), (("0", "1", "2"), False), (("low", "2"), False)]
+    ("classes", "told"),
+    [
+        (("1", "2", "3"), True),
+        (("-1", "0", "1"), True),
+        (("0", "1", "2"), False),
+        (("low", "2"), False),
+    ],
 )
 def test_classes_that_are_numbers_are_told_from_their_places(classes, told):
     notes = command.places_notes(classes)
     assert bool(notes) == told
-    assert all("(label 0 is 1)" in note for note in notes)
+    assert all(f"(label 0 is {classes[0]})" in note for note in notes)
 
 
 def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, folder):

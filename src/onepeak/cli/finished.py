@@ -53,6 +53,11 @@ def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, 
 def _other_columns(rows: FeatureRows, table: TableEncoder) -> list[str]:
     """A sentence where the columns of a table, or the names in them, are not those that were trained on."""
     if rows.columns != table.columns:
-        return [f"columns = {listed(table.columns)}, not {listed(rows.columns)}"]
+        gone, new = set(table.columns) - set(rows.columns), set(rows.columns) - set(table.columns)
+        without = [name for name in table.columns if name in gone]
+        beside = [name for name in rows.columns if name in new]
+        told = [f"the columns {listed(without)} too"] if without else []
+        told += [f"no columns {listed(beside)}"] if beside else []
+        return told or ["the columns in another order"]
     names = [name for name in rows.columns if rows.categories.get(name) != table.categories.get(name)]
     return [f"other categories (--category) in {listed(names)}"] if names else []

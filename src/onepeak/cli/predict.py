@@ -14,6 +14,7 @@ import typer
 
 from onepeak.cli import options
 from onepeak.cli.tables import print_notes
+from onepeak.data.label_key import label_key
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
@@ -147,7 +148,8 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
 
 def places_notes(classes: tuple[str, ...]) -> list[str]:
     """Places of classes that are numbers themselves look like classes, and like wrong ones."""
-    if not all(name.isdecimal() for name in classes) or all(int(name) == place for place, name in enumerate(classes)):
+    numbers = [label_key(name) for name in classes]
+    if not all(isinstance(number, int) for number in numbers) or numbers == list(range(len(numbers))):
         return []
     return [
         "`label`, `lower` and `upper` count the classes from 0; the classes themselves are `name`, `lower_name` and "

@@ -59,7 +59,8 @@ def _tradeoff(evidence: Evidence) -> Section:
     if len({scores[row].mean for row in front}) > 1:
         ahead = " No method has both a lower error and a better order than one on the front."
     else:  # alone there is nothing to be ahead of
-        ahead = f" {enumerated(front)} has the lowest error and the best order." if len(front) < len(scores) else ""
+        has = "has" if len(front) == 1 else "have"
+        ahead = f" {enumerated(front)} {has} the lowest error and the best order." if len(front) < len(scores) else ""
     return Section(
         name="tradeoff",
         title="Error against order",

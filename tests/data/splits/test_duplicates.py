@@ -33,7 +33,7 @@ def test_pictures_with_two_labels_are_told_and_equal_rows_are_not(pictures):
     notes = conflict_notes(manifest, digests)
     assert notes[0] == "exact copies with different labels: images/000000.jpg (c0), images/000001.jpg (c1)"
     assert len(notes) == 4
-    assert notes[3] == "and 2 more such copies: `onepeak splits --json` shows all"
+    assert notes[3] == "and 2 more such copies: `onepeak splits DATA --json` shows all"
     assert conflict_notes(manifest, [str(item) for item in range(10)]) == []
     rows = FeatureRows(columns=("x",), values=np.zeros((10, 1)))
     assert conflict_notes(replace(manifest, items=rows), digests) == []

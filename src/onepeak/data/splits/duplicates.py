@@ -60,7 +60,7 @@ def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
     found = conflicting_duplicates(manifest, digests)
     notes = [f"exact copies with different labels: {conflict}" for conflict in found[:_MOST_TOLD]]
     rest = len(found) - len(notes)
-    return [*notes, f"and {rest:,} more such copies: `onepeak splits --json` shows all"] if rest else notes
+    return [*notes, f"and {rest:,} more such copies: `onepeak splits DATA --json` shows all"] if rest else notes
 
 
 def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest:

@@ -40,8 +40,8 @@ class Answer(BaseModel):
     evidence: list[list[float]] | None = Field(
         description="With evidence=true, where in the picture the class comes from: rows of numbers from top to "
         "bottom, more for stronger evidence, to be laid over the picture. Each is the score of the class at its place "
-        "less the mean score of all classes there (of a method without scores, its log-probability there): no "
-        "probability, and below zero where others have more."
+        "less the mean score of all classes there, below zero where others have more; of a method without scores, its "
+        "log-probability there."
     )
 
 
