@@ -12,7 +12,7 @@ def column(*texts):
 
 
 def fault_of(*texts):
-    frame, (fault,) = typed(pd.DataFrame({"x": texts, "y": range(len(texts))}, dtype=object))
+    frame, (fault,) = typed(pd.DataFrame({"x": texts, "y": [*map(str, range(len(texts)))]}, dtype=object))
     assert frame["x"].dtype == float
     assert frame["x"].iloc[list(fault.places)].isna().all()
     return fault
@@ -50,11 +50,19 @@ def test_columns_to_leave_alone_stay_text():
     assert frame["x"][0] == 1
 
 
-def test_a_zero_before_an_integer_shows_that_all_are_names():
+def test_zeros_before_integers_show_that_all_are_names():
     assert column("10115", " 01067 ", "", "0").tolist() == ["10115", "01067", None, "0"]
-    assert column(*map(str, range(40)), "007", "x1")[41] == "x1"  # no slip in a number
+    assert column(*map(str, range(38)), "007", "008", "x1")[40] == "x1"  # no slip in a number
+    assert column(*map(str, range(1000, 1100)), "0999", "x1")[101] == "x1"  # all of one width
     assert column("007", "1.5", "10").tolist() == [7, 1.5, 10]
     assert column("0", "0.5", "-03", "1e05").tolist() == [0, 0.5, -3, 1e5]
+
+
+def test_one_zero_before_an_integer_of_many_is_a_slip_and_hides_no_other():
+    assert column(*map(str, range(40)), "025")[40] == 25
+    fault = fault_of(*map(str, range(40)), "007", "3O0")
+    assert fault.places == (41,)
+    assert fault.sentence == "The column 'x' is numbers but for 1 row: '3O0' (row 41)"
 
 
 def test_a_slip_in_a_column_of_numbers_is_a_fault_and_no_category():
@@ -96,12 +104,12 @@ def test_many_decimal_commas_are_a_fault_of_the_column():
         (
             ["1,234", "20,000", "999"],
             "a comma: '1,234' (row 0), '20,000' (row 1)",
-            "Write 1234 for 1,234 if it separates",
+            "Write 1234 for 1,234 if it separates thousands, else 1.234,",
         ),
         (
             ["12%", "", "7.5 %", "12,5%", "0"],
             "a per cent sign: '12%' (row 0), '7.5 %' (row 2)",
-            "Write 12 for 12%, or say",
+            "Write 12 for 12%,",
         ),
         (["12,5%"], "a per cent sign: '12,5%' (row 0)", "Write 12.5 for 12,5%"),
         ([*map(str, range(99)), "1,234.5"], "separators of thousands: '1,234.5' (row 99)", "Write 1234.5 for 1,234.5"),
@@ -112,6 +120,7 @@ def test_numbers_with_separators_or_per_cent_are_a_fault_of_the_column(texts, to
     assert fault.places == ()  # to leave these rows out would leave small numbers
     assert fault.sentence.startswith(f"The column 'x' has numbers with {told}")
     assert fault.advice.startswith(advice)
+    assert fault.advice.endswith(", or say with --category that they are names")  # as codes such as 1.100.200 are
 
 
 def test_a_comma_that_separates_no_thousands_shows_what_the_others_are():

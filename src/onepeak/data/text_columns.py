@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from onepeak._extras import require
 from onepeak.data.faults import CORRECT, FEW, Fault
@@ -16,15 +16,18 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})")
 """1,234.50 and 1.234,50; 1,234 may be either this or a decimal comma."""
 _PERCENT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*%")
-_CODE = re.compile(r"\s*0\d+\s*")
+_NAMES = "or say with --category that they are names"
 _MANY = 20
+_FEWEST_ZEROS = 0.05
+"""The share of integers with a zero before them that is no slip."""
 
 
 def typed(frame: Frame, *, as_text: Collection[str] = ()) -> tuple[Frame, tuple[Fault, ...]]:
     """Finds what each column of text holds.
 
     In a column of many numbers a few that are none are a fault rather than a category: a slip of the pen would
-    otherwise turn a number into a name. Integers of which one has a zero before it, as `01067`, are names.
+    otherwise turn a number into a name. Integers with a zero before them, as `01067`, are names if all have one width
+    or a twentieth has such a zero; else it is a slip, and they are numbers.
 
     Args:
         frame: Columns of text.
@@ -50,8 +53,7 @@ def typed(frame: Frame, *, as_text: Collection[str] = ()) -> tuple[Frame, tuple[
 def _typed(column: Column) -> tuple[Column, Fault | None]:
     pandas = require("pandas", extra="data", purpose="A table")
     numbers: Column = pandas.to_numeric(column, errors="coerce").astype(float)
-    coded = any(_CODE.fullmatch(str(text)) for text in column)
-    if not coded and not numbers.isna().any():
+    if not numbers.isna().any() and not ((numbers % 1 == 0).all() and _has_zeros_before(column.tolist())):
         return numbers, None  # most columns: no need to look closer at each value
     texts = [present_text(text) for text in column.tolist()]
     present = [text for text in texts if text is not None]
@@ -68,7 +70,7 @@ def _typed(column: Column) -> tuple[Column, Fault | None]:
         for place, (text, number) in enumerate(zip(texts, numbers.tolist(), strict=True))
         if text is not None and math.isnan(number)
     }
-    if coded and all(text.isdecimal() for place, text in enumerate(texts) if text is not None and place not in wrong):
+    if _are_codes([text for place, text in enumerate(texts) if text is not None and place not in wrong]):
         return values, None
     few = len(wrong) < 0.1 * len(present)
     if (fault := _formatted(column, wrong, few=few)) is not None:
@@ -89,6 +91,19 @@ def _typed(column: Column) -> tuple[Column, Fault | None]:
     )
 
 
+def _has_zeros_before(texts: Sequence[str]) -> bool:
+    """Whether any text begins as a code may, and not with the number 0 itself."""
+    return any(text.lstrip().startswith("0") and text.strip() != "0" for text in texts)
+
+
+def _are_codes(texts: Sequence[str]) -> bool:
+    """Whether these numbers are names in digits: one zero before a number among many of other widths is a slip."""
+    zeros = sum(text[0] == "0" and len(text) > 1 for text in texts)
+    if not zeros or not all(text.isdecimal() for text in texts):
+        return False
+    return zeros >= _FEWEST_ZEROS * len(texts) or len(set(map(len, texts))) == 1
+
+
 def _formatted(column: Column, wrong: Mapping[int, str], *, few: bool) -> Fault | None:
     """A fault of the column where nearly all of these cells are numbers with separators of thousands or per cent.
 
@@ -102,13 +117,14 @@ def _formatted(column: Column, wrong: Mapping[int, str], *, few: bool) -> Fault 
     plain = {place: text for place, text in grouped.items() if place not in commas}
     if plain:
         found, what, first = grouped, "separators of thousands", next(iter(plain.values()))
-        advice = f"Write {_rewritten(first)} for {first}"
+        advice = f"Write {_rewritten(first)} for {first}, {_NAMES}"
     elif grouped and grouped.keys() == commas:
         found, what, first = grouped, "a comma", next(iter(grouped.values()))
         advice = f"Write {first.replace(',', '')} for {first} if it separates thousands, else {first.replace(',', '.')}"
+        advice = f"{advice}, {_NAMES}"
     elif percent and not few:
         found, what, first = percent, "a per cent sign", next(iter(percent.values()))
-        advice = f"Write {_rewritten(first)} for {first}, or say with --category that they are names"
+        advice = f"Write {_rewritten(first)} for {first}, {_NAMES}"
     else:
         return None
     shown = listed((f"{text!r} (row {column.index[place]})" for place, text in found.items()), limit=FEW)
