@@ -125,6 +125,27 @@ def test_names_are_integers_where_all_are(cells, names):
     assert np.isnan(rows.values).sum() == frame["site"].isna().sum()
 
 
+@pytest.mark.parametrize("kind", [object, pd.CategoricalDtype(["NA", "B", "B ", " A"])])
+@pytest.mark.parametrize("named", [(), ("site",)])
+def test_spaces_around_names_and_what_stands_for_nothing_are_the_same_in_training_and_after(kind, named):
+    frame = pd.DataFrame({"site": pd.Series([" A", "B", "NA", "B ", None], dtype=kind)})
+    learnt, _ = encode_features(frame, named=named)
+    names = ("A", "B") if kind is object else ("B", "A")
+    assert learnt.categories == {"site": names}
+    expected = [names.index("A"), names.index("B"), np.nan, names.index("B"), np.nan]
+    np.testing.assert_array_equal(learnt.values[:, 0], expected)
+    again, notes = encode_like(frame, columns=learnt.columns, categories=learnt.categories)
+    np.testing.assert_array_equal(again.values, learnt.values)
+    assert notes == ()
+
+
+def test_spaces_hide_neither_a_date_nor_that_names_repeat():
+    days = pd.DataFrame({"day": [" 2024-01-01", "2024-01-02 "], "n": [0.5, 1.5]})
+    assert encode_features(days)[0].columns == ("n",)
+    sites = pd.DataFrame({"site": [" " * place + "A" for place in range(20)]})
+    assert encode_features(sites)[0].categories == {"site": ("A",)}
+
+
 def test_a_name_is_looked_up_as_it_stands_before_it_is_an_integer():
     frame = pd.DataFrame({"dose": ["1.0", "1", "1.00", "007", "7.0"]})
     rows, notes = encode_like(frame, columns=["dose"], categories={"dose": ("1", "1.0", "007")})
@@ -182,8 +203,12 @@ def test_a_column_of_picture_names_under_another_name_is_pointed_out():
 
 @pytest.mark.bad_input
 def test_a_table_must_have_a_feature():
-    with pytest.raises(InputError, match="must have a column that is a feature, it has id"):
-        encode_features(pd.DataFrame({"id": range(20)}))
+    with pytest.raises(InputError, match=r"must have a column that is a feature, it has none\.$"):
+        encode_features(pd.DataFrame(index=range(20)))
+    days = [f"2024-01-{day}" for day in range(10, 30)]
+    message = r"it has none: left out, as dates: day; .*; left out, as a count of the rows: id\.$"
+    with pytest.raises(InputError, match=message):
+        encode_features(pd.DataFrame({"id": range(20), "day": days}))
 
 
 @pytest.mark.bad_input

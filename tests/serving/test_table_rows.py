@@ -38,6 +38,14 @@ def test_what_stands_for_missing_in_a_file_is_missing_in_a_category_too(tmp_path
     assert found.notes == ("1 row without any value: line 2",)
 
 
+def test_a_frame_and_its_parquet_file_hold_the_same_names(tmp_path):
+    frame = pandas.DataFrame({"size": [1.0, 2.0, 3.0], "tone": [" dark", "NA", "1 "]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    for inputs in (frame, tmp_path / "rows.parquet", frame.to_dict("records")):
+        found = rows_of(inputs, ENCODER).rows.values
+        np.testing.assert_array_equal(found, np.array([[1, 2], [2, np.nan], [3, 0]]))
+
+
 def test_a_bad_row_of_a_file_is_told_of_and_the_others_are_read(tmp_path):
     (tmp_path / "rows.csv").write_text("id,size,tone\na,1,dark\nb,big,1\nc,2\nd,inf,2\ne,3,1\n")
     found = rows_of_file(tmp_path / "rows.csv", ENCODER, keep=["id"])

@@ -92,14 +92,15 @@ def encode_features(
         notes.append(f"left out, as a count of the rows: {listed(name or '(no name)' for name in counting)}")
     kept = [name for name in kinds if name not in {*unique, *dates, *counting}]
     if not kept:
-        raise InputError(f"A table must have a column that is a feature, it has {listed(frame.columns) or 'none'}.")
+        why = f": {'; '.join(notes)}" if notes else ""
+        raise InputError(f"A table must have a column that is a feature, it has none{why}.")
     categories = {name: _categories(frame[name]) for name in kept if kinds[name] == "category"}
     rows, _ = encode_like(frame, columns=kept, categories=categories)
     return rows, (*notes, *kinds_of(rows), *odd_values(rows))
 
 
 def as_names(column: Column) -> Column:
-    """A column of names that may be written in digits: text as it stands, None where missing.
+    """A column of names that may be written in digits: text without spaces around it, None where missing.
 
     Example:
         >>> import pandas
@@ -107,8 +108,7 @@ def as_names(column: Column) -> Column:
         (['1', '2'], ['01', None])
     """
     pandas = require("pandas", extra="data", purpose="A table")
-    texts = [None if text is None else present_text(text) for text in _texts(column)]
-    names: Column = pandas.Series(texts, index=column.index, name=column.name, dtype=object)
+    names: Column = pandas.Series(_texts(column), index=column.index, name=column.name, dtype=object)
     return names
 
 
@@ -121,7 +121,7 @@ def encode_like(
         frame: A table that has these columns; others are not read.
         columns: The columns, in the order wanted.
         categories: For each categorical column, the name of every code. A name not among them becomes NaN; `1.0` and
-            `1` stand for each other where only one of them is.
+            `1` stand for each other where only one of them is. Spaces around a name do not count.
 
     Returns:
         The rows, and notes on names that have no code.
@@ -213,8 +213,15 @@ def _texts(column: Column) -> list[str | None]:
     return [None if gone else _name(value) for value, gone in zip(column.tolist(), column.isna(), strict=True)]
 
 
-def _name(value: object) -> str:
-    return f"{int(value)}.0" if isinstance(value, float) and value.is_integer() else str(value)  # without an exponent
+def _present(column: Column) -> list[str]:
+    return [text for text in _texts(column) if text is not None]
+
+
+def _name(value: object) -> str | None:
+    """The one way from a cell to a name, in training and after it, from files and frames."""
+    if isinstance(value, float) and value.is_integer():
+        return f"{int(value)}.0"  # without an exponent
+    return present_text(str(value))
 
 
 def _integer(text: str) -> str:
@@ -226,21 +233,22 @@ def _integer(text: str) -> str:
 def _categories(column: Column) -> tuple[str, ...]:
     """The names of a column: integers without a point, if all of them are integers; sorted, if they have no order."""
     declared = getattr(column.dtype, "categories", None)
-    names = [_name(value) for value in (sorted(set(column.dropna())) if declared is None else declared.tolist())]
+    written = sorted(set(_present(column))) if declared is None else map(_name, declared.tolist())
+    names = [name for name in dict.fromkeys(written) if name is not None]
     if all(map(_INTEGER.fullmatch, names)):
         names = list(dict.fromkeys(map(_integer, names)))
     return tuple(names)
 
 
 def _is_identifier(column: Column) -> bool:
-    present = column.dropna()
-    return len(present) > _FEW and int(present.nunique()) > len(present) // 2
+    present = _present(column)
+    return len(present) > _FEW and len(set(present)) > len(present) // 2
 
 
 def _is_date(column: Column) -> bool:
     """Whether nearly all texts are dates, in however few rows."""
-    texts = column.dropna().tolist()
-    return 10 * sum(_DATE.fullmatch(str(text)) is not None for text in texts) >= 9 * max(len(texts), 1)
+    texts = _present(column)
+    return 10 * sum(_DATE.fullmatch(text) is not None for text in texts) >= 9 * max(len(texts), 1)
 
 
 def _counts_the_rows(column: Column, places: npt.NDArray[np.int64]) -> bool:
