@@ -1,5 +1,6 @@
 """Real processes that are killed at random moments. Children are forked, so that none has to import torch again."""
 
+import math
 import os
 import signal
 import time
@@ -18,9 +19,13 @@ def run_in_child(work, *, kill_after=None):
             traceback.print_exc()
         finally:
             os._exit(status)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(child, signal.SIGKILL)  # a child that is done waits here as a zombie, and does not mind
+    end = math.inf if kill_after is None else time.monotonic() + kill_after
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
 

@@ -20,6 +20,13 @@ from training.killing import KILLED, run_in_child
 from training.planted import EVERYTHING, planted_table, settings_of, split_of
 
 
+def time_of(work):
+    start = time.perf_counter()
+    if run_in_child(work):
+        sys.exit("an uninterrupted run failed")
+    return time.perf_counter() - start
+
+
 def main(folder, fewest_kills):
     data = prepare(planted_table(), EVERYTHING)
     split = split_of(101)
@@ -30,21 +37,20 @@ def main(folder, fewest_kills):
         fabric = make_fabric(device="cpu")
         return lambda: train_run(settings, data, split, Path(folder, name), fabric=fabric, checkpoint_seconds=0)
 
-    start = time.perf_counter()
-    if run_in_child(train("whole")):
-        sys.exit("the uninterrupted run failed")
-    duration = time.perf_counter() - start
-
+    duration = time_of(train("whole"))
     kills = []
     while len(kills) < int(fewest_kills):
         name = f"killed{len(kills)}"
-        status = KILLED
+        tries, status = 0, KILLED
         while status == KILLED:
             status = run_in_child(train(name), kill_after=chance.uniform(0.05, 0.8) * duration)
+            tries += 1
             if status == KILLED:
                 kills.append({"run": name, "resumable": Path(folder, name, "checkpoint.pt").exists()})
         if status:
             sys.exit(f"{name} failed after a kill")
+        if tries == 1:  # faster than the first: the machine was busy then
+            duration = min(duration, time_of(train(f"{name}-again")))
     sys.stdout.write(json.dumps(kills))
 
 
