@@ -1,3 +1,5 @@
+"""`onepeak predict` with a model of pictures: long because one command has many inputs, forms and ways to fail."""
+
 import csv
 import io
 import json

@@ -1,3 +1,5 @@
+"""Lists and tables as their user writes them: long because one reader takes both, each with ways to be wrong."""
+
 import numpy as np
 import pandas as pd
 import pytest
