@@ -11,7 +11,7 @@ from experiment.same_runs import assert_same_runs
 from experiment.tiny import process_is_alive, tiny
 from onepeak.errors import InputError
 from onepeak.experiment.compare import compare
-from onepeak.experiment.local import LocalExecutor, can_pack, devices_of, least_busy
+from onepeak.experiment.local import LocalExecutor, devices_of, least_busy
 from onepeak.networks.build import NetworkSettings
 from onepeak.report.tables import write_tables
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN
@@ -209,12 +209,6 @@ def test_packed_on_a_gpu_runs_are_faster_by_the_same_however_many_they_are(monke
     packed = LocalExecutor()
     assert [packed.speedup(runs) for runs in (1, 2, 3, 100)] == [1, 2, 2 * PACKING_GAIN, 2 * PACKING_GAIN]
     assert LocalExecutor(workers=8, pack=1).speedup(100) == 2  # processes take turns
-
-
-def test_networks_that_draw_random_numbers_are_not_packed(tmp_path):
-    opened = tiny(tmp_path)
-    assert can_pack(opened)
-    assert not can_pack(replace(opened, network=NetworkSettings(backbone="mlp", num_features=4, dropout=0.5)))
 
 
 @pytest.mark.bad_input

@@ -18,12 +18,12 @@ from onepeak.errors import InputError, OnepeakError
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
+from onepeak.experiment.packable import can_pack
 from onepeak.experiment.run_folder import forget_failure, read_result, write_failure
 from onepeak.experiment.worker import LOGS, Ready, Room, Workplace
 from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
 from onepeak.training.devices import find_device
-from onepeak.training.pack import MOST_LANES, PACKING_GAIN, draws_at_random
-from onepeak.training.run import make_network
+from onepeak.training.pack import MOST_LANES, PACKING_GAIN
 
 _ASK_AGAIN = 1.0
 """Seconds until a run that another process has is looked at again."""
@@ -96,12 +96,6 @@ class LocalExecutor:
             team.stop()
             raise
         team.dismiss()
-
-
-def can_pack(opened: Opened) -> bool:
-    """Whether runs may share a process."""
-    settings = opened.settings(opened.experiment.methods[0])
-    return not draws_at_random(make_network(settings, opened.network, opened.prepared.manifest.num_classes))
 
 
 def devices_of(device: str) -> tuple[str, ...]:
