@@ -109,6 +109,7 @@ class RecordedAnswers:
         """The outputs of every batch, and its labels."""
         if self.graph is None:
             raise TypeError("answers that were not recorded")
+        self.network.eval()  # a replay repeats what the device does, not this, and a loss may ask
         return list(zip(self.graph(), self.labels, strict=True))
 
     @torch.no_grad()
