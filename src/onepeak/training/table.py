@@ -9,6 +9,9 @@ import numpy.typing as npt
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 
+LARGEST_SCORE = 1e6
+"""A number farther away than so many deviations is taken for one that far: no answer overflows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableEncoder:
@@ -34,8 +37,8 @@ class TableEncoder:
             known = column[~np.isnan(column)]
             categorical = name in rows.categories
             means.append(0.0 if categorical or not known.size else float(known.mean()))
-            deviation = 0.0 if categorical or not known.size else float(known.std())
-            stds.append(deviation if deviation > 0 else 1.0)
+            varies = not categorical and known.size and known.min() < known.max()  # rounding makes std > 0 of equals
+            stds.append(float(known.std()) if varies else 1.0)
             lowest.append(0.0 if categorical else float(known.min()) if known.size else math.nan)
             highest.append(0.0 if categorical else float(known.max()) if known.size else math.nan)
             if not categorical and known.size < column.size:
@@ -78,6 +81,7 @@ class TableEncoder:
             if name in self.categories:
                 parts.append(column[:, None] == np.arange(len(self.categories[name])))
             else:
-                parts.append(np.nan_to_num((column[:, None] - mean) / std, nan=0.0))
+                scores = np.nan_to_num((column[:, None] - mean) / std, nan=0.0)
+                parts.append(scores.clip(-LARGEST_SCORE, LARGEST_SCORE))
         parts += [np.isnan(rows.values[:, [self.columns.index(name)]]) for name in self.missing]
         return np.concatenate(parts, axis=1).astype(np.float32)
