@@ -54,6 +54,16 @@ def test_validation_measures_what_the_predictions_measure(network, feed, labels,
     assert found == pytest.approx(expected | {"loss": float(loss)}, rel=1e-5, abs=1e-6, nan_ok=True)
 
 
+def test_the_loss_of_weighted_classes_is_a_mean_by_weight_as_in_training(feed, labels, fabric, split):
+    weighted = onepeak.method("elb", num_classes=len(CLASSES), class_weight=torch.linspace(1, 10, len(CLASSES)))
+    network = build_network(weighted, NetworkSettings(backbone="mlp", num_features=6, hidden=(8,)), seed=1)
+    said = answers(network, feed, split.valid, labels, fabric=fabric, batch_size=3)
+    found = validate(weighted, said, collection(len(CLASSES)), fabric=fabric)
+    with torch.no_grad():
+        outputs = network.eval()(feed.rows[torch.tensor(split.valid)])
+    assert found["loss"] == pytest.approx(float(weighted.loss(outputs, labels[torch.tensor(split.valid)])), rel=1e-5)
+
+
 def test_of_a_network_that_has_diverged_only_the_loss_is_told(network, feed, labels, fabric, split):
     with torch.no_grad():
         next(network.parameters()).fill_(torch.nan)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from onepeak._check import readable
-from onepeak._reduce import Reduction
+from onepeak._reduce import Reduction, weights_of_samples
 from onepeak.errors import NotFiniteError
 from onepeak.methods.method import Method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
@@ -104,13 +104,17 @@ def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fab
     for outputs, truth in _many_at_once(given):
         batch_loss = loss_or_nan(method, outputs, truth, reduction="sum")
         loss[0] += batch_loss.to(loss.device)
-        loss[1] += len(truth)
+        weights = weights_of_samples(truth, method.class_weight, None)
+        loss[1] += len(truth) if weights is None else weights.sum().to(loss.device)
         if not readable(batch_loss) or batch_loss.isfinite():  # metrics refuse NaN where they can see it
             metrics.update(method.log_probs(outputs), truth, method.predict(outputs))
-    total, count = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
+    total, weight = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
     if not math.isfinite(total):
         return {"loss": total}
-    return {"loss": total / max(1, count), **{name: float(value) for name, value in metrics.compute().items()}}
+    return {
+        "loss": total / weight if weight else 0.0,
+        **{name: float(value) for name, value in metrics.compute().items()},
+    }
 
 
 def _many_at_once(given: Answers) -> Iterator[tuple[Tensor, Tensor]]:
