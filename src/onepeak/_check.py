@@ -112,10 +112,9 @@ def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
         raise InputError(f"`{name}` must be a floating-point tensor, got {_found(weights)}.")
     if weights.shape != torch.Size(shape):
         raise InputError(f"`{name}` must have shape {tuple(shape)}, got {tuple(weights.shape)}.")
-    if readable(weights) and weights.numel():
-        low = weights.min()
-        if not low >= 0 or not weights.isfinite().all():
-            raise InputError(f"`{name}` must be finite and >= 0, got {low.item():g} as its smallest value.")
+    if readable(weights) and weights.numel() and not (weights.min() >= 0 and weights.isfinite().all()):
+        bad = weights[~(weights.isfinite() & (weights >= 0))]
+        raise InputError(f"`{name}` must be finite and >= 0, got {bad[0].item():g}.")
 
 
 def _found(value: object) -> str:

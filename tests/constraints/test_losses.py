@@ -305,10 +305,10 @@ def test_a_loss_made_in_inference_mode_works_there():
         (lambda: PenaltyLoss(3, class_weight=torch.ones(4)), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
         (
             lambda: ELBLoss(3, weight=torch.tensor([1.0, -2, 1])),
-            r"`weight` must be finite and >= 0, got -2 as its smallest value\.",
+            r"`weight` must be finite and >= 0, got -2\.",
         ),
         (lambda: UnimodalLoss(base="ce", constraint=LogBarrier(3)), r"`base` must be a loss of \(scores, labels\)"),
-        (lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"), r"`constraint` must be a LogBarrier or"),
+        (lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"), r"`constraint` must be an OrderConstraint"),
         (
             lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="none")(
                 torch.zeros(2, 3), torch.zeros(2).long()
@@ -331,7 +331,7 @@ def test_a_loss_made_in_inference_mode_works_there():
         ),
         (
             lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), -torch.ones(2)),
-            r"`sample_weight` must be finite and >= 0, got -1 as its smallest value\.",
+            r"`sample_weight` must be finite and >= 0, got -1\.",
         ),
         (
             lambda: ELBLoss(3)(torch.zeros(2, 3), torch.zeros(2).long(), torch.zeros(2)),

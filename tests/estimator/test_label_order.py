@@ -81,6 +81,10 @@ class TestBadInput:
         with pytest.raises(InputError, match=r"`y` must have at least 2 classes, got 1 class, 7: .* in `order`"):
             found_classes(np.array([7, 7]))
 
+    def test_an_ordered_categorical_of_a_single_class(self):
+        with pytest.raises(InputError, match=r"`y` must have at least 2 classes, got 1 class, 'low': .* in `order`"):
+            declared_classes(None, pd.Series(pd.Categorical(["low", "low"], ordered=True)))
+
     def test_a_label_that_the_order_does_not_have(self):
         with pytest.raises(InputError, match="`y` must have only labels of the order 'a', 'b', got 'c'"):
             positions_of(np.array(["a", "c"]), np.array(["a", "b"]))

@@ -124,9 +124,10 @@ def test_at_temperature_one_nothing_changes():
     assert torch.equal(temper(log_probs, 1.0), log_probs)
 
 
-def test_half_precision_is_answered_in_float32():
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_half_precision_is_answered_in_float32(temperature):
     log_probs = torch.randn(5, 7).log_softmax(-1).bfloat16()
-    tempered = temper(log_probs, 3.0)
+    tempered = temper(log_probs, temperature)
     assert tempered.dtype == torch.float32
     assert torch.equal(comparisons(tempered), comparisons(log_probs))
 
@@ -162,6 +163,13 @@ def test_any_leading_shape_is_kept():
 def test_what_no_temperature_can_be_fitted_to_is_refused(log_probs, labels, message):
     with pytest.raises(InputError, match=message):
         fit_temperature(log_probs, labels)
+
+
+@pytest.mark.bad_input
+def test_samples_that_all_weigh_nothing_are_refused():
+    log_probs, labels = sampled(5, rows=4)
+    with pytest.raises(InputError, match="`sample_weight` must not be zero for every sample"):
+        fit_temperature(log_probs, labels, sample_weight=torch.zeros(4))
 
 
 @pytest.mark.bad_input

@@ -11,9 +11,8 @@ from onepeak._shapes import Gaps
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.constraints.order import OrderConstraint
 from onepeak.errors import InputError
-from onepeak.kernels.analytic import PlainCost
 from onepeak.kernels.fused import FusedTerms
-from onepeak.kernels.terms import BarrierTerms
+from onepeak.kernels.terms import BarrierTerms, PlainCost
 
 
 def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:

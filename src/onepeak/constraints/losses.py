@@ -170,7 +170,7 @@ class UnimodalLoss(nn.Module):
     Args:
         base: A loss of (scores, labels): a function or a module. It gives one number a sample, which is then weighed
             and reduced here, or with "mean" a scalar, its own mean, which is added as it is.
-        constraint: `LogBarrier` or `QuadraticPenalty`.
+        constraint: An `OrderConstraint`, such as `LogBarrier`.
         reduction: "none", "mean" or "sum"; all but "mean", and sample weights, need one number a sample of the base.
 
     Example:
@@ -190,7 +190,7 @@ class UnimodalLoss(nn.Module):
         if not callable(base):
             raise InputError(f"`base` must be a loss of (scores, labels), got {type(base).__name__}.")
         if not isinstance(constraint, OrderConstraint):
-            raise InputError(f"`constraint` must be a LogBarrier or QuadraticPenalty, got {type(constraint).__name__}.")
+            raise InputError(f"`constraint` must be an OrderConstraint (LogBarrier), got {type(constraint).__name__}.")
         check_reduction(reduction)
         self.base = base
         self.constraint = constraint

@@ -8,9 +8,9 @@ from onepeak._check import check_labels, check_num_classes, check_scores, readab
 from onepeak._precision import full_precision
 from onepeak._shapes import Gaps, Labels, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.kernels.analytic import PlainCost, order_cost
+from onepeak.kernels.analytic import order_cost
 from onepeak.kernels.fused import FusedTerms
-from onepeak.kernels.terms import GapTerms
+from onepeak.kernels.terms import GapTerms, PlainCost
 
 
 class OrderConstraint(nn.Module, ABC):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._values import check_number
-from onepeak.data.listing import listed
+from onepeak.data.listing import counted, listed
 from onepeak.errors import InputError
 
 Classes: TypeAlias = npt.NDArray[Any]
@@ -41,7 +41,9 @@ def declared_classes(order: object, y: object) -> Classes | None:
     """
     if order is None:
         dtype = getattr(y, "dtype", None)
-        return np.asarray(dtype.categories) if getattr(dtype, "ordered", False) is True else None  # type: ignore[union-attr]
+        if getattr(dtype, "ordered", False) is not True:
+            return None
+        return _at_least_two(np.asarray(dtype.categories))  # type: ignore[union-attr]
     if isinstance(order, str | set | frozenset) or not isinstance(order, Sequence | np.ndarray):
         raise InputError(f"`order` must be a sequence of labels, lowest first, got {order!r}.")
     classes = np.asarray(order)
@@ -51,6 +53,15 @@ def declared_classes(order: object, y: object) -> Classes | None:
     twice = [label for label in dict.fromkeys(labels) if labels.count(label) > 1]
     if twice:
         raise InputError(f"`order` must name each class once, got {listed(map(repr, twice))} more than once.")
+    return classes
+
+
+def _at_least_two(classes: Classes) -> Classes:
+    if len(classes) < 2:
+        found = ", ".join([counted(len(classes), "class"), *map(repr, classes.tolist())])
+        raise InputError(
+            f"`y` must have at least 2 classes, got {found}: if others exist, name them all in `order`, lowest first."
+        )
     return classes
 
 
@@ -67,12 +78,7 @@ def found_classes(y: Classes) -> Classes:
         >>> found_classes(np.array(["10", "9", "10", "2"]))
         array(['2', '9', '10'], dtype='<U2')
     """
-    classes: Classes = np.unique(y)
-    if len(classes) < 2:
-        raise InputError(
-            f"`y` must have at least 2 classes, got 1 class, {classes.tolist()[0]!r}: if others exist, name them all "
-            "in `order`, lowest first."
-        )
+    classes = _at_least_two(np.unique(y))
     labels = classes.tolist()
     if not all(isinstance(label, str) for label in labels):
         return classes

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from onepeak.experiment.entries import PAPER_METHODS
 from onepeak.methods.catalog import METHODS
 
 PublishedMetric: TypeAlias = Literal["mae", "soi_predicted"]
@@ -27,8 +28,6 @@ class PublishedFigure:
     std: float
     """What the deviation is over is not said; runs, most likely."""
 
-
-_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 
 _PRINTED: dict[tuple[int, str], tuple[Figures | None, ...]] = {
     (1, "iciar"): (
@@ -87,7 +86,7 @@ def published_figures() -> tuple[PublishedFigure, ...]:
     """Every figure of the paper's two tables; SOI as a share, as everywhere in onepeak."""
     found = []
     for (table, dataset), rows in _PRINTED.items():
-        for method, figures in zip(_METHODS, rows, strict=True):
+        for method, figures in zip(PAPER_METHODS, rows, strict=True):
             if figures is not None:
                 mae, mae_std, soi, soi_std = figures
                 cells: tuple[tuple[PublishedMetric, float, float], ...] = (

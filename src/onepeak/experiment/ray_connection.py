@@ -10,7 +10,7 @@ from types import ModuleType
 
 from onepeak._check import check_number
 from onepeak._extras import require
-from onepeak.errors import InputError, OnepeakError
+from onepeak.errors import InputError, OnepeakError, first_line
 
 _PATIENCE = 10.0
 """Seconds that a cluster has to answer; Ray itself waits for minutes."""
@@ -52,10 +52,9 @@ def connect(address: str) -> ModuleType:
     try:
         ray.init(address=place, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, TimeoutError) as error:
-        reason = str(error).strip().partition("\n")[0]
         raise ClusterError(
-            f"No Ray cluster could be joined at {place!r} ({reason}): start one with `ray start --head`, give its "
-            "--address, or use --executor local.",
+            f"No Ray cluster could be joined at {place!r} ({first_line(error)}): start one with `ray start --head`, "
+            "give its --address, or use --executor local.",
             page="scale",
         ) from error
     return ray

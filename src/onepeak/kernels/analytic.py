@@ -15,8 +15,7 @@ any cost :math:`\sum_k f(r_k)` are both differences along one vector:
 """
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -24,16 +23,13 @@ from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
 from onepeak.kernels import few
-from onepeak.kernels.terms import GapTerms
+from onepeak.kernels.terms import GapTerms, PlainCost
 
 PIECE = 1 << 18
 """Numbers in one piece of rows: 1 MB of float32, small enough for a cache and large enough for several threads."""
 
 LARGEST_TABLE = 512
 """Up to this many classes the sides of every label are kept as a table (1 MB)."""
-
-PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-"""The same cost from scores and labels in operations that autograd follows, for derivatives of derivatives."""
 
 
 def order_cost(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:

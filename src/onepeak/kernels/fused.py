@@ -4,9 +4,7 @@ Up to `launch.LONGEST_ROW` classes the scores are read once and the gradient is 
 twice, by one program each or, where they are few, split between several.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -14,15 +12,13 @@ from torch.nn import functional as F
 
 from onepeak.kernels import launch
 from onepeak.kernels.one_pass import PassTerms, empty_gradient, empty_losses, mean_loss, total
+from onepeak.kernels.terms import PlainCost
 
 COLUMNS, WARPS = 1024, 8
 """Numbers that one program takes at a time from a long row, and the warps it has for them."""
 
 SHORTEST_PART = 8192
 """Numbers in a part of a row, at least."""
-
-PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-"""The cost of each sample in operations that autograd follows, for derivatives of derivatives."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

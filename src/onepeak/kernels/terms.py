@@ -14,6 +14,7 @@ the arithmetic in it.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -23,6 +24,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
+PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""A cost from scores and labels in operations that autograd follows, for derivatives of derivatives."""
 
 
 class GapTerms(ABC):

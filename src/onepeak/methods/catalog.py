@@ -15,14 +15,14 @@ from onepeak.methods.records_constraint import CONSTRAINT_METHODS
 from onepeak.methods.records_distance import DISTANCE_METHODS
 from onepeak.methods.records_distribution import DISTRIBUTION_METHODS
 from onepeak.methods.records_levels import LEVEL_METHODS
-from onepeak.methods.records_paper import PAPER_METHODS
+from onepeak.methods.records_paper import PAPER_AND_OUR_METHODS
 from onepeak.methods.records_soft import SOFT_LABEL_METHODS
 from onepeak.methods.smoothed import Smoothed
 
 METHODS = Registry(
     "method",
     [
-        *PAPER_METHODS,
+        *PAPER_AND_OUR_METHODS,
         *DISTANCE_METHODS,
         *SOFT_LABEL_METHODS,
         *LEVEL_METHODS,

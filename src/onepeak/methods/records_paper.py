@@ -34,7 +34,7 @@ def _pn(
 
 _BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
 
-PAPER_METHODS = (
+PAPER_AND_OUR_METHODS = (
     MethodRecord(
         name="ce",
         title="cross-entropy",

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from onepeak._extras import require
 from onepeak._nearest import did_you_mean_file
-from onepeak.errors import InputError
+from onepeak.errors import InputError, first_line
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
 """Where training scripts keep the weights among other things, first come first taken."""
@@ -67,9 +67,8 @@ def _read_torch(path: Path) -> object:
             "is not opened. Where you trust it, save its state dict with safetensors.torch.save_file."
         ) from None
     except Exception as error:  # whatever a damaged file makes of the reader
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InputError(
-            f"`weights` must be a safetensors file or one of torch.save, {str(path)!r} is neither: {reason}"
+            f"`weights` must be a safetensors file or one of torch.save, {str(path)!r} is neither: {first_line(error)}"
         ) from None
     return content
 

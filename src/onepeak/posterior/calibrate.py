@@ -45,6 +45,8 @@ def fit_temperature(log_probs: LogProbs, labels: Labels, *, sample_weight: PerSa
         raise InputError("`labels` must hold at least one sample, got none.")
     if sample_weight is not None:
         check_weights(sample_weight, labels.shape, name="sample_weight")
+        if not sample_weight.any():
+            raise InputError("`sample_weight` must not be zero for every sample: there is nothing to fit.")
     place = torch.device("cpu") if log_probs.device.type == "mps" else log_probs.device  # MPS has no float64
     scores = log_probs.detach().to(place, torch.float64)
     weights = torch.ones_like(scores[..., 0]) if sample_weight is None else sample_weight.to(scores)
@@ -75,7 +77,7 @@ def best_without_bound(log_probs: LogProbs, labels: Labels) -> bool:
 def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     r"""Posteriors at another temperature: :math:`\log \mathrm{softmax}(\log p / T)`.
 
-    Above 1 they become flatter, below 1 sharper; at 1 they stay as they are, bit for bit. The order of the labels stays
+    Above 1 they become flatter, below 1 sharper; at 1 they stay as they are, exactly. The order of the labels stays
     too, exactly: what was higher is higher and what was equal is equal, so the mode, the side order index and whether
     there is one peak cannot change. Where rounding would make two different probabilities equal, as it does for tails
     at high temperatures, the upper one is moved up by one unit in its last place (compiled or exported, by up to four).
@@ -93,9 +95,10 @@ def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     """
     check_class_scores(log_probs, name="log_probs")
     check_number("temperature", temperature, above=0)
+    log_probs = log_probs.to(wide(log_probs))
     if temperature == 1:
         return log_probs
-    tempered = (log_probs.to(wide(log_probs)) / temperature).log_softmax(dim=-1)
+    tempered = (log_probs / temperature).log_softmax(dim=-1)
     kept = _ordered_as(log_probs, tempered.detach())
     return torch.where(kept > tempered, kept, tempered)  # so that gradients pass where nothing had to be moved
 
