@@ -40,6 +40,7 @@ PICTURES = replace(
     network=NetworkSettings(backbone="small", pooling="average"),
     resize=Resize(short_side=64),
     table=None,
+    evidence_range=(-1.5, 4.25),
 )
 
 
@@ -78,10 +79,10 @@ def test_what_was_saved_is_loaded(tmp_path, description):
     assert all(torch.equal(value, weights[name]) for name, value in found.state_dict().items())
 
 
-def test_a_model_of_an_earlier_version_has_no_calibration(folder):
+def test_a_model_of_an_earlier_version_has_no_calibration_and_no_scale_of_evidence(folder):
     path = folder / "onepeak.json"
     content = json.loads(path.read_text())
-    del content["calibration"]
+    del content["calibration"], content["evidence_range"]
     path.write_text(json.dumps(content))
     assert load_description(folder) == replace(TABLE, calibration=None)
 
@@ -116,6 +117,8 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
         (changed(class_weight=["a", "b", "c", "d"]), r"must be a description that onepeak wrote"),
         (changed(method_settings=[1]), r"method_settings must be values by their names"),
         (changed(calibration={"temperature": -1.0, "num_samples": 1, "scores": [0.0]}), r"`temperature` must be a fin"),
+        (changed(evidence_range=[2.0, 2.0]), r"`evidence_range` must be a finite number > 2, got 2.0"),
+        (changed(evidence_range=[2.0]), r"must be a description that onepeak wrote"),
         (changed(network={"backbone": "mlp"}), r"onepeak\.json must be .*`num_features` must be given"),
     ],
 )

@@ -66,6 +66,9 @@ class ModelDescription:
     versions: dict[str, str] = field(default_factory=dict)
     calibration: Calibration | None = None
     """How to read the posteriors; none where the model was made by an earlier version."""
+    evidence_range: tuple[float, float] | None = None
+    """What evidence maps draw as nothing and as brightest, see `onepeak.training.evidence_range`; none for a network
+    without maps, and where the model was made by an earlier version."""
     format: int = FORMAT
 
 
@@ -170,6 +173,7 @@ def _description(content: dict[str, Any]) -> ModelDescription:
     content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
     content["table"] = None if content["table"] is None else _table(content["table"])
     content["calibration"] = _calibration(content.get("calibration"))
+    content["evidence_range"] = _range(content.get("evidence_range"))
     return ModelDescription(**content)
 
 
@@ -183,6 +187,13 @@ def _calibration(content: dict[str, Any] | None) -> Calibration | None:
     check_number("temperature", content["temperature"], above=0)
     scores = content.pop("scores")  # JSON has no infinity
     return Calibration(**content, scores=tuple(math.inf if score is None else score for score in scores))
+
+
+def _range(ends: list[float] | None) -> tuple[float, float] | None:
+    if ends is None:
+        return None
+    low, high = ends
+    return check_number("evidence_range", low), check_number("evidence_range", high, above=low)
 
 
 def _table(content: dict[str, Any]) -> TableEncoder:

@@ -19,6 +19,7 @@ from onepeak.networks.seeds import seeded
 from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of
 from onepeak.training.class_weights import class_weights
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
+from onepeak.training.evidence_range import evidence_range
 from onepeak.training.file_names import RESULT
 from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
@@ -106,6 +107,7 @@ class _Outcome:
     """Of the validation and test parts."""
     metrics: dict[str, dict[str, float]]
     calibration: Calibration
+    evidence_range: tuple[float, float] | None
 
 
 def _trained(
@@ -149,6 +151,8 @@ def _trained(
             name: predict(network, feed, indices, loop.device_labels, fabric=fabric, batch_size=size)
             for name, indices in (("valid", split.valid), ("test", split.test))
         }
+        predicted = parts["valid"].predicted
+        strength = evidence_range(network, feed, split.valid, predicted, fabric=fabric, batch_size=size)
     return _Outcome(
         trained=trained,
         network=network,
@@ -158,6 +162,7 @@ def _trained(
         parts=parts,
         metrics={name: measure(part, names=measured_names(select)) for name, part in parts.items()},
         calibration=calibration_of(parts["valid"]),
+        evidence_range=strength,
     )
 
 
@@ -176,6 +181,7 @@ def _description(settings: RunSettings, prepared: Prepared, outcome: _Outcome) -
         table=outcome.encoder,
         metrics=outcome.metrics,
         calibration=outcome.calibration,
+        evidence_range=outcome.evidence_range,
         data=manifest.name,
         label=manifest.label_column,
         group=manifest.group_column,

@@ -20,12 +20,14 @@ def test_a_model_of_pictures_tells_its_classes_and_how_pictures_are_handled(ask,
     calibration = model.description.calibration
     assert card["calibration"]["temperature"] == calibration.temperature
     assert calibration.allows(card["calibration"]["smallest_alpha"])
+    assert tuple(card["evidence_range"]) == model.description.evidence_range
     assert card["version"]
 
 
 def test_a_model_of_rows_tells_its_columns(ask_table):
     card = ask_table.get("/v1/model").json()
     assert (card["input"], card["pictures"], card["evidence"], card["max_rows"]) == ("rows", None, False, 10_000)
+    assert card["evidence_range"] is None
     assert card["columns"] == [
         {"name": "size", "kind": "number", "categories": None},
         {"name": "tone", "kind": "category", "categories": ["1", "2", "dark"]},

@@ -23,7 +23,15 @@ def pixels(content):
     return np.asarray(Image.open(io.BytesIO(content)))
 
 
-def test_opacity_rises_from_the_lowest_to_the_highest_evidence():
+def test_on_a_scale_of_the_model_weak_evidence_stays_pale_and_what_goes_beyond_is_brightest():
+    weak, strong = (np.array([[-3.0, high], [0.0, 0.0]], dtype=np.float32) for high in (2.0, 50.0))
+    pale, bright = (pixels(overlay(each, (40, 40), (0.0, 20.0))) for each in (weak, strong))
+    assert int(pale[..., 3].max()) == pytest.approx(25, abs=8)  # a tenth of the scale, as smoothed
+    assert bright[0, -1, 3] == 255
+    assert pale[0, 0, 3] == bright[0, 0, 3] == 0
+
+
+def test_without_a_scale_opacity_rises_from_the_lowest_to_the_highest_evidence():
     found = pixels(overlay(np.array([[-3.0, 5.0], [1.0, 1.0]], dtype=np.float32), (40, 40)))
     assert found.shape == (512, 512, 4)
     assert found[0, 0, 3] == 0
@@ -44,7 +52,10 @@ def test_the_map_is_the_networks_evidence_for_the_class(compared):
     batch = torch.tensor(np.asarray(picture)).permute(2, 0, 1)[None]
     with torch.inference_mode():
         evidence = model.network.class_evidence(normalise(batch), torch.tensor([3]))[0].numpy()
-    found, wanted = (pixels(png)[..., 3] for png in (EvidenceMaps().png(run, picture, 3), overlay(evidence, (32, 32))))
+    ends = model.description.evidence_range
+    pngs = EvidenceMaps().png(run, picture, 3), overlay(evidence, (32, 32), ends)
+    found, wanted = (pixels(png)[..., 3] for png in pngs)
+    assert wanted.max() > 0
     np.testing.assert_allclose(found.astype(int), wanted.astype(int), atol=1)  # the last bits may differ
 
 
@@ -54,7 +65,7 @@ def test_a_class_without_any_probability_in_a_place_has_least_evidence_there(com
     model = maps._model(run)
     found = torch.tensor([[[-torch.inf, -2.0], [1.0, 1.0]]])
     monkeypatch.setattr(model.network, "class_evidence", lambda *_: found)
-    finite = overlay(np.array([[-2.0, -2.0], [1.0, 1.0]], dtype=np.float32), (32, 32))
+    finite = overlay(np.array([[-2.0, -2.0], [1.0, 1.0]], dtype=np.float32), (32, 32), maps.ends(run))
     assert maps.png(run, Image.new("RGB", (32, 32)), 0) == finite
 
 

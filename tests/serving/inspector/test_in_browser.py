@@ -11,7 +11,10 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
+from onepeak.data.biopsies import GRADES
 from onepeak.serving.http import create_app
+from onepeak.serving.inspector import open_inspection
+from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.try_page import try_router
 from onepeak.serving.reading import Reading
 from table_models import CALIBRATION, table_model
@@ -238,8 +241,52 @@ def test_the_evidence_lies_over_the_picture_as_strong_as_the_slider_says(opened)
     with opened(SAMPLE) as page:
         evidence = page.locator("#seen .evidence")
         expect(evidence).to_have_js_property("naturalWidth", 512)
-        page.get_by_label("Evidence for the prediction").fill("10")
+        page.get_by_label("Opacity").fill("10")
         expect(evidence).to_have_css("opacity", "0.1")
+        expect(page.locator("#scale i")).to_have_css("opacity", "0.1")
+
+
+def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_scale(context, address):
+    def earlier(route):
+        said = route.fetch()
+        ce, elb = said.json()["answers"]
+        route.fulfill(response=said, json=said.json() | {"answers": [ce, elb | {"evidence_range": None}]})
+
+    page = context(LAPTOP).new_page()
+    page.route("**/v1/inspect/sample/**", earlier)
+    page.goto(address + SAMPLE)
+    expect(page.locator("#scale")).to_have_text("012.5 and more")
+    expect(page.locator("#scale .ramp")).to_be_visible()
+    expect(page.locator("#scale-note")).to_contain_text("One scale for all pictures and classes of this model")
+    page.locator("#methods").get_by_role("link", name="elb").click()
+    expect(page.locator("#scale-note")).to_contain_text("do not compare it with others")
+    expect(page.locator("#scale")).to_be_empty()
+    page.close()
+
+
+def test_the_evidence_for_any_class_is_chosen_from_a_list_or_by_its_bar(opened, compared):
+    said = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="ce"))
+    first, answer = GRADES[0], said.answers[0].answer
+    out = {pair.outer for pair in answer.violations}
+    likely = max(set(range(len(GRADES))) - out - {0, answer.predicted}, key=lambda place: answer.probs[place])
+    bar_place = sorted(set(range(len(GRADES))) - out).index(likely)  # those out of order are a trace of their own
+    with opened(SAMPLE) as page:
+        asked, evidence = page.get_by_label("Evidence for"), page.locator("#seen .evidence")
+        expect(asked).to_have_value(str(answer.predicted))
+        expect(asked.locator(f"[value='{answer.predicted}']")).to_contain_text("predicted")
+        expect(asked.locator(f"[value='{said.truth}']")).to_contain_text("true")
+        asked.select_option(label=first)
+        expect(evidence).to_have_attribute("src", "/evidence/0-0/20?method=ce&label=0")
+        expect(evidence).to_have_js_property("naturalWidth", 512)
+        bar = page.locator("#chosen .trace.bars").first.locator(".point path").nth(bar_place)
+        expect(page.locator("#chosen[data-drawn]")).to_be_visible()
+        box = bar.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        expect(asked).to_have_value(str(likely))
+        expect(evidence).to_have_attribute("src", f"/evidence/0-0/20?method=ce&label={likely}")
+        page.locator("#methods").get_by_role("link", name="elb").click()
+        expect(page.locator("#chosen-title")).to_contain_text("elb")
+        expect(evidence).to_have_attribute("src", f"/evidence/0-0/20?method=elb&label={likely}")
 
 
 def test_evidence_that_does_not_come_is_told_and_leaves_the_picture(browser, address):
@@ -278,6 +325,42 @@ def test_a_picture_can_be_tried(opened, compared):
         expect(page.locator("#seen canvas.evidence")).to_be_visible()
 
 
+PEAK = (
+    "canvas => Math.max(...canvas.getContext('2d').getImageData(0, 0, 2, 1).data.filter((_, place) => place % 4 === 3))"
+)
+"""The opacity of the most opaque pixel."""
+
+
+@pytest.mark.parametrize(
+    ("evidence", "ends", "opacity"),
+    [([[-1.0, 1.25]], [0.0, 12.5], 25), ([[-1.0, 99.0]], [0.0, 12.5], 255), ([[-1.0, 1.25]], None, 255)],
+    ids=["pale", "beyond", "own"],
+)
+def test_a_picture_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model(
+    context, address, compared, evidence, ends, opacity
+):
+    def changed(part):
+        def answer(route):
+            said = route.fetch()
+            route.fulfill(response=said, json=part(said.json()))
+
+        return answer
+
+    page = context(LAPTOP).new_page()
+    page.route("**/v1/model", changed(lambda card: card | {"evidence_range": ends}))
+    page.route(
+        "**/v1/predict?*",
+        changed(lambda said: said | {"predictions": [said["predictions"][0] | {"evidence": evidence}]}),
+    )
+    page.goto(f"{address}/try")
+    page.locator("#file").set_input_files(next((compared.parent / "data").rglob("*.png")))
+    canvas = page.locator("#seen canvas.evidence")
+    expect(canvas).to_be_visible()
+    assert canvas.evaluate(PEAK) == pytest.approx(opacity, abs=1)
+    expect(page.locator("#scale .ramp")).to_have_count(0 if ends is None else 1)
+    page.close()
+
+
 def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_ground(opened, compared, tmp_path):
     picture = next((compared.parent / "data").rglob("*.png"))
     Image.open(picture).resize((64, 32)).save(tmp_path / "scan.tif")
@@ -288,7 +371,7 @@ def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_
         box = page.locator("#seen canvas.evidence").bounding_box()
         assert box["width"] > 200
         assert box["width"] / box["height"] == pytest.approx(2, rel=0.05)
-        expect(page.locator("#overlay-control")).to_contain_text("brighter is more")
+        expect(page.locator("#overlay-control")).to_contain_text("Brighter is more")
         page.locator("#file").set_input_files(picture)
         expect(page.locator("#seen img")).to_have_js_property("naturalWidth", 32)
         expect(page.locator("#seen-note")).to_be_empty()

@@ -9,6 +9,7 @@ from onepeak.serving.inspector import open_inspection
 from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.posteriors import PAGE_SIZE
 from report.whole_runs import write_whole_comparison
+from serving.inspector.tiny_comparison import EVIDENCE_RANGE
 
 CE = Filter(method="ce")
 
@@ -49,6 +50,7 @@ def test_one_sample_has_the_answer_of_every_method_and_all_its_parts(posteriors)
     sample = posteriors.sample("0-0", 40, CE)
     assert [each.row for each in sample.answers] == ["ce", "elb"]
     assert [each.no_evidence for each in sample.answers] == ["", ""]
+    assert [each.evidence_range for each in sample.answers] == [EVIDENCE_RANGE, EVIDENCE_RANGE]
     assert sample.parts == ("0-0", "1-0")
     assert sample.truth == biopsies(60, size=32).labels[40]
     assert sample.name.endswith("040.png")
@@ -101,6 +103,7 @@ def test_evidence_is_there_only_with_a_model_and_a_picture(posteriors, compared,
     without = open_inspection(tmp_path).posteriors
     assert without.evidence("ce", "0-0", 0, 2) is None
     assert without.sample("0-0", 0, CE).answers[0].no_evidence == "There are no pictures."
+    assert without.sample("0-0", 0, CE).answers[0].evidence_range is None
 
 
 def test_the_true_posterior_is_shown_where_it_is_known(tmp_path):

@@ -21,6 +21,8 @@ NUM_ITEMS = 60
 PARTS = {0: (np.arange(0, 20), np.arange(20, 45)), 1: (np.arange(20, 40), np.arange(35, 60))}
 """The validation and test items of each split; some are tested on twice."""
 
+EVIDENCE_RANGE = (0.0, 12.5)
+
 
 def write_tiny_comparison(root):
     """Writes pictures below `root/data` and the runs below `root/compared`, which is given back."""
@@ -54,6 +56,7 @@ def _write_run(folder, name, split, parts, drawn, paths, *, seed):
         network=settings,
         resize=Resize(scale=1.0),
         table=None,
+        evidence_range=EVIDENCE_RANGE,
     )
     save_model(place, description, network.state_dict())
     model = load(place)

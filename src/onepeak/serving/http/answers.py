@@ -128,5 +128,10 @@ class ModelCard(BaseModel):
     calibration: CalibrationCard | None = Field(description="Null for a model of an earlier version.")
     reading: ReadingCard = Field(description="How answers are made where a request does not say.")
     evidence: bool = Field(description="Whether predictions can come with a map of evidence.")
+    evidence_range: tuple[float, float] | None = Field(
+        description="What to draw as nothing and what as brightest on every such map: the evidence for a class that "
+        "has no more than others, and what the predicted class has at its highest place in the strongest tenth of the "
+        "validation pictures. Null for a model of an earlier version, and without maps."
+    )
     data: str = Field(description="What the model was trained on.")
     version: str = Field(description="Of onepeak, that serves it.")

@@ -34,6 +34,7 @@ def model_card(model: Model, limits: Limits, usual: Reading) -> ModelCard:
         calibration=_calibration(description),
         reading=_reading(usual, description),
         evidence=isinstance(model.network.head, MapHead),
+        evidence_range=description.evidence_range,
         data=description.data,
         version=importlib.metadata.version("onepeak"),
     )

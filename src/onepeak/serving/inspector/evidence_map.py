@@ -45,6 +45,10 @@ class EvidenceMaps:
                 self._missing[backbone] = _missing_of(backbone)
             return self._missing[backbone]
 
+    def ends(self, run: Run) -> tuple[float, float] | None:
+        """What all maps of a run's model draw as nothing and as brightest; None where each has a scale of its own."""
+        return load_description(run.folder).evidence_range
+
     def png(self, run: Run, picture: Image.Image, label: int) -> bytes:
         """The evidence for one class of a picture, transparent where there is little.
 
@@ -59,7 +63,7 @@ class EvidenceMaps:
         with self._lock:
             model = self._model(run)
             found = model.evidence([model.pixels(picture)], torch.tensor([label]))
-        return overlay(found[0].numpy(), picture.size)
+        return overlay(found[0].numpy(), picture.size, model.description.evidence_range)
 
     def _model(self, run: Run) -> Model:
         key = str(run.folder)
@@ -81,15 +85,17 @@ def _missing_of(backbone: str) -> str:
         return str(error)
 
 
-def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int]) -> bytes:
-    """A map as PNG: colour and opacity rise with the evidence, from its lowest to its highest value.
+def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int], ends: tuple[float, float] | None = None) -> bytes:
+    """A map as PNG: colour and opacity rise with the evidence, from one end of a scale to the other.
 
     Args:
-        evidence: Height x width, any scale.
+        evidence: Height x width.
         size: Width and height of the picture below.
+        ends: What is drawn as nothing and what as brightest, with all that goes beyond; the lowest and the highest
+            value of this map where not given.
     """
-    low, high = float(evidence.min()), float(evidence.max())
-    strength = (evidence - low) / (high - low) if high > low else np.zeros_like(evidence)
+    low, high = (float(evidence.min()), float(evidence.max())) if ends is None else ends
+    strength = np.clip((evidence - low) / (high - low), 0, 1) if high > low else np.zeros_like(evidence)
     scale = SIDE / max(size)
     shape = max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
     smooth = np.asarray(Image.fromarray(strength.astype(np.float32)).resize(shape, Image.Resampling.BICUBIC))

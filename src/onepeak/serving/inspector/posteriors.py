@@ -156,7 +156,9 @@ class Posteriors:
             self.archive.calibration(run),
             calibrated=said.calibrated,
         )
-        return MethodAnswer(row=run.row, answer=found, no_evidence=self._no_evidence(run))
+        missing = self._no_evidence(run)
+        ends = None if missing else self.maps.ends(run)
+        return MethodAnswer(row=run.row, answer=found, no_evidence=missing, evidence_range=ends)
 
     def _surroundings(self, part: str, item: int, wanted: Filter) -> Surroundings:
         samples, places = self._chosen(wanted)

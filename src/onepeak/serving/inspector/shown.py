@@ -50,6 +50,8 @@ class MethodAnswer:
     answer: Answer
     no_evidence: str
     """Why its model cannot show where the class comes from; empty where it can."""
+    evidence_range: tuple[float, float] | None
+    """What its maps draw as nothing and as brightest; None where they have no scale in common."""
 
 
 @dataclass(frozen=True, kw_only=True)

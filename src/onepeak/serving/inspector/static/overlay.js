@@ -1,12 +1,14 @@
-// A picture with its evidence over it, as strong as the slider says.
+// A picture with its evidence over it, as strong as the slider says, and the scale that it is drawn on.
 import {byId, element} from "./page.js";
 
-/** Shows the picture; `evidence` is an element to lay over it, or null where there is none. `noEvidence` is called if that does not come,
-    `noPicture` if the browser cannot show the picture: a canvas of evidence then lies on a plain ground in its place. */
-export function showPicture(picture, evidence, name, {noEvidence, noPicture} = {}) {
-  const place = byId("seen"), control = byId("overlay-control"), slider = byId("opacity");
-  const strength = () => { if (evidence) evidence.style.opacity = slider.value / 100; };
+/** Shows the picture; `evidence` is an element to lay over it, or null where there is none, drawn between the `ends` of its scale.
+    `noEvidence` is called if that does not come, `noPicture` if the browser cannot show the picture: a canvas of evidence then lies on a
+    plain ground in its place. */
+export function showPicture(picture, evidence, name, {ends, noEvidence, noPicture} = {}) {
+  const place = byId("seen"), control = byId("overlay-control"), slider = byId("opacity"), scale = byId("scale");
+  const strength = () => { for (const drawn of [evidence, scale.querySelector("i")]) if (drawn) drawn.style.opacity = slider.value / 100; };
   control.hidden = !evidence;
+  showScale(scale, ends);
   slider.oninput = strength;
   strength();
   evidence?.classList.add("evidence");
@@ -29,15 +31,26 @@ export function showPicture(picture, evidence, name, {noEvidence, noPicture} = {
   place.replaceChildren(frame);
 }
 
+/** The ends of a scale that all pictures and classes of a model share, or that there is none. */
+function showScale(place, ends) {
+  const [low, high] = (ends ?? []).map(value => String(Number(value.toPrecision(3))).replace("-", "−"));
+  place.replaceChildren(...(ends ? [low, element("span", {class: "ramp", "aria-hidden": "true"}, element("i")), `${high} and more`] : []));
+  byId("scale-note").textContent = ends
+    ? `One scale for all pictures and classes of this model: at ${low} the class has no more than others, ${high} is reached by the strongest tenth of validation pictures. Brighter is more.`
+    : "Brighter is more, from the lowest to the highest of this map alone: do not compare it with others. The model is of an earlier version; one trained now has one scale for all.";
+}
+
 // Five colours of viridis: their lightness rises evenly, so they read without colour vision too.
 const COLOURS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
-/** Rows of numbers as a canvas: colour and opacity rise with the evidence. */
-export function evidenceCanvas(rows) {
-  const high = Math.max(...rows.flat()), low = Math.min(...rows.flat()), canvas = element("canvas", {width: rows[0].length, height: rows.length});
-  const context = canvas.getContext("2d"), pixels = context.createImageData(rows[0].length, rows.length);
-  rows.flat().forEach((value, place) => {
-    const strength = high > low ? (value - low) / (high - low) : 0, at = strength * (COLOURS.length - 1), step = Math.min(Math.floor(at), COLOURS.length - 2);
+/** Rows of numbers as a canvas: colour and opacity rise with the evidence between the ends of the scale, else between its own. */
+export function evidenceCanvas(rows, ends) {
+  const values = rows.flat(), [low, high] = ends ?? [Math.min(...values), Math.max(...values)];
+  const canvas = element("canvas", {width: rows[0].length, height: rows.length}), context = canvas.getContext("2d");
+  const pixels = context.createImageData(rows[0].length, rows.length);
+  values.forEach((value, place) => {
+    const strength = high > low ? Math.min(Math.max((value - low) / (high - low), 0), 1) : 0;
+    const at = strength * (COLOURS.length - 1), step = Math.min(Math.floor(at), COLOURS.length - 2);
     COLOURS[step].forEach((part, channel) => { pixels.data[4 * place + channel] = part + (at - step) * (COLOURS[step + 1][channel] - part); });
     pixels.data[4 * place + 3] = 255 * strength;
   });

@@ -6,7 +6,7 @@ import {about, byId, counted, element, features, fillTable, followed, getJson, p
 import {badges, doubts, interval, posteriorChart, verdict, violationText} from "./posterior.js";
 
 const {part, item} = byId("sample").dataset;
-let known, found;
+let known, found, asked = null; // the class whose evidence is shown, if the user chose one
 
 const chosenRow = () => found.answers.find(each => each.row === filtersOf(location.search).get("method")) ?? found.answers[0];
 
@@ -33,15 +33,23 @@ function showFacts() {
 }
 
 function showSample(chosen) {
-  const note = byId("seen-note");
+  const note = byId("seen-note"), {predicted} = chosen.answer, label = asked ?? predicted;
   if (found.kind === "pictures") {
-    const query = new URLSearchParams({method: chosen.row, label: chosen.answer.predicted});
+    const query = new URLSearchParams({method: chosen.row, label});
+    const told = place => `${known.classes[place]}${place === predicted ? ", predicted" : ""}${place === found.truth ? ", true" : ""}`;
+    byId("asked-class").replaceChildren(...known.classes.map((_, place) => element("option", {value: place, selected: place === label}, told(place))));
     note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
     showPicture(`/picture/${part}/${item}`, chosen.no_evidence ? null : element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}), found.name,
-      {noEvidence: () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; }});
+      {ends: chosen.evidence_range, noEvidence: () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; }});
   } else if (found.kind === "rows") {
     byId("seen").replaceChildren(features(found.features, "row large"));
   } else note.textContent = found.reason;
+}
+
+function askFor(place) {
+  if (!Number.isInteger(place)) return; // an end of the interval was clicked, not a bar
+  asked = place;
+  showSample(chosenRow());
 }
 
 function actionsOf(said) {
@@ -52,7 +60,8 @@ function showChosen(chosen) {
   const said = chosen.answer;
   byId("chosen-title").replaceChildren(swatch(known.looks[chosen.row]), ` ${chosen.row} `, ...badges(said));
   byId("verdict").textContent = verdict(said, known.classes, found.truth);
-  draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, width}));
+  draw(byId("chosen"), width => posteriorChart(said, known.classes, {truth: found.truth, trueProbs: found.true_probs, width}),
+    {onClick: ({points}) => askFor(points[0].x)});
   byId("doubts").replaceChildren(...doubts(said));
   byId("violations").replaceChildren(...violationText(said, known.classes));
   document.querySelector("#actions ol")?.replaceChildren(...actionsOf(said));
@@ -107,6 +116,7 @@ byId("methods").addEventListener("click", event => {
   history.pushState(null, "", link.href);
   ask().then(() => byId("methods").querySelector("[aria-current]")?.focus({preventScroll: true}));
 });
+byId("asked-class").addEventListener("change", event => askFor(Number(event.target.value)));
 addEventListener("popstate", ask);
 addEventListener("keydown", event => {
   if (typing(event) || event.target.matches("input")) return;

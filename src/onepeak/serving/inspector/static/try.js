@@ -49,9 +49,10 @@ async function askPicture(picture) {
   seen = URL.createObjectURL(picture);
   const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: picture}, new URLSearchParams((await card).evidence ? {evidence: true} : {}));
   if (!item) return;
+  const {evidence_range: ends} = await card;
   byId("seen-note").textContent = "";
-  showPicture(seen, item.evidence ? evidenceCanvas(item.evidence) : null, picture.name ?? "dropped",
-    {noPicture: () => { byId("seen-note").textContent = "Your browser cannot show this file; the model has read it."; }});
+  showPicture(seen, item.evidence ? evidenceCanvas(item.evidence, ends) : null, picture.name ?? "dropped",
+    {ends, noPicture: () => { byId("seen-note").textContent = "Your browser cannot show this file; the model has read it."; }});
 }
 
 card.then(({method, data}) => { if (method) byId("asked").textContent = `Asked is the model ${method}${data ? `, trained on ${data}` : ""}.`; });
