@@ -45,6 +45,11 @@ def test_one_of_the_first_epochs_is_told_in_place_of_what_would_follow_from_it()
     assert doubts(result_of(0.99, best_epoch=1, epochs=60), 5, SETTLED) == []  # learnt at once
 
 
+def test_patience_that_ended_it_soon_does_not_hide_that_an_early_epoch_was_kept():
+    (doubt,) = doubts(result_of(0.5, best_epoch=0, epochs=4), 5, SETTLED[:4])
+    assert doubt.startswith("epoch 1 of 4 was kept, by the validation mae: these are the figures of a network")
+
+
 def test_intervals_from_few_samples_are_doubted():
     (doubt,) = doubts(result_of(0.99, best_epoch=3, num_valid=24), 5, SETTLED)
     assert doubt.startswith("90 % intervals were set on 24 validation samples: real coverage is likely between 82 and")

@@ -334,6 +334,10 @@ def main(place):
     at_once = AtOnce()
     train(opened, place / "packed", workers=3, pack=2, report=at_once.tell)
     facts["at once"] = at_once.most
+    at_once, patient = AtOnce(), tiny(cache, epochs=60, patience=1)
+    train(patient, place / "patient", workers=1)
+    train(patient, place / "packed-patient", workers=2, pack=2, report=at_once.tell)
+    facts["patient at once"] = at_once.most
     failing = tiny(cache, wild, "elb", num_splits=1)
     facts["failing"] = a_run_that_fails(failing, place / "failing")
     facts["packed failing"] = a_run_that_fails(failing, place / "packed-failing", workers=2, pack=2)

@@ -44,6 +44,15 @@ def test_no_more_runs_are_at_work_than_were_asked_for_though_lanes_are_free(comp
     assert facts["at once"] == 3  # of four runs, in two processes of two lanes
 
 
+def test_packed_runs_that_stop_early_leave_their_place_to_others(compared):
+    place, facts = compared
+    assert facts["patient at once"] == 2  # of four runs, in one process of two lanes
+    results = [json.loads(path.read_text()) for path in (place / "packed-patient").rglob("result.json")]
+    assert len(results) == 4
+    assert all(result["stopped_early"] and result["epochs"] == result["best_epoch"] + 2 for result in results)
+    assert_same_runs(place / "packed-patient", place / "patient")
+
+
 def test_two_comparisons_of_one_folder_share_the_work_and_do_no_run_twice(compared):
     place, facts = compared
     assert facts["two"]["statuses"] == [0, 0]

@@ -41,6 +41,17 @@ def test_before_anything_is_known_no_time_is_told(tally):
     assert [tally.count(what) for what in ("total", "finished", "failed")] == [4, 0, 0]
 
 
+@pytest.mark.parametrize(("at_most", "words"), [(False, "about 19 s left"), (True, "at most 19 s left")])
+def test_where_patience_may_end_runs_the_time_left_is_the_most(clock, at_most, words):
+    """One of twenty epochs is done in a second, and how many the others will be is not known."""
+    tally = Tally(RUNS, {"ce": 5, "elb": 5}, at_most=at_most, clock=clock)
+    assert tally.left_in_words() is None
+    tally.note(Started(run=RUNS[0]))
+    clock.now += 1.0
+    tally.note(EpochDone(run=RUNS[0], row={"epoch": 0, "seconds": 1.0}))
+    assert tally.left_in_words() == words
+
+
 def test_runs_are_counted_and_their_figures_averaged(tally):
     for run, mae in ((RUNS[0], 1.0), (RUNS[2], 2.0)):
         tally.note(Started(run=run))

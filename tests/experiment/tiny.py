@@ -15,11 +15,11 @@ from onepeak.training.presets import SMALL_PICTURES
 METHODS = ("ce", "elb")
 
 
-def tiny(cache, *entries, num_splits=2, epochs=4, seed=0):
+def tiny(cache, *entries, num_splits=2, epochs=4, patience=None, seed=0):
     """Sixty biopsies of sixteen pixels, split by patient; each entry a name or a `MethodEntry`."""
     methods = tuple(MethodEntry(name=each) if isinstance(each, str) else each for each in entries or METHODS)
     manifest = biopsies(60, size=16)
-    recipe = replace(SMALL_PICTURES, epochs=epochs, batch_size=8)
+    recipe = replace(SMALL_PICTURES, epochs=epochs, patience=patience, batch_size=8)
     prepared = prepare(manifest, recipe, cache_dir=cache, quiet=True)
     return Opened(
         experiment=Experiment(name="tiny", data="biopsies", methods=methods, protocol="holdout", seed=seed),

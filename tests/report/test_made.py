@@ -36,6 +36,13 @@ def test_what_the_first_run_recorded_is_told(folder):
     assert (made.commands, made.config) == ((), "")
 
 
+def test_runs_that_patience_ended_are_counted(tmp_path):
+    for split, epochs in enumerate((23, 60, 31)):
+        write_run(tmp_path, method="elb", split=split, epochs=epochs, selected_by="mae", recipe={"epochs": 60})
+    facts = how_made(tmp_path, None, read_results(tmp_path)).facts
+    assert facts["epoch"] == "chosen by validation mae, of at most 60; 2 of 3 runs stopped before"
+
+
 def test_the_commands_and_the_settings_are_told_where_they_are_written_down(folder):
     typed = ["onepeak compare mine", "onepeak compare mine --splits 3"]
     (folder / "config.toml").write_text(f"data = 'mine'\n[record]\ncommands = {typed}\n")

@@ -41,6 +41,11 @@ def test_a_line_comes_about_every_ten_seconds_with_the_last_figures_and_the_time
     ]
 
 
+def test_where_patience_may_end_it_the_time_left_is_the_most(clock, capsys):
+    train(ProgressLines("elb", 100, at_most=True), clock, 3, seconds_a_step=1)
+    assert capsys.readouterr().err == "elb: epoch 3/100, MAE 0.625, SOI 87.5%, at most 6 min 30 s left\n"
+
+
 def test_an_epoch_that_takes_long_is_not_silent(clock, capsys):
     train(ProgressLines("elb", 1), clock, 1, seconds_a_step=15)
     assert capsys.readouterr().err.splitlines() == [

@@ -47,6 +47,7 @@ def compare(
     batch_size: options.BatchSize = None,
     lr: options.LearningRate = None,
     select: options.Select = None,
+    patience: options.Patience = None,
     class_weight: options.ClassWeight = None,
     bits: options.Bits = None,
     network: options.Network = [],  # noqa: B006
@@ -117,7 +118,13 @@ def compare(
         ),
         recipe=recipe,
         recipe_changes=options.recipe_changes(
-            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight, bits=bits
+            epochs=epochs,
+            batch_size=batch_size,
+            lr=lr,
+            select=select,
+            patience=patience,
+            class_weight=class_weight,
+            bits=bits,
         ),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
         device=device,

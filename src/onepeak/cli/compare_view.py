@@ -73,9 +73,9 @@ def live_table(tally: Tally, *, elapsed: float) -> "Group":
     for method in tally.methods.values():
         done = f"{method.finished}/{method.total}"
         table.add_row(method.label, done, str(method.failed or ""), _at_work(method), *_figures(method))
-    left = tally.seconds_left()
+    left = tally.left_in_words()
     foot = f"{tally.count('finished')} of {tally.count('total')} runs done, {duration(elapsed)} so far"
-    return Group(table, foot if left is None else f"{foot}, about {duration(left)} left")
+    return Group(table, foot if left is None else f"{foot}, {left}")
 
 
 class Lines:
@@ -114,8 +114,8 @@ class Lines:
                 self._say(f"{_told(event)} ({self._count()})")
             case _ if self.clock() - self.spoke >= _EVERY:
                 at_work = [each for method in self.tally.methods.values() for each in _names_at_work(method)]
-                left = self.tally.seconds_left()
-                rest = "" if left is None else f"; about {duration(left)} left"
+                left = self.tally.left_in_words()
+                rest = "" if left is None else f"; {left}"
                 self._say(f"{', '.join(at_work) or 'waiting for another process'} ({self._count()}{rest})")
 
     def tell_of_before(self) -> None:

@@ -37,6 +37,7 @@ from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.tally import Tally
 from onepeak.training.devices import make_fabric
 from onepeak.training.file_names import ERROR, RUNS
+from onepeak.training.patience import epochs_in_words
 from onepeak.training.recipe_file import read_recipe
 
 
@@ -196,8 +197,9 @@ def run_comparison(
     check_place(folder)
     opened = open_experiment(experiment, cache=cache, quiet=quiet)
     runs = grid(experiment.methods, opened.splits)
-    epochs = {entry.label: recipe_of(entry, opened.recipe).epochs for entry in experiment.methods}
-    tally = Tally(runs, epochs)
+    recipes = {entry.label: recipe_of(entry, opened.recipe) for entry in experiment.methods}
+    at_most = any(recipe.patience is not None for recipe in recipes.values())
+    tally = Tally(runs, {label: recipe.epochs for label, recipe in recipes.items()}, at_most=at_most)
     if not quiet:
         manifest = opened.prepared.manifest
         of_splits = split_notes(manifest, opened.splits, parts=("train",))
@@ -231,7 +233,7 @@ def _title(opened: Opened, folder: Path, executor: Executor, *, num_runs: int) -
     return (
         f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted_splits(opened.splits)} of "
         f"{manifest.name} ({len(manifest):,} items, {manifest.num_classes} classes), {counted(num_runs, 'run')} of "
-        f"{counted(opened.recipe.epochs, 'epoch')}, {opened.network.backbone}, "
+        f"{epochs_in_words(opened.recipe)}, {opened.network.backbone}, "
         f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
     )
 

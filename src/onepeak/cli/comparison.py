@@ -32,7 +32,13 @@ def print_plan(planned: Sequence[PlannedRun], *, executor: Executor, as_json: bo
     if as_json:
         content = {
             "runs": [
-                {"run": each.run.name, "state": each.state, **asdict(each.work), "seconds": each.seconds}
+                {
+                    "run": each.run.name,
+                    "state": each.state,
+                    **asdict(each.work),
+                    "seconds": each.seconds,
+                    "at_most": each.at_most,
+                }
                 for each in planned
             ],
             "open": len(todo),
@@ -46,17 +52,19 @@ def print_plan(planned: Sequence[PlannedRun], *, executor: Executor, as_json: bo
         _list_runs(planned)
     else:
         _list_methods(planned)
-    steps = sum(each.work.steps for each in todo)
+    steps, at_most = sum(each.work.steps for each in todo), any(each.at_most for each in todo)
     print_note(
-        f"{counted(len(planned), 'run')}, {len(todo)} to be trained: {counted(steps, 'step')}, about "
-        f"{duration(seconds)} of training, done in {duration(together)} with {counted(at_once, 'run')} at once."
+        f"{counted(len(planned), 'run')}, {len(todo)} to be trained: {'at most ' if at_most else ''}"
+        f"{counted(steps, 'step')}, about {duration(seconds)} of training, done in {duration(together)} with "
+        f"{counted(at_once, 'run')} at once"
+        + ("; runs that get no better stop before (patience)." if at_most else ".")
         + (" With --json every run is listed." if len(planned) > _MOST_LISTED else "")
     )
 
 
 def _list_runs(planned: Sequence[PlannedRun]) -> None:
     print_table(
-        ["run", "state", "epochs", "steps", "samples trained on", "about"],
+        ["run", "state", "epochs", "steps", "samples trained on", _about(planned)],
         [
             [
                 each.run.name,
@@ -87,7 +95,11 @@ def _list_methods(planned: Sequence[PlannedRun]) -> None:
                 duration(sum(each.seconds for each in todo)),
             ]
         )
-    print_table(["method", "runs", "to be trained", "steps", "samples to train on", "about"], rows)
+    print_table(["method", "runs", "to be trained", "steps", "samples to train on", _about(planned)], rows)
+
+
+def _about(planned: Sequence[PlannedRun]) -> str:
+    return "at most" if any(each.at_most for each in planned) else "about"
 
 
 def print_comparison(

@@ -26,7 +26,7 @@ def doubts(result: dict[str, Any], num_classes: int, values: list[float]) -> lis
     """
     found, chance = [], side_order_chance(num_classes)
     order, kept = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
-    if hardly_trained(kept, result["epochs"], result["selected_by"], order=order, chance=chance):
+    if hardly_trained(kept, result["recipe"]["epochs"], result["selected_by"], order=order, chance=chance):
         found.append(
             f"epoch {kept + 1} of {result['epochs']} was kept, by the validation {result['selected_by']}: these are "
             "the figures of a network that has hardly been trained. Another --select (rps, last), another --lr or a "

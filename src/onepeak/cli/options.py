@@ -60,6 +60,10 @@ Epochs = Annotated[int | None, typer.Option("--epochs", help="Instead of the rec
 BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")]
 LearningRate = Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")]
 Select = Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")]
+Patience = Annotated[
+    int | None,
+    typer.Option("--patience", help="Stop after so many epochs without a better --select; all are run if left out."),
+]
 ClassWeight = Annotated[
     str | None,
     typer.Option("--class-weight", help="balanced: rare classes count as much as others; or a number a class: 1,1,3."),
@@ -148,20 +152,22 @@ def recipe_changes(
     batch_size: int | None,
     lr: float | None,
     select: str | None,
+    patience: int | None,
     class_weight: str | None,
     bits: int | None,
 ) -> dict[str, object]:
     """What the flags say in place of the recipe; of weights, a name or a number a class.
 
     Example:
-        >>> recipe_changes(epochs=5, batch_size=None, lr=None, select=None, class_weight="1,1,2.5", bits=None)
-        {'epochs': 5, 'class_weight': (1, 1, 2.5)}
+        >>> others = dict.fromkeys(("batch_size", "lr", "select", "bits"))
+        >>> recipe_changes(epochs=5, patience=2, class_weight="1,1,2.5", **others)
+        {'epochs': 5, 'patience': 2, 'class_weight': (1, 1, 2.5)}
     """
     from onepeak.experiment.entries import setting_value
 
     weights = None if class_weight is None else setting_value(class_weight)
-    plain = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "select": select, "bits": bits}
-    return given({**plain, "class_weight": weights})
+    numbers = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "patience": patience, "bits": bits}
+    return given({**numbers, "select": select, "class_weight": weights})
 
 
 def number_or_auto(name: str, value: str) -> int | Literal["auto"]:

@@ -29,6 +29,7 @@ def train(
     batch_size: options.BatchSize = None,
     lr: options.LearningRate = None,
     select: options.Select = None,
+    patience: options.Patience = None,
     class_weight: options.ClassWeight = None,
     bits: options.Bits = None,
     variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
@@ -76,7 +77,13 @@ def train(
         fold=fold,
         recipe=recipe,
         changes=options.recipe_changes(
-            epochs=epochs, batch_size=batch_size, lr=lr, select=select, class_weight=class_weight, bits=bits
+            epochs=epochs,
+            batch_size=batch_size,
+            lr=lr,
+            select=select,
+            patience=patience,
+            class_weight=class_weight,
+            bits=bits,
         ),
         variant=variant,
         settings=options.settings_of(settings),

@@ -15,7 +15,6 @@ from onepeak.cli.first_weights import first_weights_notes
 from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
-from onepeak.data.listing import counted
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks, split_notes
@@ -29,6 +28,7 @@ from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.file_names import RESULT
 from onepeak.training.out_folder import check_out, make_out
+from onepeak.training.patience import epochs_in_words
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
 from onepeak.training.ran_out import values_to_lower
@@ -185,7 +185,7 @@ def announce(
     print_note(
         f"{request.method} on {manifest.name}: {manifest.num_classes} classes, "
         f"{' / '.join(str(size) for size in split.sizes.values())} to train / validate / test, "
-        f"{backbone}, {counted(epochs, 'epoch')}, {device}"
+        f"{backbone}, {epochs_in_words(settings.recipe)}, {device}"
     )
     if request.resume:
         nothing = f"{request.out} holds nothing to go on with: training starts anew"
@@ -210,7 +210,8 @@ def train_watched(
             if not stack.enter_context(claim(request.out)):
                 raise InputError(f"`--out` {request.out} is trained in by another process: wait, or give another.")
             check_folder(request.out, resume=request.resume)  # again: another may have ended meanwhile
-            bar = ProgressBar(request.method, settings.recipe.epochs, quiet=request.quiet)
+            at_most = settings.recipe.patience is not None
+            bar = ProgressBar(request.method, settings.recipe.epochs, at_most=at_most, quiet=request.quiet)
             watches.append(stack.enter_context(bar))
             if logger is not None:
                 watches.append(logger)
@@ -225,10 +226,11 @@ def train_watched(
 def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
     """The figures that matter, and what to do next."""
     print_notes(result.get("notes", []))
-    test = result["metrics"]["test"]
+    test, patience = result["metrics"]["test"], result["recipe"]["patience"]
+    stopped = f"stopped after {patience} without a better one, " if result["stopped_early"] else ""
     typer.echo(
         f"test: MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "
         f"(chance {side_order_chance(num_classes):.1%}), one-peaked {test['unimodal']:.1%}; "
-        f"epoch {result['best_epoch'] + 1} of {result['epochs']} kept, {result['seconds']:.0f} s\n"
+        f"epoch {result['best_epoch'] + 1} of {result['epochs']} kept, {stopped}{result['seconds']:.0f} s\n"
         f"model: {out}"
     )

@@ -15,6 +15,7 @@ from onepeak.networks.network import Network
 from onepeak.networks.seeds import own_random_numbers
 from onepeak.training.diverged import DivergedError
 from onepeak.training.optimizer import make_optimizer, set_learning_rate
+from onepeak.training.patience import has_stalled
 from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate
 
@@ -73,7 +74,7 @@ def fit_network(
                 curves.valid.append(mean_loss(network, valid))
                 if not curves.valid[-1] >= min(curves.valid[:-1], default=math.inf):
                     best, curves.best_epoch = copy.deepcopy(network.state_dict()), epoch
-                if recipe.patience is not None and epoch - curves.best_epoch >= recipe.patience:
+                if has_stalled(epoch, best_epoch=curves.best_epoch, patience=recipe.patience):
                     break
             network.method.tighten()
     if best is not None:

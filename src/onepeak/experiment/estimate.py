@@ -52,6 +52,8 @@ class PlannedRun:
     """A run that failed is tried again."""
     seconds: float
     """Estimated; of a finished run those it took."""
+    at_most: bool
+    """Whether its patience may end it before, so that work and time may be less; not of a finished run."""
     in_company: bool
     """Whether they were measured in runs with as many others at once as there are, not in one with none."""
 
@@ -86,7 +88,9 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
     planned = []
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
-        work = work_of(by_number[run.split, run.fold], recipe_of(run.entry, recipe))
+        own = recipe_of(run.entry, recipe)
+        work = work_of(by_number[run.split, run.fold], own)
+        at_most = own.patience is not None and result is None
         if result is None:
             state = "open" if read_failure(run.folder(folder)) is None else "failed"
             known = paces.get(run.entry.label) or [each for label in paces.values() for each in label]
@@ -94,7 +98,9 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
             seconds = work.epochs * fmean(known) if known else priced[run.entry.label] * samples
         else:
             seconds = result["seconds"]
-        planned.append(PlannedRun(run=run, work=work, state=state, seconds=seconds, in_company=bool(paces)))
+        planned.append(
+            PlannedRun(run=run, work=work, state=state, seconds=seconds, at_most=at_most, in_company=bool(paces))
+        )
     return tuple(planned)
 
 

@@ -49,9 +49,10 @@ def read_results(*folders: str | Path) -> Frame:
     Returns:
         A table with the columns experiment (the folder), label (the row's name in tables), method, variant, settings
         (the method's own that were given, a dictionary), dataset, protocol, split, fold, seed, epochs, best_epoch,
-        seconds, num_train, num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the
-        best constant answer (NaN where they are not known), folder (the run's own), and a metric a column, such as
-        `test_mae` and `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
+        seconds, most_epochs (those of the recipe; more than epochs where patience has ended a run), num_train,
+        num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the best constant answer
+        (NaN where they are not known), folder (the run's own), and a metric a column, such as `test_mae` and
+        `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
         `test_interval_coverage` and `test_interval_size` the share of true labels within 90 % intervals and how many
         labels these hold; none of them is there if no run has it. `decision` is how the method's label follows from its
         posterior ("mode", "median", "mean", ...), empty for one that is not in the catalog. The table is
@@ -170,6 +171,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "experiment": str(experiment),
             "label": result.get("label", result["method"]),
             **{name: result[name] for name in same},
+            "most_epochs": result.get("recipe", {}).get("epochs", result["epochs"]),
             **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
             "selected_by": result.get("selected_by", "mae"),
             "settings": result.get("method_settings", {}),

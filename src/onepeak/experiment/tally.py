@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from statistics import fmean
 
+from onepeak.data.listing import duration
 from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finished, Lost, Started
 from onepeak.experiment.grid import Run
 
@@ -62,14 +63,20 @@ class Tally:
     Args:
         runs: All runs.
         epochs: The epochs of each method's runs, by its label.
+        at_most: Whether their patience may end some runs before, so that the time left may be less.
         clock: What says the time, in seconds.
     """
 
     def __init__(
-        self, runs: Sequence[Run], epochs: dict[str, int], *, clock: Callable[[], float] = time.monotonic
+        self,
+        runs: Sequence[Run],
+        epochs: dict[str, int],
+        *,
+        at_most: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.methods = {label: MethodTally(label=label, epochs=count) for label, count in epochs.items()}
-        self.clock = clock
+        self.at_most, self.clock = at_most, clock
         self.done: deque[tuple[float, str]] = deque(maxlen=_RECENT)
         """When epochs were done, and of which method; before them all, when the first run began."""
         for run in runs:
@@ -105,6 +112,11 @@ class Tally:
     def count(self, what: str) -> int:
         """How many runs are `finished`, `failed` or there at all (`total`)."""
         return sum(int(getattr(method, what)) for method in self.methods.values())
+
+    def left_in_words(self) -> str | None:
+        """How long it will last, in words; None before the first epoch."""
+        seconds = self.seconds_left()
+        return None if seconds is None else f"{'at most' if self.at_most else 'about'} {duration(seconds)} left"
 
     def seconds_left(self) -> float | None:
         """How long it will last: as much as all runs at work have done of late, and no run faster than it is.

@@ -118,7 +118,7 @@ def _hardly_trained_sentences(runs: Frame, chance: float) -> list[str]:
     """Of the rows most runs of which kept one of their first epochs, out of order: no verdict on a method."""
     found = []
     for label, own in runs.groupby("label", sort=False):
-        columns = (own["best_epoch"], own["epochs"], own["selected_by"], own["test_soi_predicted"])
+        columns = (own["best_epoch"], own["most_epochs"], own["selected_by"], own["test_soi_predicted"])
         early = sum(hardly_trained(*run, order=order, chance=chance) for *run, order in zip(*columns, strict=True))
         if 2 * early > len(own):
             found.append(

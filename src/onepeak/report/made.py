@@ -39,7 +39,7 @@ def how_made(folder: Path, config: Mapping[str, Any] | None, runs: Frame) -> Mad
         "protocol": listed(dict.fromkeys(runs["protocol"])),
         "samples": f"{first['sizes']['train']:,} to train on, {first['sizes']['valid']:,} to choose the epoch on, "
         f"{first['sizes']['test']:,} to test on (first run)",
-        "epoch": _choice_of_epoch(first.get("selected_by", "metric"), int(runs["epochs"].max())),
+        "epoch": _choice_of_epoch(first.get("selected_by", "metric"), runs),
         "time": f"{duration(seconds)} of training in all, {duration(seconds / len(runs))} a run",
         "machine": f"{first.get('device', 'not recorded')}, precision {first.get('precision', 'not recorded')}",
         "versions": ", ".join(f"{name} {version}" for name, version in first.get("versions", {}).items()),
@@ -71,5 +71,12 @@ def _data(first: Mapping[str, Any], record: Mapping[str, Any]) -> str:
     return told
 
 
-def _choice_of_epoch(by: str, epochs: int) -> str:
-    return f"the last of {epochs}" if by == "last" else f"chosen by validation {by}, of {epochs}"
+def _choice_of_epoch(by: str, runs: Frame) -> str:
+    epochs = int(runs["epochs"].max())
+    if by == "last":
+        return f"the last of {epochs}"
+    stopped = int((runs["epochs"] < runs["most_epochs"]).sum())
+    told = f"chosen by validation {by}, of "
+    if not stopped:
+        return f"{told}{epochs}"
+    return f"{told}at most {int(runs['most_epochs'].max())}; {stopped} of {counted(len(runs), 'run')} stopped before"

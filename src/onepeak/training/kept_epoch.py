@@ -20,7 +20,7 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
 
     Args:
         best_epoch: The one that was kept, from 0.
-        epochs: How many there were.
+        epochs: How many there were to be; patience may have ended it before.
         selected_by: The metric; "last" chooses nothing.
         order: The side order index of the one that was kept.
         chance: That of random posteriors; 1 for two classes, of which nothing can be said.

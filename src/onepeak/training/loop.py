@@ -26,6 +26,7 @@ from onepeak.training.history import write_history
 from onepeak.training.objective import Objective
 from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.pack import backward
+from onepeak.training.patience import has_stalled
 from onepeak.training.processes import check_share, synchronise_batch_norm
 from onepeak.training.recipe import Recipe
 from onepeak.training.recordable import can_be_recorded
@@ -258,7 +259,7 @@ class Loop:
 
     def has_stalled(self) -> bool:
         """Whether validation has not improved for as long as the recipe's patience."""
-        return self.recipe.patience is not None and self.epoch - self.best_epoch > self.recipe.patience
+        return has_stalled(self.epoch - 1, best_epoch=self.best_epoch, patience=self.recipe.patience)
 
     def state(self, fingerprint: dict[str, str]) -> Checkpoint:
         """All that going on needs."""

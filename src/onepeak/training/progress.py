@@ -21,10 +21,11 @@ class ProgressBar:
     Args:
         title: What is being trained.
         epochs: How many epochs there are.
+        at_most: Whether there may be fewer, so that the time left may be less.
         quiet: To show nothing at all.
     """
 
-    def __init__(self, title: str, epochs: int, *, quiet: bool = False) -> None:
+    def __init__(self, title: str, epochs: int, *, at_most: bool = False, quiet: bool = False) -> None:
         rich = require("rich.progress", extra="cli", purpose="The progress bar")
         console = require("rich.console", extra="cli", purpose="The progress bar").Console(stderr=True)
         self.epochs = epochs
@@ -33,13 +34,13 @@ class ProgressBar:
             rich.BarColumn(),
             rich.TextColumn("epoch {task.fields[epoch]}"),
             rich.TimeElapsedColumn(),
-            rich.TextColumn("left"),
+            rich.TextColumn("left at most" if at_most else "left"),
             rich.TimeRemainingColumn(),
             rich.TextColumn("{task.fields[figures]}"),
             console=console,
             disable=quiet or not console.is_terminal,
         )
-        self.lines = None if quiet or console.is_terminal else ProgressLines(title, epochs)
+        self.lines = None if quiet or console.is_terminal else ProgressLines(title, epochs, at_most=at_most)
         self.task: TaskID = self.bar.add_task(title, total=None, epoch=f"0/{epochs}", figures="")
 
     def __enter__(self) -> "ProgressBar":

@@ -13,11 +13,13 @@ class ProgressLines:
     Args:
         title: What is being trained.
         epochs: How many epochs there are.
+        at_most: Whether there may be fewer, so that the time left may be less.
         every_seconds: The least time between two lines.
     """
 
-    def __init__(self, title: str, epochs: int, *, every_seconds: float = 10.0) -> None:
+    def __init__(self, title: str, epochs: int, *, at_most: bool = False, every_seconds: float = 10.0) -> None:
         self.title, self.epochs, self.every_seconds = title, epochs, every_seconds
+        self.about = "at most" if at_most else "about"
         self.figures = ""
         self.told = time.monotonic()
         self.first: tuple[float, float] | None = None
@@ -33,7 +35,7 @@ class ProgressLines:
         self.told = now
         start, before = self.first
         rate = (now - start) / (done - before) if done > before else None
-        left = "" if rate is None else f", about {duration((self.epochs - done) * rate)} left"
+        left = "" if rate is None else f", {self.about} {duration((self.epochs - done) * rate)} left"
         sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}{left}\n")
         sys.stderr.flush()
 

@@ -49,7 +49,8 @@ class Recipe:
     class_weight: str | tuple[float, ...] | None = None
     """How much each class counts in the loss: "balanced" for all alike, however rare, or a number a class."""
     patience: int | None = None
-    """Epochs without a better validation before training stops; None to run them all."""
+    """Epochs without a better value of `select` before training stops; None to run them all. The schedule is that of
+    all epochs, wherever it stops."""
     select: str = "mae"
     """The validation metric whose best epoch is kept: a name of `onepeak.metrics`, "loss", or "as_published"; or
     "last": the best of many epochs on a small validation part is often a lucky one."""

@@ -212,6 +212,7 @@ def _result(
         "recipe": asdict(settings.recipe),
         "epochs": len(trained.history),
         "best_epoch": trained.best_epoch,
+        "stopped_early": len(trained.history) < settings.recipe.epochs,
         "selected_by": settings.selection(manifest.name),
         "seconds": round(trained.seconds, 3),
         "sizes": split.sizes,

@@ -1,0 +1,68 @@
+"""`--patience`, as `train` and `compare` meet it."""
+
+import json
+
+import pandas as pd
+import pytest
+
+LOOK = ("--label", "grade", "--epochs", 60, "--device", "cpu", "--patience", 2)
+
+
+def result_of(folder):
+    return json.loads((folder / "result.json").read_text())
+
+
+def test_train_stops_early_and_says_when(run, table, tmp_path):
+    flags = ("train", table, "--method", "ce", *LOOK, "--logger", "none", "--out", tmp_path / "model")
+    status, output, errors = run(*flags)
+    assert status == 0, errors
+    assert "mlp, at most 60 epochs, cpu" in errors
+    result = result_of(tmp_path / "model")
+    assert result["stopped_early"]
+    assert result["epochs"] == result["best_epoch"] + 3
+    assert f"epoch {result['best_epoch'] + 1} of {result['epochs']} kept, stopped after 2 without a better one," in output
+    status, output, errors = run(*flags[:-1], tmp_path / "model", "--resume", "--patience", 3)
+    assert (status, "holds a finished run with patience = 2, not 3" in errors) == (2, True), errors
+
+
+def test_compare_takes_it_from_a_file_and_its_report_says_how_many_stopped(run, table, tmp_path, here):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"data = {str(table)!r}\nlabel = 'grade'\nmethods = ['ce', 'elb']\nfolds = 1\n"
+        "[recipe]\nepochs = 60\npatience = 2\n"
+    )
+    status, _, errors = run("compare", plan, "--device", "cpu", "--out", tmp_path / "out")
+    assert status == 0, errors
+    assert "2 runs of at most 60 epochs" in errors
+    for method in ("ce", "elb"):
+        run_folder = tmp_path / "out" / "runs" / method / "split0-fold0"
+        assert result_of(run_folder)["stopped_early"]
+        assert len(pd.read_csv(run_folder / "history.csv")) < 60
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "chosen by validation mae, of at most 60; 2 of 2 runs stopped before" in page
+
+
+def test_a_dry_run_says_at_most(run, table, tmp_path):
+    flags = ("compare", table, "--methods", "ce", "--folds", 1, *LOOK, "--out", tmp_path / "out", "--dry-run")
+    status, output, errors = run(*flags)
+    assert status == 0, errors
+    assert output.splitlines()[0].split("\t")[-1] == "at most"
+    assert "1 run, 1 to be trained: at most 60 steps, about" in errors
+    assert "with 1 run at once; runs that get no better stop before (patience)." in errors
+    assert json.loads(run(*flags, "--json")[1])["runs"][0]["at_most"] is True
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--patience", 0), "`--patience` must be an integer >= 1, got 0"),
+        (("--select", "last"), "`--patience` must be left out where `--select` is 'last'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_what_cannot_be_waited_for_is_refused(run, table, tmp_path, command, more, message):
+    chosen = ("--method", "ce") if command == "train" else ("--methods", "ce")
+    status, _, errors = run(command, table, *chosen, *LOOK, *more, "--out", tmp_path / "out")
+    assert (status, message in errors) == (2, True), errors
+    assert not (tmp_path / "out").exists()
