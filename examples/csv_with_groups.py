@@ -1,6 +1,7 @@
 """A list of pictures with a group: no patient on two sides of a split, and what it changes if one is.
 
-python csv_with_groups.py scans.csv --order mild,moderate,severe
+python examples/make_data.py out/try          (data to try it on)
+python examples/csv_with_groups.py out/try/scans.csv --order mild,moderate,severe
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """A method of one's own beside those of the catalog, with every command of onepeak.
 
-python custom_method.py compare photos/ --order mild,moderate,severe --methods ce,expected-distance --out comparison
-python custom_method.py methods
+python examples/custom_method.py compare biopsies --methods ce,expected-distance --out out/custom
+python examples/custom_method.py methods
 """
 
 import torch

@@ -1,7 +1,7 @@
 """Asks a model behind `onepeak serve` about pictures, with Python's own library alone.
 
-onepeak serve model --port 8000          (in another terminal)
-python http_client.py http://127.0.0.1:8000 scan1.png scan2.jpg
+onepeak serve out/try/model --port 8000          (own_images.py makes it; in another terminal)
+python examples/http_client.py http://127.0.0.1:8000 out/try/photos/mild/0.png out/try/photos/severe/0.png
 """
 
 import argparse

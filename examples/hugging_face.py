@@ -1,6 +1,6 @@
 """ELB on a Hugging Face image classifier, built from a configuration: nothing is downloaded.
 
-python hugging_face.py [--epochs 5] [--pictures 400]
+python examples/hugging_face.py [--epochs 5] [--pictures 400]
 For a pretrained one: transformers.AutoModelForImageClassification.from_pretrained("folder", num_labels=8).
 """
 

@@ -1,6 +1,6 @@
 """ELB in a Lightning module: the loss is a part of the module, so its t is saved and goes on with the rest.
 
-python lightning_module.py [--epochs 20]
+python examples/lightning_module.py [--epochs 20]
 """
 
 import argparse

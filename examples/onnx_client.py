@@ -1,6 +1,7 @@
 """Asks an exported model about pictures, with onnxruntime, NumPy and Pillow alone: neither torch nor onepeak.
 
-python onnx_client.py grades.onnx scan1.png scan2.jpg
+onepeak export out/try/model --onnx out/try/grades.onnx          (own_images.py makes the model)
+python examples/onnx_client.py out/try/grades.onnx out/try/photos/mild/0.png out/try/photos/severe/0.png
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Trains on a folder of pictures with one folder a class, and asks the model about some of them.
 
-python own_images.py photos --order mild,moderate,severe --out model
-The same by command: onepeak train photos --order mild,moderate,severe --method smooth-slopes --out model
+python examples/make_data.py out/try          (data to try it on)
+python examples/own_images.py out/try/photos --order mild,moderate,severe --out out/try/model
+The same by command: onepeak train out/try/photos --order mild,moderate,severe --method smooth-slopes --out model
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """A comparison on a Ray cluster: every run is a task, results come back to a folder here.
 
 ray start --head --port 6379          (on one machine; on the others: ray start --address HEAD:6379)
-python ray_cluster.py --address HEAD:6379
+python examples/ray_cluster.py --address HEAD:6379
 The same by command: onepeak compare biopsies --methods ce,elb --executor ray --address HEAD:6379 --out comparison
 """
 

@@ -1,6 +1,6 @@
 """OrdinalClassifier in a scikit-learn pipeline: scaling, categories, a grid search, intervals.
 
-python table_pipeline.py [--epochs 30]
+python examples/table_pipeline.py [--epochs 30]
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Every Python block of the README runs, and every command in it is one that is there."""
+"""Every Python block of the README runs, and so do its commands."""
 
 import re
 import runpy
@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from docs.conftest import _as_before  # noqa: F401 - a fixture
+from docs.pages import blocks as blocks_of
+from docs.test_blocks import run_command
+from in_process import Here
+from onepeak.cli import comparing
 from onepeak.cli.app import app
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +38,18 @@ def test_commands_exist():
     known = {command.name or command.callback.__name__ for command in app.registered_commands}
     named = {line.split()[1] for block in blocks("bash") for line in block.splitlines() if line.startswith("onepeak ")}
     assert {"compare", "train", "predict"} <= named <= known
+
+
+@pytest.mark.usefixtures("_as_before")
+def test_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
+    """But for set-up and for what goes on until it is stopped."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
+    lines = [line for block in blocks_of(ROOT / "README.md") if block.language == "bash" for line in block.commands]
+    for line in lines:
+        if not line.startswith(("make ", "pip ", "onepeak inspect ", "onepeak serve ")):
+            run_command(line, "README.md", monkeypatch, capsys)
+    assert len(Path("predictions.csv").read_text().splitlines()) == 1 + 30
 
 
 def test_make_targets_exist():

@@ -1,35 +1,31 @@
-"""What the code on the pages finds in its folder: pictures, a list of them, a table."""
+"""What code on the pages finds in its folder."""
 
-import numpy as np
-import pandas as pd
+import runpy
+import sys
+
 import pytest
 import torch
-from PIL import Image
 
+from docs.pages import ROOT
 from onepeak.methods.catalog import METHODS
-
-GRADES = ("mild", "moderate", "severe")
 
 
 @pytest.fixture
-def material(tmp_path, monkeypatch):
-    """A folder with `photos/`, `scans.csv` and `patients.csv`, which is the current one."""
-    rng = np.random.default_rng(0)
-    listed = []
-    for grade, name in enumerate(GRADES):
-        folder = tmp_path / "photos" / name
-        folder.mkdir(parents=True)
-        for number in range(20):
-            pixels = rng.integers(0, 64, (32, 32, 3)) + 80 * grade
-            Image.fromarray(pixels.astype(np.uint8)).save(folder / f"{number}.png")
-            listed.append({"path": f"photos/{name}/{number}.png", "label": name, "group": f"patient{number % 10}"})
-    pd.DataFrame(listed).to_csv(tmp_path / "scans.csv", index=False)
-    stages = np.arange(240) % 4
-    columns = {"size": stages + 0.4 * rng.standard_normal(240), "age": rng.integers(30, 90, 240)}
-    columns["sex"] = np.array(["f", "m"])[stages // 2 ^ (rng.random(240) < 0.3)]
-    columns["drugs"] = np.array(["None", "1", "2", "2"])[stages]  # pandas would read numbers and gaps
-    names = np.array(["I", "II", "III", "IV"])[stages]
-    pd.DataFrame({**columns, "stage": names}).to_csv(tmp_path / "patients.csv", index=False)
+def made(monkeypatch):
+    """Makes the data that pages and examples are tried on, as a reader does: `made(folder)`."""
+
+    def make(folder):
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "argv", ["make_data.py", str(folder)])
+            runpy.run_path(str(ROOT / "examples" / "make_data.py"), run_name="__main__")
+
+    return make
+
+
+@pytest.fixture
+def material(tmp_path, monkeypatch, made):
+    """The current folder has these data."""
+    made(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""Every block of code in the documentation is run, trainings with tiny settings.
+"""Every block of code in the documentation is run in an empty folder, trainings with tiny settings.
 
 `python` blocks of a page run one after another in one namespace, `bash` blocks run the command line, `sh` blocks, which
 need a cluster or a service, are parsed: every command and flag in them exists. `toml` blocks are read.
@@ -7,6 +7,7 @@ need a cluster or a service, are parsed: every command and flag in them exists. 
 import ast
 import importlib.util
 import re
+import runpy
 import shlex
 import shutil
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from docs.pages import PAGES, blocks
+from docs.pages import PAGES, ROOT, blocks
 from in_process import Here
 from onepeak.cli import comparing, main
 from onepeak.cli.app import app
@@ -32,6 +33,9 @@ DROPPED = ("--epochs", "--backbone", "--weights", "--workers", "--device", "--sp
 TRAINED = {}
 """Where the models of earlier pages are, by the command that trained them: the same is not trained twice."""
 
+DATA_ELSEWHERE = {"choose"}
+"""Pages that have a command on data without the command that makes them."""
+
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "bash") for block in blocks(page))]
 ELSEWHERE = [block for page in PAGES for block in blocks(page) if block.language == "sh"]
 
@@ -40,10 +44,13 @@ def of(page):
     return page.stem
 
 
-@pytest.mark.usefixtures("material", "_as_before")
+@pytest.mark.usefixtures("_as_before")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy", "ignore::DeprecationWarning:mord")
 @pytest.mark.parametrize("page", WITH_CODE, ids=of)
-def test_a_page_runs_from_top_to_bottom(page, monkeypatch, capsys):
+def test_a_page_runs_from_top_to_bottom(page, tmp_path, made, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    if page.stem in DATA_ELSEWHERE:
+        made(tmp_path)
     monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
     namespace = {"__name__": page.stem}
     for block in blocks(page):
@@ -68,7 +75,19 @@ def missing(code):
 def run_command(line, place, monkeypatch, capsys):
     """Runs a line of a shell in this process."""
     words = shlex.split(line)
-    assert words[0] == "onepeak", f"{place}: `bash` blocks are for onepeak alone, got {line!r}"
+    if "&&" in words:
+        for part in line.split("&&"):
+            run_command(part.strip(), place, monkeypatch, capsys)
+        return
+    match words:
+        case ["cd", folder]:
+            monkeypatch.chdir(folder)
+            return
+        case ["python", script, *_]:  # from the folder of the clone
+            monkeypatch.setattr(sys, "argv", words[1:])
+            runpy.run_path(str(ROOT / script), run_name="__main__")
+            return
+    assert words[0] == "onepeak", f"{place}: `bash` blocks are for onepeak and examples alone, got {line!r}"
     words, target = (words[: words.index(">")], words[-1]) if ">" in words else (words, None)
     if words[1] == "train" and line in TRAINED:
         shutil.copytree(TRAINED[line], words[words.index("--out") + 1])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from docs.conftest import _as_before, material  # noqa: F401 - fixtures
+from docs.conftest import _as_before, made, material  # noqa: F401 - fixtures
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ORDER = ["--order", "mild,moderate,severe"]
@@ -37,6 +37,18 @@ def test_every_example_is_tested():
         place = elsewhere.get(example.name)
         text = here if place is None else (EXAMPLES.parent / place).read_text()
         assert example.name in text, f"{example.name} is run by no test"
+
+
+def test_generated_data_are_the_same_each_time_and_replace_nothing(run, material, capsys):  # noqa: F811
+    printed = run("make_data.py", "again")
+    assert printed.strip() == "again: photos, scans.csv, patients.csv"
+    files = [path.relative_to("again") for path in Path("again").rglob("*.*")]
+    assert len(files) == 162
+    for path in files:
+        assert (material / path).read_bytes() == Path("again", path).read_bytes(), path
+    with pytest.raises(SystemExit):
+        run("make_data.py", "again")
+    assert "again has photos already: go on there, or name another folder" in capsys.readouterr().err
 
 
 def test_own_images_trains_and_answers(run):

@@ -89,7 +89,7 @@ def compare(
 
     Several at once on one folder share the work.
 
-    Example: onepeak compare biopsies --methods ce,elb --out results
+    Example: onepeak compare biopsies --methods ce,elb --out comparison
     """
     from onepeak.cli.comparing import CompareRequest, compare_all
 

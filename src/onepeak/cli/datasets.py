@@ -27,7 +27,7 @@ def datasets(
 ) -> None:
     """Lists the data sets onepeak reads by name, how to obtain them, and what one holds on this disk.
 
-    Example: onepeak datasets fgnet --root FGNET
+    Example: onepeak datasets biopsies
     """
     from onepeak.data.datasets import DATASETS
 

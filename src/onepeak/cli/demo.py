@@ -43,7 +43,9 @@ def demo(
         print_note(
             f"Open {page} in a browser: what was found, every figure, and predictions that contradict themselves."
         )
-    print_note("Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out results")
+    print_note(
+        "Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out comparison"
+    )
 
 
 def demo_plan() -> "Experiment":

@@ -49,7 +49,7 @@ def evaluate(
     Order and columns that are not given are those of the training. Items that were trained on are counted, and told;
     --part test leaves them out, where the data are those of the training. --json has every metric there is.
 
-    Example: onepeak evaluate model newscans/
+    Example: onepeak evaluate model biopsies --part test
     """
     from onepeak.data.listing import counted
     from onepeak.serving import load

@@ -89,7 +89,9 @@ def predict(
     a row with its error; the exit status is 1 only if all fail. Rows of a CSV are called by their line: the header is
     line 1.
 
-    Example: onepeak predict model scans/ --csv > answers.csv
+    In a clone, python examples/make_data.py out/try makes pictures to ask about.
+
+    Example: onepeak predict model out/try/photos --csv > answers.csv
     """
     if as_csv and as_json:
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")

@@ -30,7 +30,7 @@ def report(
 
     Several folders make one report, with mean ranks over their data sets.
 
-    Example: onepeak report results
+    Example: onepeak report comparison
     """
     from onepeak.cli.tables import print_results
     from onepeak.experiment.records import read_results

@@ -51,7 +51,7 @@ def splits(
 ) -> None:
     """Splits data by a protocol and shows sizes by part and class, groups, leaks and copies with two labels.
 
-    Example: onepeak splits fgnet --root FGNET --protocol code --out splits.csv
+    Example: onepeak splits biopsies --protocol holdout --out splits.csv
     """
     from rich.console import Console
 

@@ -1,0 +1,55 @@
+"""Writes what the commands of the pages are tried on: pictures with a folder a grade, a list of them, and a table.
+
+python examples/make_data.py out/try
+All of it is generated, the same each time: no patient is real.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from onepeak.data.biopsies import biopsies
+
+GRADES = np.array(["mild", "moderate", "severe"])
+STAGES = np.array(["I", "II", "III", "IV"])
+NAMES = ("photos", "scans.csv", "patients.csv")
+
+
+def write_pictures(folder: Path) -> None:
+    """`photos/`, tissue of the data set `biopsies` in three grades, and `scans.csv`, which has the patients too."""
+    tissue = biopsies(160, size=32)
+    scans = pd.DataFrame({"path": "", "label": GRADES[tissue.labels * 3 // 8], "group": tissue.groups})
+    number = scans.groupby("label").cumcount().astype(str)
+    scans["path"] = "photos/" + scans["label"] + "/" + number + ".png"
+    for path, pixels in zip(scans["path"], tissue.items.pixels, strict=True):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(folder / path)
+    scans.to_csv(folder / "scans.csv", index=False)
+
+
+def write_table(folder: Path) -> None:
+    """`patients.csv`: two numbers, two categories and a stage."""
+    rng = np.random.default_rng(0)
+    stage = np.arange(240) % 4
+    patients = {
+        "size": (stage + 0.4 * rng.standard_normal(240)).round(2),
+        "age": rng.integers(30, 90, 240),
+        "sex": np.where((stage >= 2) ^ (rng.random(240) < 0.3), "m", "f"),
+        "drugs": np.array(["None", "1", "2", "2"])[stage],  # names, which pandas would take for numbers and gaps
+        "stage": STAGES[stage],
+    }
+    pd.DataFrame(patients).to_csv(folder / "patients.csv", index=False)
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("folder", type=Path)
+given = parser.parse_args()
+if there := [name for name in NAMES if (given.folder / name).exists()]:
+    parser.error(f"{given.folder} has {there[0]} already: go on there, or name another folder")
+given.folder.mkdir(parents=True, exist_ok=True)
+write_pictures(given.folder)
+write_table(given.folder)
+print(f"{given.folder}: {', '.join(NAMES)}")
