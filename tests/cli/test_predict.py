@@ -321,3 +321,31 @@ def test_a_decision_or_alpha_that_cannot_be_ends_with_one_sentence(run, folder):
         run(picture_run().folder, folder, "--decide", "medain", ON_CPU)
     with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 1\.0\."):
         run(picture_run().folder, folder, "--alpha", 1, ON_CPU)
+
+
+def test_pictures_unlike_the_training_are_told_at_the_end_and_fail_where_that_is_strict(run, folder, tmp_path):
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
+    answers = tmp_path / "answers.csv"
+    by = ", ".join(f"{name} (1)" for name in load(picture_run().folder).predict(folder / "black.png").outside[0])
+    note = (
+        f"Note: unlike the training, so that answers may mean nothing: 1 of 6 pictures, by {by}: {folder}/black.png\n"
+    )
+    result = run(picture_run().folder, folder, "--out", answers, ON_CPU)
+    assert (result.exit_code, result.stderr) == (0, f"{note}answers: {answers}\n")
+    written = answers.read_text()
+    answers.unlink()
+    result = run(picture_run().folder, folder, "--out", answers, "--strict", ON_CPU)
+    assert (result.exit_code, answers.read_text()) == (1, written)
+    last = "onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.\n"
+    assert result.stderr == f"{note}answers: {answers}\n{last}"
+    assert run(picture_run().folder, folder, "--csv", "--strict", "--quiet", ON_CPU).stderr == note + last
+    assert run(picture_run().folder, folder, "--csv", "--quiet", ON_CPU).stderr == ""
+
+
+def test_strict_fails_with_one_bad_file_and_without_any_doubt_not(run, folder):
+    assert run(picture_run().folder, folder, "--csv", "--strict", ON_CPU).exit_code == 0
+    (folder / "bad.png").write_text("no picture")
+    result = run(picture_run().folder, folder, "--csv", "--strict", ON_CPU)
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == 7
+    assert result.stderr.endswith("where answers are missing or in doubt.\n")

@@ -122,3 +122,20 @@ def test_the_rows_of_a_table_have_flags_too(run, tmp_path):
     assert [(row["label"], row["lower"], row["upper"]) for row in rows] == [
         (label, *ends) for label, ends in zip(said.labels.tolist(), said.intervals.tolist(), strict=True)
     ]
+
+
+@pytest.mark.parametrize(
+    ("row", "doubt"),
+    [
+        ("1,", None),
+        ("1,999", "numbers far outside the training's in 1 of 2 rows: size (1)"),
+        ("pale,1", "1 name of the column 'tone' not seen in training, taken as missing: pale"),
+    ],
+)
+def test_strict_fails_where_a_row_is_unlike_the_training_and_not_where_a_value_is_missing(run, tmp_path, row, doubt):
+    (tmp_path / "rows.csv").write_text(f"tone,size\n1,0.5\n{row}\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--csv", "--strict", "--quiet", ON_CPU)
+    assert result.exit_code == (doubt is not None)
+    assert len(result.stdout.splitlines()) == 3
+    told = f"Note: {doubt}\nonepeak: exit status 1, as --strict asks for where answers are missing or in doubt.\n"
+    assert result.stderr == (told if doubt else "")

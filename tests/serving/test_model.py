@@ -390,3 +390,20 @@ def test_a_network_of_somebodys_own_may_be_compiled_and_gives_the_same_bits_too(
     SEEN.clear()
     own.predict(table_run().folder.parent / "grades.csv")
     assert (set(SEEN), inductor.deterministic) == ({True}, False)
+
+
+def test_pictures_unlike_the_training_are_told_and_by_older_models_not(model, pixels, tmp_path):
+    black = np.zeros((64, 64, 3), np.uint8)
+    said = model.predict([pixels[0], black, pixels[1]])
+    by = ", ".join(f"{name} (1)" for name in said.outside[1])
+    assert said.notes == (f"unlike the training, so that answers may mean nothing: 1 of 3 pictures, by {by}: item 1",)
+    assert (said.outside[0], said[1].outside, said[1:].outside) == ((), said.outside[1], said.outside[1:])
+    Image.fromarray(black).save(tmp_path / "black.png")
+    Image.fromarray(pixels[0]).save(tmp_path / "usual.png")
+    assert model.predict(tmp_path).notes[0].endswith(f": {tmp_path / 'black.png'}")
+    assert model.predict(pixels).notes == ()
+    model.description = replace(model.description, pictures=None)
+    older = model.predict([pixels[0], black, pixels[1]])
+    assert older.notes == ()
+    assert older.outside == ((), (), ())
+    assert torch.equal(older.log_probs, said.log_probs)

@@ -4,7 +4,7 @@ import pytest
 
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
-from onepeak.serving.table_rows import rows_of, rows_of_file
+from onepeak.serving.table_rows import rows_of, rows_of_file, rows_of_frame
 from onepeak.training.table import TableEncoder
 
 TRAINED = FeatureRows(
@@ -141,3 +141,16 @@ def test_a_folder_or_a_picture_is_no_table(tmp_path):
     (tmp_path / "a.png").touch()
     with pytest.raises(InputError, match=r"reads rows of a table, from a CSV or parquet file, got another file: .*png"):
         rows_of(tmp_path / "a.png", ENCODER)
+
+
+def test_new_names_and_far_numbers_are_doubts_and_missing_values_are_not(tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,\npale,1.5\ndark,999\n")
+    found = rows_of_file(tmp_path / "rows.csv", ENCODER)
+    assert [note.partition(":")[0] for note in found.doubts] == [
+        "1 name of the column 'tone' not seen in training, taken as missing",
+        "numbers far outside the training's in 1 of 3 rows",
+    ]
+    assert found.notes[:2] == found.doubts
+    assert found.notes[2].startswith("missing values in 2 of 3 rows")
+    whole = rows_of_frame(pandas.DataFrame({"size": [1.5, None], "tone": ["1", "2"]}), ENCODER)
+    assert whole.doubts == whole.notes == ()

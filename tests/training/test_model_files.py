@@ -14,6 +14,7 @@ from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.calibration import Calibration
 from onepeak.training.model_files import ModelDescription, load_description, load_network, save_model, weights_id
+from onepeak.training.picture_range import PictureRange
 from onepeak.training.table import TableEncoder
 from training.planted import CLASSES, WEIGHTS
 
@@ -176,3 +177,26 @@ def test_a_column_without_a_value_in_the_training_has_no_range_after_loading_eit
     assert [math.isnan(end[0]) for end in (loaded.lowest, loaded.highest)] == [True, True]
     assert (loaded.lowest[1], loaded.highest[1]) == (0, 0)
     assert not loaded.far_outside(FeatureRows(columns=table.columns, values=np.array([[5.0, 1.0]]))).any()
+
+
+ENDS = {"brightness": (90.5, 150.0), "contrast": (5.0, 6.0), "grain": (-4.0, -3.0), "redness": (0.0, 9.0)}
+
+
+def test_what_the_pictures_are_like_is_loaded_with_the_model_and_older_ones_say_nothing(tmp_path):
+    pictures = PictureRange(num_pictures=500, ends={**ENDS, "yellowness": (-1.0, 1.0)})
+    save_model(tmp_path, replace(PICTURES, pictures=pictures), made(PICTURES).state_dict())
+    assert load_description(tmp_path).pictures == pictures
+    path = tmp_path / "onepeak.json"
+    content = json.loads(path.read_text())
+    del content["pictures"]
+    path.write_text(json.dumps(content))
+    assert load_description(tmp_path).pictures is None
+
+
+@pytest.mark.bad_input
+def test_what_cannot_be_what_pictures_are_like_is_refused(tmp_path):
+    save_model(tmp_path, PICTURES, made(PICTURES).state_dict())
+    path = tmp_path / "onepeak.json"
+    path.write_text(changed(pictures={"num_pictures": 500, "ends": ENDS})(path.read_text()))
+    with pytest.raises(InputError, match=r"got one that cannot be read: .*ends must be given of bright"):
+        load_description(tmp_path)

@@ -21,11 +21,13 @@ from onepeak.training.devices import make_fabric
 from onepeak.training.diverged import DivergedError
 from onepeak.training.evaluate import Predictions, measure, predict
 from onepeak.training.model_files import load_description, load_network
+from onepeak.training.picture_range import PictureRange
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.run import make_network, train_run
 from onepeak.training.run_settings import RunSettings
 from picture_files import write_pictures
 from run_folders import RUN_FILES
+from trained_models import picture_run
 from training.planted import CLASSES, RECIPE, WEIGHTS, planted_pictures, settings_of, split_of
 
 
@@ -232,6 +234,15 @@ def test_pictures_train_and_the_number_of_decoding_workers_changes_nothing(tmp_p
     assert runs[0] == runs[1]
     assert pd.read_parquet(tmp_path / "run1" / "predictions.parquet")["path"].iloc[0] == f"{split_of(30).valid[0]}.png"
     assert load_description(tmp_path / "run1").resize == RECIPE.resize
+
+
+def test_a_run_keeps_what_the_pictures_of_its_training_part_are_like(trained):
+    run = picture_run()
+    assert load_description(run.folder).pictures == PictureRange.learn(run.prepared.store, run.split.train)
+    everything = PictureRange.learn(run.prepared.store, np.arange(60))
+    assert load_description(run.folder).pictures.ends != everything.ends
+    folder, _ = trained()
+    assert load_description(folder).pictures is None  # a table
 
 
 def test_half_precision_trains_on_a_cpu(tmp_path, fabric):

@@ -43,6 +43,8 @@ class _Asked:
     source_name: "SourceName"
     """What the rows are called by."""
     notes: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+    """Those of the notes that --strict asks about; of pictures they are known at the end."""
     kept: "Kept | None"
     """Columns of the input beside the answers."""
     advice: str | None = None
@@ -78,6 +80,9 @@ def predict(
     project: options.Project = False,
     raw: options.Raw = False,
     device: options.Device = "auto",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if an answer is missing or an input unlike the training.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no notes.")] = False,
 ) -> None:
     """Predicts the class of each picture or row, with an interval of classes, the posterior and whether it makes sense.
@@ -86,8 +91,8 @@ def predict(
     most probable class is no neighbour of the first.
 
     A picture or row that cannot be read, a row without any value or path, or one that the model has no posterior for is
-    a row with its error; the exit status is 1 only if all fail. Rows of a CSV are called by their line: the header is
-    line 1.
+    a row with its error; the exit status is 1 only if all fail, or with --strict if any does or is told to be unlike
+    the training. Rows of a CSV are called by their line: the header is line 1.
 
     In a clone, python examples/make_data.py out/try makes pictures to ask about.
 
@@ -99,17 +104,20 @@ def predict(
     from onepeak.serving import load
     from onepeak.serving.costs import costs_of
     from onepeak.serving.reading import Reading
+    from onepeak.serving.unlike import unlike_notes
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
     asked = _answers(loaded, inputs, root, path, keep, batch_size, reading)
-    print_notes(() if quiet else (*asked.notes, *(places_notes(loaded.classes) if form != "table" else ())))
+    places = places_notes(loaded.classes) if form != "table" else []
+    print_notes((*asked.notes, *places) if not quiet else asked.doubts if strict else ())
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed = 0
     first_failed: list[Row] = []
+    unlike: list[tuple[str | int, tuple[str, ...]]] = []
 
     def counted() -> "Iterator[Row]":
         nonlocal failed
@@ -118,6 +126,8 @@ def predict(
                 if row.error is not None:
                     failed += 1
                     first_failed.extend([row] if failed <= _MOST_FAILED else [])
+                if row.outside:
+                    unlike.append((row.source, row.outside))
                 report(done)
                 yield row
 
@@ -127,6 +137,7 @@ def predict(
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
+    print_notes(unlike_notes(unlike, asked.total) if strict or not quiet else ())
     if failed:
         typer.echo(f"onepeak: {failed:,} of {asked.total:,} could not be answered; their rows say why.", err=True)
         for row in first_failed:
@@ -140,6 +151,9 @@ def predict(
         raise typer.Exit(1)
     if out is not None and not quiet:
         typer.echo(f"answers: {out}", err=True)
+    if strict and (failed or unlike or asked.doubts):
+        typer.echo("onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.", err=True)
+        raise typer.Exit(1)
 
 
 def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
@@ -208,6 +222,7 @@ def _answers(
         total=len(table.rows),
         source_name=table.source_name,
         notes=(*table.notes, *how),
+        doubts=table.doubts,
         kept=table.kept,
     )
 

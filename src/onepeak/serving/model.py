@@ -5,6 +5,7 @@ in the files beside this one.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -29,6 +30,7 @@ from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
+from onepeak.serving.unlike import unlike_notes
 from onepeak.training.devices import find_device
 from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network, weights_id
 from onepeak.training.same_bits import same_bits
@@ -191,6 +193,11 @@ class Model:
             raise InputError("This model reads rows of a table, got a picture.")
         return pixels_of(picture, self.description.resize, bits=self.description.bits)
 
+    def outside(self, pixels: Pixels) -> tuple[str, ...]:
+        """By what a picture, from `pixels`, is unlike those of the training; by nothing where that is not known."""
+        known = self.description.pictures
+        return () if known is None else known.outside(pixels)
+
     def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
         """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once.
 
@@ -309,15 +316,19 @@ class Model:
     def _predict_pictures(self, pictures: list[Picture], batch_size: int | None, reading: Reading) -> Prediction:
         labels = torch.empty(len(pictures), dtype=torch.int64)
         log_probs = torch.empty(len(pictures), len(self.classes))
+        outside: dict[int, tuple[str, ...]] = {}
         for batch in self._batches(pictures, PICTURES_A_BATCH if batch_size is None else batch_size):
             places = [place for place, _ in batch]
             labels[places], log_probs[places] = self.answers([pixels for _, pixels in batch])
+            outside |= {place: self.outside(pixels) for place, pixels in batch}
         files = all(isinstance(picture, str | Path) for picture in pictures)
         name: SourceName = "path" if files else "item"
         sources = tuple(str(picture) for picture in pictures) if files else tuple(range(len(pictures)))
         paths = [Path(picture) for picture in pictures if isinstance(picture, str | Path)]
-        notes = depth_notes(paths, self.description.bits, asked=True)
-        return self.prediction(labels, log_probs, sources, reading, source_name=name, notes=notes)
+        by = tuple(outside[place] for place in range(len(pictures)))
+        unlike = [(str(sources[place]) if files else f"item {place}", names) for place, names in enumerate(by) if names]
+        notes = (*depth_notes(paths, self.description.bits, asked=True), *unlike_notes(unlike, len(pictures)))
+        return replace(self.prediction(labels, log_probs, sources, reading, source_name=name, notes=notes), outside=by)
 
     def _batches(self, pictures: list[Picture], batch_size: int) -> Iterator[Batch]:
         waiting = SizeBatches(batch_size)

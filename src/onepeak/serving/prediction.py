@@ -51,6 +51,8 @@ class Row:
     unimodal: bool | None = None
     paradoxical: bool | None = None
     """Whether the second most probable class is no neighbour of the first."""
+    outside: tuple[str, ...] = ()
+    """By what a picture is unlike those of the training, such as its contrast; told in notes, and not written."""
     error: str | None = None
 
     @property
@@ -93,6 +95,8 @@ class Prediction:
     sources: tuple[str | int, ...]
     """What each sample is called by; see `source_name`."""
     source_name: SourceName = "item"
+    outside: tuple[tuple[str, ...], ...] = ()
+    """By what each picture is unlike those of the training, see `Row`; empty where that is not known."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf, to be shown."""
 
@@ -124,6 +128,7 @@ class Prediction:
                 log_probs=self.log_probs[place],
                 intervals=None if self.intervals is None else self.intervals[place],
                 sources=self.sources[place],
+                outside=self.outside[place],
             )
         position = range(len(self))[place]  # an IndexError past the end, and negative positions from there
         return next(self[position : position + 1].rows())
@@ -165,8 +170,10 @@ class Prediction:
         columns = (self.labels, self.log_probs, self.soi, self.unimodal, self.paradoxical)
         ends = [(None, None)] * len(self) if self.intervals is None else self.intervals.tolist()
         end_names = self.interval_names or [(None, None)] * len(self)
-        values = zip(self.sources, self.names, ends, end_names, *(column.tolist() for column in columns), strict=True)
-        for source, name, (lower, upper), (lower_name, upper_name), label, log_probs, soi, unimodal, paradox in values:
+        names = zip(self.sources, self.names, self.outside or [()] * len(self), strict=True)
+        values = zip(names, ends, end_names, *(column.tolist() for column in columns), strict=True)
+        for named, (lower, upper), (lower_name, upper_name), label, log_probs, soi, unimodal, paradox in values:
+            source, name, outside = named
             yield Row(
                 source=source,
                 label=label,
@@ -179,6 +186,7 @@ class Prediction:
                 soi=round(soi, 7),  # as many digits as float32 has
                 unimodal=unimodal,
                 paradoxical=paradox,
+                outside=outside,
             )
 
     def to_frame(self) -> Frame:

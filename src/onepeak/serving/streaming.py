@@ -1,6 +1,7 @@
 """Answers one by one for pictures in constant memory, or for rows of a table; a bad one is a row with its error."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -116,7 +117,8 @@ def _answered(model: Model, batch: Batch, sources: dict[int, str | int], reading
     names = tuple(sources[place] for place in places)
     try:
         labels, log_probs = model.answers([pixels for _, pixels in batch])
-        yield from zip(places, list(model.rows(labels, log_probs, names, reading)), strict=True)
+        for (place, pixels), row in zip(batch, list(model.rows(labels, log_probs, names, reading)), strict=True):
+            yield place, row if row.error else replace(row, outside=model.outside(pixels))
     except (InputError, RuntimeError) as error:  # a size the network cannot take, or no memory for it: torch says so
         height, width = batch[0][1].shape[:2]
         reason = str(error).partition("\n")[0]

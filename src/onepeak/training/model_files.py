@@ -23,6 +23,7 @@ from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.training.calibration import Calibration
 from onepeak.training.file_names import DESCRIPTION
 from onepeak.training.json_text import json_text, numbers
+from onepeak.training.picture_range import PictureRange
 from onepeak.training.table import TableEncoder
 
 WEIGHTS = "model.safetensors"
@@ -51,6 +52,8 @@ class ModelDescription:
     """For pictures: what happens to one before the network sees it."""
     bits: int | None = None
     """For pictures: how many bits 16-bit ones hold; None for all 16."""
+    pictures: PictureRange | None = None
+    """For pictures: what those of the training part are like; none of few pictures and in older models."""
     table: TableEncoder | None
     """For tables: how a row becomes numbers."""
     metrics: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -172,6 +175,7 @@ def _description(content: dict[str, Any]) -> ModelDescription:
     content["network"] = NetworkSettings(**_tuples(content["network"]))
     content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
     content["table"] = None if content["table"] is None else _table(content["table"])
+    content["pictures"] = _pictures(content.get("pictures"))
     content["calibration"] = _calibration(content.get("calibration"))
     content["evidence_range"] = _range(content.get("evidence_range"))
     return ModelDescription(**content)
@@ -194,6 +198,13 @@ def _range(ends: list[float] | None) -> tuple[float, float] | None:
         return None
     low, high = ends
     return check_number("evidence_range", low), check_number("evidence_range", high, above=low)
+
+
+def _pictures(content: dict[str, Any] | None) -> PictureRange | None:
+    if content is None:
+        return None
+    ends = {name: (float(low), float(high)) for name, (low, high) in content.pop("ends").items()}
+    return PictureRange(**content, ends=ends)
 
 
 def _table(content: dict[str, Any]) -> TableEncoder:

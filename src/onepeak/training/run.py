@@ -26,6 +26,7 @@ from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import best_constant, never_predicted
 from onepeak.training.loop import Loop, Trained
 from onepeak.training.model_files import ModelDescription, save_model
+from onepeak.training.picture_range import PictureRange
 from onepeak.training.prepare import Prepared
 from onepeak.training.run_settings import RunSettings, fingerprint
 from onepeak.training.same_bits import same_bits
@@ -88,7 +89,7 @@ def train_run(
         write_predictions(outcome.parts, prepared, folder / "predictions.parquet")
         save_held_out_items(folder, held_out)
         save_trained_items(folder, [prepared.digests[item] for item in split.train])
-        save_model(folder, _description(settings, prepared, outcome), outcome.network.state_dict())
+        save_model(folder, _description(settings, prepared, split, outcome), outcome.network.state_dict())
         write_text_in_one_step(folder / RESULT, json_text(result))
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return result
@@ -166,8 +167,8 @@ def _trained(
     )
 
 
-def _description(settings: RunSettings, prepared: Prepared, outcome: _Outcome) -> ModelDescription:
-    manifest = prepared.manifest
+def _description(settings: RunSettings, prepared: Prepared, split: Split, outcome: _Outcome) -> ModelDescription:
+    manifest, store = prepared.manifest, prepared.store
     return ModelDescription(
         classes=manifest.classes,
         method=settings.method,
@@ -176,8 +177,9 @@ def _description(settings: RunSettings, prepared: Prepared, outcome: _Outcome) -
         class_weight=outcome.class_weight,
         network=outcome.shape,
         backbone_source=source_digest(outcome.shape.backbone),
-        resize=None if prepared.store is None else settings.recipe.resize,
+        resize=None if store is None else settings.recipe.resize,
         bits=settings.recipe.bits,
+        pictures=None if store is None else PictureRange.learn(store, split.train),
         table=outcome.encoder,
         metrics=outcome.metrics,
         calibration=outcome.calibration,

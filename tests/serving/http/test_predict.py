@@ -68,8 +68,9 @@ def test_one_picture_may_be_the_body_and_its_bytes_say_what_it_is(ask, model, ar
 def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, model, arrays):
     grey = arrays[0].mean(axis=-1).astype(np.uint8)
     files = as_files([encoded(in_twelve_bits(grey)), encoded(arrays[0])])
-    (note,) = answered(ask.post("/v1/predict", files=files))["notes"]
+    note, unlike = answered(ask.post("/v1/predict", files=files))["notes"]
     assert note.startswith("no value above ")
+    assert unlike.endswith(": 0.png")
     assert "in 1 16-bit picture looked at (0.png), so" in note
     assert "such answers mean little" in note
     knowing = Model(replace(model.description, bits=12), model.network, model.device)
@@ -77,6 +78,17 @@ def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, mo
         content = answered(client.post("/v1/predict", files=files))
     check_same(content["predictions"], model.predict([np.stack([grey] * 3, axis=-1), arrays[0]]))
     assert content["notes"] == []
+
+
+def test_pictures_unlike_the_training_are_told_by_name_and_one_alone_without(ask, model, arrays, pictures):
+    black = np.zeros_like(arrays[0])
+    (expected,) = model.predict([arrays[0], black]).notes
+    (note,) = answered(ask.post("/v1/predict", files=as_files([pictures[0], encoded(black)])))["notes"]
+    assert note == expected.replace("item 1", "1.png")
+    content = answered(ask.post("/v1/predict", content=encoded(black), headers=PNG))
+    assert content["notes"] == list(model.predict(black).notes)
+    assert content["notes"][0].startswith("unlike the training, so that the answer may mean nothing: this picture, by")
+    assert answered(ask.post("/v1/predict", files=as_files(pictures)))["notes"] == []
 
 
 def test_pictures_of_different_sizes_come_back_in_their_order(ask, model, arrays):

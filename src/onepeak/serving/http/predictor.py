@@ -29,6 +29,7 @@ from onepeak.serving.pictures import Pixels
 from onepeak.serving.prediction import NO_POSTERIOR, Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.table_rows import TableRows, rows_of_frame
+from onepeak.serving.unlike import unlike_notes
 
 _USUAL_PIXELS = 512 * 512
 """Pictures larger than this fill more of a batch than one place."""
@@ -115,6 +116,7 @@ class Predictor:
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
         dark: dict[int, bytes] = {}
+        outside: dict[int, tuple[str, ...]] = {}
 
         async def answer(item: int, upload: Upload) -> Row | Unanswered:
             async with share:
@@ -123,6 +125,8 @@ class Predictor:
                         if pixels.max() <= _DARK:
                             dark[item] = upload.data
                         said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
+                        if isinstance(said, Row):
+                            outside[item] = await self.decoding.run(partial(self.model.outside, pixels))
                         if evidence and isinstance(said, Row):
                             maps[item] = await self._asked(self._evidence, pixels, said.label)
                         return said
@@ -133,12 +137,14 @@ class Predictor:
         failed = [each for each in answers if isinstance(each, Unanswered)]
         if len(failed) == len(answers):
             raise _none(failed)
+        names = [upload.name or f"item {item}" for item, upload in enumerate(uploads)]
         notes: tuple[str, ...] = ()
         if dark and self.model.description.bits is None:
-            some = len(dark) < len(uploads)
-            names = [uploads[item].name or f"item {item}" for item in sorted(dark)] if some else []
+            which = [names[item] for item in sorted(dark)] if len(dark) < len(uploads) else []
             files = [dark[item] for item in sorted(dark)]
-            notes = await self.decoding.run(partial(depth_notes, files, None, asked=True, names=names))
+            notes = await self.decoding.run(partial(depth_notes, files, None, asked=True, names=which))
+        unlike = [(names[item], by) for item, by in sorted(outside.items()) if by]
+        notes = (*notes, *unlike_notes(unlike, len(uploads)))
         return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
