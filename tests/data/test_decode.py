@@ -250,6 +250,31 @@ def _chunk(name, content):
     return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
 
+COLOURS_OF_16_BITS = {"RGB": 2, "RGBA": 6, "LA": 4}  # PNG's colour types
+
+
+def png_of_16_bits(value, mode):
+    """A picture of two by two pixels, all of one value; Pillow does not write such ones."""
+    rows = (b"\0" + value.to_bytes(2) * 2 * len(mode)) * 2
+    header = bytes([0, 0, 0, 2, 0, 0, 0, 2, 16, COLOURS_OF_16_BITS[mode], 0, 0, 0])
+    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts)
+
+
+@pytest.mark.parametrize("mode", COLOURS_OF_16_BITS)
+def test_of_16_bit_colours_the_high_byte_is_read_and_fewer_bits_are_refused(mode):
+    whole, dark = png_of_16_bits(65535, mode), png_of_16_bits(4095, mode)
+    assert decoded(whole).max() == 255
+    assert decoded(whole, bits=16).max() == 255
+    assert highest_of_16_bits(whole) == 65535
+    if mode == "RGB":  # the others are dark and transparent, on white
+        assert decoded(dark).max() == 15
+        assert highest_of_16_bits(dark) == 4095
+        assert highest_of_16_bits(png_of_16_bits(0, mode)) == 0
+    with pytest.raises(UnreadablePictureError, match="only the high byte is read, not `bits` 12"):
+        decoded(dark, bits=12)
+
+
 @pytest.mark.parametrize("kind", ["PNG", "TIFF", "PPM"])
 def test_the_highest_value_is_told_of_16_bit_pictures_alone(kind):
     assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)) == 4095

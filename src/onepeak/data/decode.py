@@ -53,7 +53,7 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
     - The first page or frame of several is taken.
     - EXIF orientation is applied; a damaged EXIF block is ignored.
     - 16-bit values are scaled by the whole range (65535 becomes 255), that of `bits`, or, in a TIFF that says it holds
-      12, by that of 12 (4095 becomes 255); never by the picture's own values.
+      12, by that of 12 (4095 becomes 255); never by the picture's own values. Of 16-bit colours the high byte is kept.
     - Transparent pixels lie on white, as on a page or a slide.
     - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
     - 32-bit and floating-point pictures have no agreed range of values and are refused.
@@ -61,8 +61,8 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
     Args:
         data: The bytes of the file.
         max_pixels: A picture with more pixels than this is refused before it is decoded.
-        bits: How many bits 16-bit pictures hold, such as 12; a higher value is refused. What a TIFF says, else all 16,
-            where not given.
+        bits: How many bits 16-bit pictures hold, such as 12; a higher value is refused, and where it is fewer than 16
+            so are 16-bit colours. What a TIFF says, else all 16, where not given.
 
     Raises:
         UnreadablePictureError: The bytes give no whole picture; the message says why.
@@ -80,6 +80,10 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
             image = Image.open(io.BytesIO(data), formats=known_formats())
             if image.width * image.height > max_pixels:
                 raise _too_many(image.width * image.height, max_pixels)
+            if bits is not None and bits < 16 and _is_16_bit_colour(image):
+                raise UnreadablePictureError(
+                    f"of 16-bit colours only the high byte is read, not `bits` {bits}: save it with 8 bits"
+                )
             image.load()
             return upright_rgb(image, bits=bits)
         except UnreadablePictureError:
@@ -98,9 +102,10 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
 
 
 def highest_of_16_bits(data: bytes) -> int | None:
-    """The highest value that a 16-bit grey picture holds; None for what cannot be read, and for other pictures.
+    """The highest value that a 16-bit picture holds; None for what cannot be read, and for other pictures.
 
-    A TIFF that says it holds 12 bits is another.
+    A TIFF that says it holds 12 bits is another. Of colours the high byte is known, so that it is the highest that
+    would give this one; 0 where that is 0.
 
     Args:
         data: The bytes of the file.
@@ -108,7 +113,12 @@ def highest_of_16_bits(data: bytes) -> int | None:
     with _strict_pillow(MAX_PIXELS):
         try:
             image = Image.open(io.BytesIO(data), formats=known_formats())
-            if not _has_16_bits(image, image) or _own_bits(image) < 16 or image.width * image.height > MAX_PIXELS:
+            if image.width * image.height > MAX_PIXELS:
+                return None
+            if _is_16_bit_colour(image):
+                byte = max(highest for _, highest in image.convert("RGB").getextrema())
+                return byte and byte * 256 + 255
+            if not _has_16_bits(image, image) or _own_bits(image) < 16:
                 return None
             import numpy as np
 
@@ -201,6 +211,11 @@ def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.
 def _has_16_bits(image: Image.Image, opened: Image.Image) -> bool:
     """Also where Pillow widened them."""
     return image.mode in ("I;16", "I;16L", "I;16B", "I;16N") or (image.mode == "I" and opened.format in ("PNG", "PPM"))
+
+
+def _is_16_bit_colour(opened: Image.Image) -> bool:
+    """Whether Pillow will keep the high byte of each value alone; what it will do is known until it has done it."""
+    return opened.mode in ("RGB", "RGBA") and any(";16" in str(part.args) for part in opened.tile)
 
 
 def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image:
