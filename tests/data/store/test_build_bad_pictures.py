@@ -1,5 +1,6 @@
 """A store is built of pictures some of which cannot be read."""
 
+import errno
 import os
 import pickle
 
@@ -78,6 +79,21 @@ def test_a_forbidden_file_is_bad_until_it_is_allowed(pictures, tmp_path):
         build_store(items, cache_dir=tmp_path / "cache", workers=1)
     (items.root / "1.png").chmod(0o600)
     assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1)) == 2
+
+
+def test_a_file_that_a_disk_fails_to_give_once_is_tried_again(pictures, tmp_path, monkeypatch):
+    items, pixels = pictures((9, 9), (9, 9))
+
+    def failing(path, *arguments):
+        if str(path).endswith("1.png"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return open(path, *arguments)  # noqa: PTH123
+
+    with monkeypatch.context() as fails:
+        fails.setattr("onepeak.data.store.worker.open", failing, raising=False)
+        with pytest.warns(UnreadablePicturesWarning, match=r"1\.png: the file could not be read this time: Input"):
+            assert len(build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)) == 1
+    assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
 
 
 def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out(pictures, tmp_path):

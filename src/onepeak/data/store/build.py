@@ -27,6 +27,7 @@ from onepeak.data.store.place import (
     store_folder,
 )
 from onepeak.data.store.progress import Progress
+from onepeak.data.store.worker import THIS_TIME
 from onepeak.data.store.writing import write_arrays, write_files
 from onepeak.errors import InputError
 
@@ -111,9 +112,10 @@ def found_or_written(cache_dir: Path, key: str, write: Callable[[Path], StoreInd
 
 def _found(cache_dir: Path, key: str) -> ImageStore | None:
     try:
-        return open_store(store_folder(cache_dir, key))
+        store = open_store(store_folder(cache_dir, key))
     except StoreError:
         return None
+    return None if any(picture.reason.startswith(THIS_TIME) for picture in store.bad) else store
 
 
 def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> ImageStore:

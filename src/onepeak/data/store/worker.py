@@ -20,6 +20,8 @@ from onepeak.data.decode import UnreadablePictureError, decode_picture
 from onepeak.data.resize import Resize
 
 DIGEST_BYTES = 16
+THIS_TIME = "the file could not be read this time"
+"""How the reason begins that a disk or a network gives: the next time it may be gone, with the same file."""
 
 
 class Source(NamedTuple):
@@ -72,8 +74,10 @@ def _read(source: Source) -> bytes | None:
             return file.read()
     except FileNotFoundError:
         raise UnreadablePictureError("there is no such file") from None
-    except OSError as error:
+    except PermissionError as error:
         raise UnreadablePictureError(f"the file may not be read: {error.strerror}") from None
+    except OSError as error:
+        raise UnreadablePictureError(f"{THIS_TIME}: {error.strerror}") from None
 
 
 def main() -> None:
