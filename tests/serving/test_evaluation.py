@@ -90,7 +90,10 @@ def test_integer_classes_may_be_fewer_than_the_models(table_model, tmp_path):
     (tmp_path / "some.csv").write_text("size,tone,label\n0.1,1,2\n2.0,dark,3\n1.0,2,3\n")
     found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
     assert found.class_counts == (0, 1, 2)
-    assert "the data has 2 of the model's 3 classes" in found.notes
+    assert "1 class of the order without an item: 1" in found.notes
+    declared = evaluate(table_model, open_for(table_model, tmp_path / "some.csv", order="2,3"))
+    assert declared.class_counts == (0, 1, 2)
+    assert "the data has 2 of the model's 3 classes" in declared.notes
 
 
 def test_codes_of_the_data_are_turned_into_those_of_the_model(table_model, tmp_path):

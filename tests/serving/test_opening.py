@@ -93,6 +93,17 @@ def test_a_cell_that_predict_cannot_read_is_told_or_left_out(tmp_path):
     assert "left out 2 of 4 rows: no usable number in 'visit' (rows 3, 5)" in data.notes
 
 
+@pytest.mark.parametrize("classes", [("3", "2", "1"), ("01", "02", "10")])
+def test_integers_have_the_order_of_the_model_unless_the_data_states_its_own(tmp_path, classes):
+    model = rows_model("ce", encoder=VISITS, num_classes=3)
+    model.description = replace(model.description, classes=classes)
+    file = tmp_path / "visits.csv"
+    file.write_text("".join(["site,visit,label\n", *(f"x,1,{name}\n" for name in classes[:2])]))
+    assert open_for(model, file).classes == classes
+    (tmp_path / "classes.txt").write_text("\n".join(reversed(classes)))
+    assert open_for(model, file).classes == classes[::-1]
+
+
 @pytest.mark.bad_input
 def test_an_error_begins_with_what_is_wrong_and_says_whose_order_it_is_only_where_that_matters(tmp_path):
     model = rows_model("ce", encoder=VISITS)

@@ -1,19 +1,18 @@
 """Data to measure a model on: opened with the columns and the order that the model was trained with."""
 
 from collections.abc import Collection
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from onepeak._home import expanded
 from onepeak.data.datasets import DATASETS
-from onepeak.data.declared_order import Order
+from onepeak.data.declared_order import Order, classes_file
 from onepeak.data.frame import PATH
 from onepeak.data.listing import listed
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.open import open_data
-from onepeak.data.table_file import read_table
+from onepeak.data.table_file import Table, read_table
 from onepeak.errors import InputError
 from onepeak.serving.model import Model
 
@@ -27,6 +26,7 @@ def open_for(
     label: str | None = None,
     group: str | None = None,
     path: str | None = None,
+    decimal: str | None = None,
     skip_bad: bool = False,
 ) -> Manifest:
     """Opens data as `onepeak.data.open_data` does; what is not said is taken from the model, where it fits.
@@ -41,9 +41,11 @@ def open_for(
         label: The column of labels; the one that the model was trained with, where the table has it.
         group: The column of groups; likewise.
         path: The column of pictures; likewise.
+        decimal: "," where commas in the numbers of a CSV are decimal.
         skip_bad: Whether to leave out rows that cannot be used and pictures of a list that do not exist.
     """
-    columns = _columns(data)
+    table = _table(data)
+    columns = None if table is None else [str(name) for name in table.frame.columns]
     if columns is not None:
         label = label or _known(model.description.label, columns)
         group = group or _known(model.description.group, columns)
@@ -57,29 +59,24 @@ def open_for(
                 "it with --path."
             )
         check_kind(model, pictures=pictures)
-    opened = partial(
-        open_data,
-        data,
-        root=root,
-        label=label,
-        group=group,
-        path=path,
-        skip_bad=skip_bad,
-        like=_like(model),
-        keep_classes=False,  # they are the model's, whatever the data hold
-    )
+    taken = order if order is not None or _states_an_order(data, table) else model.classes
     try:
-        return opened(order=order)
+        return open_data(
+            data,
+            root=root,
+            order=taken,
+            label=label,
+            group=group,
+            path=path,
+            decimal=decimal,
+            skip_bad=skip_bad,
+            like=_like(model),
+            keep_classes=False,  # they are the model's, whatever the data hold
+        )
     except InputError as error:
-        if order is not None:
+        if taken is order or "`order`" not in str(error):
             raise
-        try:  # most often the order is what is missing: text has none
-            return opened(order=model.classes)
-        except InputError as other:
-            if str(other) == str(error):
-                raise error from None
-            told = str(other).replace("`order`", "`order` (the model's, as none was given)", 1)
-            raise InputError(told) from other
+        raise InputError(str(error).replace("`order`", "`order` (the model's, as none was given)", 1)) from error
 
 
 def check_kind(model: Model, *, pictures: bool) -> None:
@@ -108,12 +105,17 @@ def _like(model: Model) -> FeatureRows | None:
     return FeatureRows(columns=table.columns, values=values, categories=table.categories)
 
 
-def _columns(data: str | Path) -> Collection[str] | None:
-    """The columns, if the data is a table."""
+def _table(data: str | Path) -> Table | None:
+    """The table as it is written, if the data is one."""
     path = expanded(data)
-    if data in DATASETS or not path.is_file():
-        return None
-    return [str(name) for name in read_table(path, as_text=None).frame.columns]
+    return None if data in DATASETS or not path.is_file() else read_table(path, as_text=None)
+
+
+def _states_an_order(data: str | Path, table: Table | None) -> bool:
+    """Whether the data says how its classes are ordered; integers, which order themselves, do not: 3 may be lowest."""
+    path = expanded(data)
+    beside = classes_file(path if path.is_dir() else path.parent)
+    return data in DATASETS or beside is not None or (table is not None and table.order is not None)
 
 
 def _known(name: str | None, columns: Collection[str]) -> str | None:
