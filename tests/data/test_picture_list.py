@@ -84,6 +84,9 @@ def test_a_picture_listed_twice_is_refused_with_its_rows(plant):
     root = plant("a.jpg", "b.jpg")
     with pytest.raises(InputError, match=r"every picture once, 1 picture stands there more often: a.jpg \(rows 2, 4\)"):
         check_pictures(["a.jpg", "b.jpg", "./a.jpg"], root=root, rows=[2, 3, 4])
+    (root / "s").mkdir()
+    with pytest.raises(InputError, match=r"more often: a.jpg \(rows 2, 3\)"):
+        check_pictures(["a.jpg", "s/../a.jpg"], root=root, rows=[2, 3])
 
 
 @pytest.mark.bad_input

@@ -46,6 +46,14 @@ def test_colours_may_come_first_or_last():
     assert (pixels_of(square, SAME) == square).all()
 
 
+def test_grey_is_repeated_as_a_files_grey_is():
+    grey = np.random.default_rng(0).integers(0, 256, (5, 4, 1), np.uint8)
+    for picture in (grey, np.moveaxis(grey, -1, 0), torch.from_numpy(grey)):
+        assert (pixels_of(picture, SAME) == grey.repeat(3, axis=-1)).all()
+    first = np.random.default_rng(0).integers(0, 256, (3, 5, 1), np.uint8)  # one pixel wide
+    assert (pixels_of(first, SAME) == np.moveaxis(first, 0, -1)).all()
+
+
 def test_a_batch_is_separated_and_one_picture_is_not():
     batch = np.arange(2 * 4 * 4 * 3, dtype=np.uint8).reshape(2, 4, 4, 3)
     assert [picture.tolist() for picture in separate(batch)] == batch.tolist()

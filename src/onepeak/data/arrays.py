@@ -1,6 +1,7 @@
 """Arrays in memory: pictures or features, with their labels."""
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ def from_arrays(
         items=items,
         labels=ordered.labels,
         classes=ordered.classes,
-        groups=None if groups is None else _names("groups", groups, len(items)),
+        groups=None if groups is None else _group_names(groups, len(items)),
         strata=None if strata is None else _names("strata", strata, len(items)),
         notes=ordered.notes,
     )
@@ -115,3 +116,15 @@ def _one_an_item(argument: str, values: npt.ArrayLike, number: int) -> list[obje
 
 def _names(argument: str, values: npt.ArrayLike, number: int) -> tuple[str, ...]:
     return tuple(str(value) for value in _one_an_item(argument, values, number))
+
+
+def _group_names(groups: npt.ArrayLike, number: int) -> tuple[str, ...]:
+    """The names as text; items of unknown groups are not one group."""
+    names = _one_an_item("groups", np.asarray(groups, dtype=object), number)  # as text a NaN would be a name
+    missing = [place for place, name in enumerate(names) if name is None or (isinstance(name, float) and isnan(name))]
+    if missing:
+        raise InputError(
+            f"`groups` must have a name for every item, got none for {counted(len(missing), 'item')}, the first at "
+            f"position {missing[0]:,}: give each that belongs to no other a name of its own."
+        )
+    return tuple(map(str, names))

@@ -1,5 +1,6 @@
 """A list of pictures by path: every one there, every one once."""
 
+import posixpath
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 
@@ -115,10 +116,11 @@ def _from_root(root: Path, path: Path) -> Path:
 
 
 def _refuse_repeated(names: Sequence[str], rows: Sequence[Hashable], column: str) -> None:
-    if len(set(names)) == len(names):
+    plain = [posixpath.normpath(name) for name in names]
+    if len(set(plain)) == len(plain):
         return
     places: dict[str, list[Hashable]] = {}
-    for name, row in zip(names, rows, strict=True):
+    for name, row in zip(plain, rows, strict=True):
         places.setdefault(name, []).append(row)
     twice = [f"{name} (rows {listed(at)})" for name, at in places.items() if len(at) > 1]
     raise InputError(

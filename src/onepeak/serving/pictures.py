@@ -88,12 +88,14 @@ def _whole(image: Image.Image, bits: int | None) -> Image.Image:
 
 
 def _colours_last(array: npt.NDArray[np.generic]) -> Pixels:
-    if array.ndim != 3 or 3 not in (array.shape[0], array.shape[-1]) or 0 in array.shape:
+    ends = (array.shape[0], array.shape[-1]) if array.ndim == 3 else ()
+    if not {1, 3} & set(ends) or 0 in array.shape:
         raise InputError(
             "An array of pictures must have shape (n, height, width, 3) or (n, 3, height, width), and one picture "
-            f"(height, width, 3) or (3, height, width), got {array.shape} for one picture."
+            "(height, width, 3) or (3, height, width), with 1 in place of 3 where it is grey, "
+            f"got {array.shape} for one picture."
         )
     if array.dtype != np.uint8:
         raise InputError(f"An array of pictures must be uint8, 0 to 255, got {array.dtype}: scale and convert it.")
-    last = array if array.shape[-1] == 3 else np.moveaxis(array, 0, -1)
-    return np.ascontiguousarray(last, dtype=np.uint8)
+    last = array if ends[-1] == 3 or (ends[-1] == 1 and ends[0] != 3) else np.moveaxis(array, 0, -1)
+    return np.ascontiguousarray(np.broadcast_to(last, (*last.shape[:2], 3)), dtype=np.uint8)
