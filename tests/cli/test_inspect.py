@@ -11,6 +11,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from onepeak.data.biopsies import GRADES
 from report.whole_runs import write_whole_comparison
 from serving.inspector.tiny_comparison import write_tiny_comparison
 
@@ -62,15 +63,21 @@ def tiny(tmp_path_factory):
     ],
     ids=["a run", "a comparison with a model", "a model with data"],
 )
-def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, arguments, total):
+def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, tmp_path, arguments, total):
     """What would be served is looked at here, where the packages are loaded already."""
     shown = []
     monkeypatch.setattr("onepeak.serving.http.serve_app", lambda app, **_: shown.append(app))
+    actions = tmp_path / "actions.csv"
+    actions.write_text("label,action\n" + "".join(f"{grade},treat {grade}\n" for grade in GRADES))
     told = "Predicting 60 items ...\n" if "--data" in arguments else ""
-    assert run(*(each.format(tiny) for each in arguments), "--device", "cpu") == (0, "", told)
+    assert run(*(each.format(tiny) for each in arguments), "--device", "cpu", "--actions", actions) == (0, "", told)
+    picture = next((tiny.parent / "data").rglob("*.png")).read_bytes()
     with TestClient(shown[0], base_url="http://localhost") as client:
         assert client.get("/try").status_code == 200
         assert client.get("/v1/inspect/samples").json()["total"] == total
+        kind = {"Content-Type": "image/png"}
+        (said,) = client.post("/v1/predict", content=picture, headers=kind).json()["predictions"]
+        assert said["action"] == f"treat {said['name']}"
 
 
 @pytest.mark.bad_input

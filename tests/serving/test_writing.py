@@ -108,6 +108,28 @@ def test_a_kept_column_called_as_one_of_the_answers_is_refused(name):
         check_kept(Kept(names=("id", name), rows=()), source_name="line", classes=("low", "high"))
 
 
+def test_what_to_do_stands_before_the_flags_where_it_is_known():
+    actions = ("wait, then look", "operate")
+    file = io.StringIO()
+    write_csv(ROWS, file, source_name="path", classes=("low", "high"), actions=actions)
+    first, second = csv.DictReader(io.StringIO(file.getvalue()))
+    assert list(first)[5:9] == ["lower_name", "upper_name", "action", "soi"]
+    assert (first["action"], second["action"]) == ("operate", "")
+    file = io.StringIO()
+    write_json_lines(ROWS, file, source_name="path", actions=actions)
+    first, second = map(json.loads, file.getvalue().splitlines())
+    assert list(first)[6:9] == ["upper_name", "action", "probs"]
+    assert (first["action"], second["action"]) == ("operate", None)
+
+
+@pytest.mark.bad_input
+def test_a_column_called_action_can_be_kept_unless_there_is_one_of_the_answers():
+    kept = Kept(names=("action",), rows=())
+    check_kept(kept, source_name="line", classes=("low", "high"))
+    with pytest.raises(InputError, match="not called as those of the answers, got 'action'"):
+        check_kept(kept, source_name="line", classes=("low", "high"), actions=("wait", "operate"))
+
+
 def test_other_names_can_be_kept():
     check_kept(Kept(names=("path", "p_middle"), rows=()), source_name="line", classes=("low", "high"))
     check_kept(None, source_name="line", classes=("low", "high"))

@@ -35,14 +35,7 @@ def inspect(
             help="The model of the page Try it; that of the folder if it holds one.",
         ),
     ] = None,
-    actions: Annotated[
-        Path | None,
-        typer.Option(
-            "--actions",
-            callback=options.at_home,
-            help="A CSV with the columns label and action: what to do for a class.",
-        ),
-    ] = None,
+    actions: options.Actions = None,
     host: options.Host = "127.0.0.1",
     port: options.Port = 8000,
     token: options.Token = None,
@@ -117,7 +110,12 @@ def _inspect_runs(
             f"Shown is what lies on disk, without a page to try the model and without evidence maps. {error}",
         )
         return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
-    return create_app(loaded, token=token, extra_routers=[inspector_router(inspection, columns=model_columns(loaded))])
+    return create_app(
+        loaded,
+        actions=inspection.actions if loaded.classes == inspection.classes else (),
+        token=token,
+        extra_routers=[inspector_router(inspection, columns=model_columns(loaded))],
+    )
 
 
 def _inspect_model(
@@ -147,4 +145,5 @@ def _inspect_model(
     manifest = open_for(loaded, data, **given, skip_bad=True)
     with busy(f"Predicting {len(manifest):,} items", quiet=quiet):
         inspection = inspect_model(loaded, place, manifest, actions=actions)
-    return create_app(loaded, token=token, extra_routers=[inspector_router(inspection, columns=model_columns(loaded))])
+    pages = [inspector_router(inspection, columns=model_columns(loaded))]
+    return create_app(loaded, actions=inspection.actions, token=token, extra_routers=pages)

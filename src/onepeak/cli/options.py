@@ -116,6 +116,12 @@ Cost = Annotated[
 ]
 Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
 Raw = Annotated[bool, typer.Option("--raw", help="Posteriors as the network gives them, not calibrated.")]
+Actions = Annotated[
+    Path | None,
+    typer.Option(
+        "--actions", callback=at_home, help="A CSV with the columns label and action: what to do for a class."
+    ),
+]
 Against = Annotated[
     str | None,
     typer.Option("--against", help="The row of the table that others are tested against; the best if left out."),

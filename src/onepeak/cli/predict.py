@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
     from onepeak.serving.writing import TextSink
 
 Format: TypeAlias = Literal["table", "csv", "json"]
+Actions: TypeAlias = tuple[str, ...]
 
 _MOST_ROWS = 200
 """A table on a terminal shows no more; it is made whole before it is printed."""
@@ -79,6 +80,7 @@ def predict(
     cost: options.Cost = None,
     project: options.Project = False,
     raw: options.Raw = False,
+    actions: options.Actions = None,
     device: options.Device = "auto",
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if an answer is missing or an input unlike the training.")
@@ -102,15 +104,19 @@ def predict(
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")
     from onepeak.data.store.progress import progress_of
     from onepeak.serving import load
+    from onepeak.serving.actions import read_actions
     from onepeak.serving.costs import costs_of
     from onepeak.serving.reading import Reading
     from onepeak.serving.unlike import unlike_notes
+    from onepeak.serving.writing import check_kept
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
+    to_do = read_actions(actions, loaded.classes)
     asked = _answers(loaded, inputs, root, path, keep, batch_size, reading)
+    check_kept(asked.kept, source_name=asked.source_name, classes=loaded.classes, actions=to_do)
     places = places_notes(loaded.classes) if form != "table" else []
     print_notes((*asked.notes, *places) if not quiet else asked.doubts if strict else ())
     # Rows on a terminal are their own progress, and a bar among them would tear them.
@@ -133,7 +139,7 @@ def predict(
 
     try:
         with _opened(out) as file:
-            _write(counted(), file, form, asked, loaded.classes)
+            _write(counted(), file, form, asked, loaded.classes, to_do)
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
@@ -188,7 +194,6 @@ def _answers(
     from onepeak.serving.paths import Unnamed, pictures_and_columns
     from onepeak.serving.streaming import stream, stream_rows
     from onepeak.serving.table_rows import rows_of_file
-    from onepeak.serving.writing import check_kept
 
     reading.check(model.description.calibration)
     how = reading.notes(model.description.calibration)
@@ -196,7 +201,6 @@ def _answers(
         known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
         columns = known if path is None else (path,)
         pictures = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
-        check_kept(pictures.kept, source_name="path", classes=model.classes)
         size = PICTURES_A_BATCH if batch_size is None else batch_size
         rows = stream(model, pictures.paths, batch_size=size, reading=reading)
         paths = [picture for picture in pictures.paths if not isinstance(picture, Unnamed)]
@@ -216,7 +220,6 @@ def _answers(
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
     table = rows_of_file(inputs[0], model.description.table, keep=keep)
-    check_kept(table.kept, source_name=table.source_name, classes=model.classes)
     return _Asked(
         rows=stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, reading=reading),
         total=len(table.rows),
@@ -245,19 +248,21 @@ def _opened(out: Path | None) -> "Iterator[TextSink]":
         yield file
 
 
-def _write(rows: "Iterable[Row]", file: "TextSink", form: Format, asked: _Asked, classes: tuple[str, ...]) -> None:
+def _write(
+    rows: "Iterable[Row]", file: "TextSink", form: Format, asked: _Asked, classes: tuple[str, ...], actions: Actions
+) -> None:
     from onepeak.serving.writing import write_csv, write_json_lines
 
     match form:
         case "json":
-            write_json_lines(rows, file, source_name=asked.source_name, kept=asked.kept)
+            write_json_lines(rows, file, source_name=asked.source_name, kept=asked.kept, actions=actions)
         case "csv":
-            write_csv(rows, file, source_name=asked.source_name, classes=classes, kept=asked.kept)
+            write_csv(rows, file, source_name=asked.source_name, classes=classes, kept=asked.kept, actions=actions)
         case "table":
-            _show(rows, asked.source_name, asked.kept)
+            _show(rows, asked.source_name, asked.kept, actions)
 
 
-def _show(rows: "Iterable[Row]", source_name: str, kept: "Kept | None") -> None:
+def _show(rows: "Iterable[Row]", source_name: str, kept: "Kept | None", actions: Actions) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -265,7 +270,8 @@ def _show(rows: "Iterable[Row]", source_name: str, kept: "Kept | None") -> None:
     from onepeak.serving.kept import beside
 
     table = Table()
-    for name in (source_name, *(kept.names if kept else ()), "class", "p", "interval", "side order", "one peak"):
+    told = ("class", "p", "interval", "side order", "one peak", *(("action",) if actions else ()))
+    for name in (source_name, *(kept.names if kept else ()), *told):
         table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     more = 0
     for row, cells in beside(rows, kept):
@@ -282,6 +288,7 @@ def _show(rows: "Iterable[Row]", source_name: str, kept: "Kept | None") -> None:
                 Text("" if row.lower is None else f"{row.lower_name} .. {row.upper_name}"),
                 f"{row.soi:.3f}",
                 Text("no, paradox", style="red") if row.paradoxical else "yes" if row.unimodal else "no",
+                *((Text(actions[row.label]),) if actions else ()),
             )
     console = Console()
     console.print(table)

@@ -28,6 +28,7 @@ def serve(
     cost: options.Cost = None,
     project: options.Project = False,
     raw: options.Raw = False,
+    actions: options.Actions = None,
     device: options.Device = "auto",
     max_mb: Annotated[int, typer.Option(min=1, help="Megabytes of one request.")] = 32,
     max_items: Annotated[int, typer.Option(min=1, help="Pictures in one request.")] = 256,
@@ -51,8 +52,8 @@ def serve(
 
     To ask it about a picture: curl -F images=@scan.png http://127.0.0.1:8000/v1/predict
 
-    --alpha, --decide, --cost, --project and --raw are as in predict, for all requests; one may say otherwise of all but
-    the costs, as in /v1/predict?alpha=0.05
+    --alpha, --decide, --cost, --project, --raw and --actions are as in predict, for all requests; one may say otherwise
+    of all but the costs and the actions, as in /v1/predict?alpha=0.05
 
     Example: onepeak serve model --port 8000
     """
@@ -61,6 +62,7 @@ def serve(
     for module in ("fastapi", "uvicorn", "python_multipart"):
         require(module, extra="serve", purpose="Serving a model")
     from onepeak.serving import load
+    from onepeak.serving.actions import read_actions
     from onepeak.serving.costs import costs_of
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
     from onepeak.serving.inspector.try_page import try_router
@@ -80,6 +82,7 @@ def serve(
     loaded = load(model, device=device)
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
+    to_do = read_actions(actions, loaded.classes)
 
     def ready(address: str) -> None:
         if not quiet:
@@ -87,7 +90,7 @@ def serve(
         typer.echo(address)  # alone on its line, for who reads it with a program
 
     pages = [try_router(loaded, reading=reading)]
-    app = create_app(loaded, reading=reading, limits=limits, token=token, extra_routers=pages)
+    app = create_app(loaded, reading=reading, actions=to_do, limits=limits, token=token, extra_routers=pages)
     serve_app(app, host=host, port=port, token=token, access_log=access_log, open_browser=open_browser, on_ready=ready)
 
 

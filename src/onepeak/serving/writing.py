@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from onepeak.errors import InputError
@@ -26,15 +26,18 @@ class TextSink(Protocol):
         """Passes on what it holds back."""
 
 
-def check_kept(kept: Kept | None, *, source_name: SourceName, classes: tuple[str, ...]) -> None:
+def check_kept(
+    kept: Kept | None, *, source_name: SourceName, classes: tuple[str, ...], actions: Sequence[str] = ()
+) -> None:
     """Refuses columns to keep that are called as columns of the answers.
 
     Args:
         kept: What is to stand beside the answers.
         source_name: What a sample is called by.
         classes: The classes in their order.
+        actions: As for `write_csv`.
     """
-    own = {source_name, *_BEFORE, "probs", "log_probs", *_AFTER, *_posterior(classes)}
+    own = {source_name, *_BEFORE, *_named(actions), "probs", "log_probs", *_AFTER, *_posterior(classes)}
     for name in kept.names if kept else ():
         if name in own:
             raise InputError(
@@ -50,6 +53,7 @@ def write_csv(
     source_name: SourceName,
     classes: tuple[str, ...],
     kept: Kept | None = None,
+    actions: Sequence[str] = (),
 ) -> None:
     """Writes a header and a line a row; what a row does not have is empty.
 
@@ -59,6 +63,7 @@ def write_csv(
         source_name: What a sample is called by.
         classes: The classes in their order, for the columns of probabilities and of their logarithms.
         kept: Columns to write behind what a sample is called by, checked by `check_kept`.
+        actions: What to do for each class, to write that of the class decided on; none to leave the column out.
 
     Example:
         >>> import sys
@@ -67,15 +72,24 @@ def write_csv(
         a.png,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([source_name, *(kept.names if kept else ()), *_BEFORE, *_AFTER, *_posterior(classes)])
+    names = kept.names if kept else ()
+    writer.writerow([source_name, *names, *_BEFORE, *_named(actions), *_AFTER, *_posterior(classes)])
     for row, cells in beside(rows, kept):
-        answer = (getattr(row, column) for column in (*_BEFORE, *_AFTER))
+        before, after = ([getattr(row, column) for column in columns] for columns in (_BEFORE, _AFTER))
+        answer = (*before, *_action(row, actions).values(), *after)
         none = (None,) * len(classes)
         writer.writerow([row.source, *cells, *answer, *(row.probs or none), *(row.log_probs or none)])
         file.flush()
 
 
-def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: SourceName, kept: Kept | None = None) -> None:
+def write_json_lines(
+    rows: Iterable[Row],
+    file: TextSink,
+    *,
+    source_name: SourceName,
+    kept: Kept | None = None,
+    actions: Sequence[str] = (),
+) -> None:
     """Writes an object a line. JSON has no infinity: the logarithm of a probability of zero is null.
 
     Args:
@@ -83,6 +97,7 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
         file: Where to; flushed after every row.
         source_name: What a sample is called by.
         kept: As for `write_csv`.
+        actions: As for `write_csv`.
 
     Example:
         >>> import sys
@@ -98,12 +113,21 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, *, source_name: Source
             source_name: row.source,
             **dict(zip(kept.names if kept else (), cells, strict=True)),
             **{column: getattr(row, column) for column in _BEFORE},
+            **_action(row, actions),
             "probs": row.probs,
             "log_probs": log_probs,
             **{column: getattr(row, column) for column in _AFTER},
         }
         file.write(json.dumps(record, allow_nan=False) + "\n")
         file.flush()
+
+
+def _named(actions: Sequence[str]) -> tuple[str, ...]:
+    return ("action",) if actions else ()
+
+
+def _action(row: Row, actions: Sequence[str]) -> dict[str, str | None]:
+    return {"action": None if row.label is None else actions[row.label]} if actions else {}
 
 
 def _posterior(classes: tuple[str, ...]) -> list[str]:

@@ -31,7 +31,11 @@ def make_app(compared, actions):
     """Makes an app with all pages and a model to try; who runs it closes it, so each has its own."""
     model = load(compared / "runs" / "elb" / "split0-fold0")
     inspection = open_inspection(compared, actions=actions)
-    return lambda: create_app(model, extra_routers=[inspector_router(inspection, columns=model_columns(model))])
+    return lambda: create_app(
+        model,
+        actions=inspection.actions,
+        extra_routers=[inspector_router(inspection, columns=model_columns(model))],
+    )
 
 
 @pytest.fixture(scope="session")

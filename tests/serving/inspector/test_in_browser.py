@@ -323,6 +323,8 @@ def test_a_picture_can_be_tried(opened, compared):
         expect(page.locator("#result-title")).to_contain_text("g")
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
         expect(page.locator("#seen canvas.evidence")).to_be_visible()
+        grade = page.locator("#waiting").inner_text().removeprefix("Predicted g").removesuffix(".")
+        expect(page.locator("#verdict")).to_contain_text(f"What would be done: treatment {grade}.")
 
 
 PEAK = (

@@ -27,6 +27,9 @@ class Answer(BaseModel):
     file: str | None = Field(description="The name of the file, if it was sent with one.")
     label: int = Field(description="The class decided on: its position in `classes`, from 0.")
     name: str = Field(description="What that class is called.")
+    action: str | None = Field(
+        description="What to do for that class, of a server that was told so (--actions); else null."
+    )
     probs: list[float] = Field(description="The posterior: a probability a class, in the order of `classes`.")
     log_probs: list[float | None] = Field(description="Its logarithms; null where the probability is zero.")
     soi: float = Field(description="Side order index: the share of adjacent classes that fall away from the label.")

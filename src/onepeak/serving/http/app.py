@@ -25,6 +25,7 @@ def create_app(
     model: "Model | None",
     *,
     reading: "Reading | None" = None,
+    actions: Sequence[str] = (),
     limits: Limits = Limits(),  # noqa: B008 - it never changes
     token: str | None = None,
     extra_routers: Sequence[APIRouter] = (),
@@ -34,6 +35,7 @@ def create_app(
     Args:
         model: What `/v1/predict` asks; without one there is no such address.
         reading: How it answers unless a request says otherwise; as `Reading()` does where not given.
+        actions: What to do for each class of the model, to answer with; none where not given.
         limits: On what a request may hold and how much may wait.
         token: The secret that every request must bring; without one, only requests to localhost are answered.
         extra_routers: Further pages.
@@ -86,5 +88,5 @@ def create_app(
     if predictor is not None:
         from onepeak.serving.http.predict import predict_router
 
-        app.include_router(predict_router(predictor, limits))
+        app.include_router(predict_router(predictor, limits, actions))
     return app

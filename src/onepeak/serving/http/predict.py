@@ -1,6 +1,7 @@
 """`POST /v1/predict` and `GET /v1/model`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -67,12 +68,13 @@ class Options(BaseModel):
         return replace(usual, **asked, cost=usual.cost if self.decide is None else None)
 
 
-def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
+def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] = ()) -> APIRouter:
     """Both addresses.
 
     Args:
         predictor: What answers.
         limits: On requests.
+        actions: What to do for each class; none where not given.
     """
     router = APIRouter(prefix="/v1", tags=["model"])
     room = Room(limits)
@@ -110,7 +112,7 @@ def predict_router(predictor: Predictor, limits: Limits) -> APIRouter:
                 del body  # the items are copies of all of it
                 outcome = await _asked(predictor, sent, reading, evidence=options.evidence)
             # In a thread, as thousands of rows are megabytes of text.
-            return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent)))
+            return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent, actions)))
 
     return router
 
@@ -158,13 +160,13 @@ async def _asked(predictor: Predictor, sent: list[Any], reading: Reading, *, evi
     return await predictor.pictures(sent, reading, evidence=evidence)
 
 
-def _content(model: Model, outcome: Outcome, sent: list[Any]) -> dict[str, Any]:
+def _content(model: Model, outcome: Outcome, sent: list[Any], actions: Sequence[str]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
     for item, (said, source) in enumerate(zip(outcome.answers, sent, strict=True)):
         entry: dict[str, Any] = {"item": item, "file": source.name if isinstance(source, Upload) else None}
         match said:
             case Row():
-                items.append({**entry, **_answer(said), "evidence": outcome.evidence.get(item)})
+                items.append({**entry, **_answer(said, actions), "evidence": outcome.evidence.get(item)})
             case Unanswered():
                 items.append({**entry, "error": {"code": said.code, "message": said.message}})
     return {
@@ -176,12 +178,14 @@ def _content(model: Model, outcome: Outcome, sent: list[Any]) -> dict[str, Any]:
     }
 
 
-def _answer(row: Row) -> dict[str, Any]:
+def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
     """A row under the names of `Answer`."""
     assert row.log_probs is not None
+    assert row.label is not None
     return {
         "label": row.label,
         "name": row.name,
+        "action": actions[row.label] if actions else None,
         "probs": row.probs,
         "log_probs": [value if math.isfinite(value) else None for value in row.log_probs],
         "soi": row.soi,

@@ -7,8 +7,8 @@ import numpy as np
 from onepeak.data.listing import counted
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.report.source import Source
+from onepeak.serving.actions import read_actions
 from onepeak.serving.evaluation import Evaluation, evaluate, with_classes_of
-from onepeak.serving.inspector.actions import read_actions
 from onepeak.serving.inspector.inspection import Inspection
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.inspector.said import Said
@@ -41,7 +41,7 @@ def inspect_model(model: Model, folder: Path, data: Manifest, *, actions: Path |
         model.classes,
         notes=_notes(measured),
         warnings=_warnings(measured),
-        actions=() if actions is None else read_actions(actions, model.classes),
+        actions=read_actions(actions, model.classes),
         source=Source(manifest=data, bits=model.description.bits),
         given={(run.row, run.part): _said(measured, data)},
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from onepeak._home import expanded
 from onepeak.errors import InputError
-from onepeak.serving.inspector.actions import read_actions
+from onepeak.serving.actions import read_actions
 from onepeak.serving.inspector.inspection import Inspection
 from onepeak.serving.inspector.runs import Found, find_runs
 
@@ -27,7 +27,7 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
         found.classes,
         failed=found.failed,
         config=_moved(found, root),
-        actions=() if actions is None else read_actions(actions, found.classes),
+        actions=read_actions(actions, found.classes),
     )
 
 

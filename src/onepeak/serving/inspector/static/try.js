@@ -28,7 +28,7 @@ async function ask(options, query) {
     const item = content.predictions[0], said = answerOf(item, content.alpha, reading.raw), classes = content.classes;
     result.hidden = false;
     byId("result-title").replaceChildren(`${classes[said.predicted]} `, ...badges(said));
-    byId("verdict").textContent = [verdict(said, classes), ...content.notes.map(sentence)].join(" ");
+    byId("verdict").textContent = [verdict(said, classes), ...(item.action ? [`What would be done: ${item.action}.`] : []), ...content.notes.map(sentence)].join(" ");
     byId("doubts").replaceChildren(...doubts(said));
     draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
     fillTable(byId("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));

@@ -9,15 +9,15 @@ from onepeak.errors import InputError
 COLUMNS = ("label", "action")
 
 
-def read_actions(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
+def read_actions(path: Path | None, classes: Sequence[str]) -> tuple[str, ...]:
     """Reads a CSV (comma, semicolon or tab) with the columns label and action, one line a class.
 
     Args:
-        path: The file.
+        path: The file; None where none was given.
         classes: The classes in their order.
 
     Returns:
-        The action of each class, in the order of the classes.
+        The action of each class, in the order of the classes; none without a file.
 
     Example:
         >>> import tempfile
@@ -27,6 +27,8 @@ def read_actions(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
         ...     read_actions(path, ("low", "high"))
         ('wait', 'operate')
     """
+    if path is None:
+        return ()
     (_, *lines), (header, *rows) = csv_rows(path)
     names = [name.strip() for name in header]
     if not set(COLUMNS) <= set(names):

@@ -1,7 +1,7 @@
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.serving.inspector.actions import read_actions
+from onepeak.serving.actions import read_actions
 
 CLASSES = ("low", "high")
 
@@ -39,6 +39,10 @@ def test_a_file_that_does_not_fit_is_told_what_is_wrong(tmp_path, text, message)
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_actions(path, CLASSES)
+
+
+def test_without_a_file_there_are_no_actions():
+    assert read_actions(None, CLASSES) == ()
 
 
 @pytest.mark.bad_input
