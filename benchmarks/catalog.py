@@ -11,7 +11,6 @@ difference are those of onepeak.experiment.ranks.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -54,17 +53,9 @@ def lines_of(folders: list[Path]) -> pd.DataFrame:
     runs = read_results(*folders)
     columns = {"dataset": runs["dataset"], "method": runs["label"], "split": runs["split"], "fold": runs["fold"]}
     figures = {name: runs[f"test_{name}"].round(5) for name in METRICS if name != "rps_tempered"}
-    figures["rps_tempered"] = pd.Series([tempered(Path(folder)) for folder in runs["folder"]], index=runs.index).round(
-        5
-    )
+    figures["rps_tempered"] = runs["test_rps_calibrated"].round(5)
     others = {"best_epoch": runs["best_epoch"], "seconds": runs["seconds"].round(1)}
     return pd.DataFrame({**columns, **figures, **others})
-
-
-def tempered(folder: Path) -> float:
-    """The RPS of a run once its posteriors are calibrated by a temperature from the validation part."""
-    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    return float(result["calibration"]["test"]["rps"])
 
 
 def whole_folds(runs: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,6 @@ Run: python benchmarks/slopes_variants.py compare benchmarks/slopes_variants.tom
 """
 
 import argparse
-import json
 import math
 import sys
 from pathlib import Path
@@ -153,14 +152,10 @@ METHODS.add(
 def lines_of(folders: list[Path]) -> pd.DataFrame:
     """One line a run."""
     runs = read_results(*folders)
-    calibrated = [
-        json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))["calibration"]["test"]
-        for folder in runs["folder"]
-    ]
     lines = runs[["dataset", "label", "split", "fold", "valid_mae", "test_mae", "test_soi_predicted", "test_unimodal"]]
     lines = lines.assign(
-        rps_tempered=[each["rps"] for each in calibrated],
-        nll_tempered=[each["nll"] for each in calibrated],
+        rps_tempered=runs["test_rps_calibrated"],
+        nll_tempered=runs["test_nll_calibrated"],
         best_epoch=runs["best_epoch"],
     )
     return lines.round(5)

@@ -9,7 +9,7 @@ from onepeak.experiment.significance import corrected_t_test, holm
 from reproduction.runs import FORMS
 from reproduction.text import number, p_value, table
 
-COLUMNS = {"test_mae": (2, 1), "test_soi_predicted": (1, 100), "tempered_rps": (2, 1)}
+COLUMNS = {"test_mae": (2, 1), "test_soi_predicted": (1, 100), "test_rps_calibrated": (2, 1)}
 """What is tested, with the decimals and the factor that it is shown with."""
 
 

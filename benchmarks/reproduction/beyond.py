@@ -16,11 +16,11 @@ SHOWN = {
     "test_soi_predicted": ("SOI %", 2, 100),
     "test_unimodal": ("one-peaked %", 1, 100),
     "test_rps": ("RPS as trained", 2, 1),
-    "tempered_rps": ("RPS, tempered", 2, 1),
-    "tempered_nll": ("NLL, tempered", 2, 1),
+    "test_rps_calibrated": ("RPS, tempered", 2, 1),
+    "test_nll_calibrated": ("NLL, tempered", 2, 1),
 }
 """The columns, each with its name on the page, its decimals and the factor that it is shown with."""
-TESTED = {"test_mae": "MAE", "tempered_rps": "RPS", "tempered_nll": "NLL"}
+TESTED = {"test_mae": "MAE", "test_rps_calibrated": "RPS", "test_nll_calibrated": "NLL"}
 _MET = {True: "met", False: "**missed**"}
 LEAST_SOI, LEAST_UNIMODAL, SIGNIFICANT = 0.999, 0.97, 0.05
 
@@ -79,8 +79,8 @@ def _aims(runs: pd.DataFrame, chosen: str) -> dict[str, str]:
         "MAE not above REN's": f"{_MET[levels.mean <= 0]}: {_told(levels)}",
         "SOI of 99.9 %": f"{_MET[soi >= LEAST_SOI]}: {number(100 * soi, 2)} %",
         "97 % of posteriors with one peak": f"{_MET[unimodal >= LEAST_UNIMODAL]}: {number(100 * unimodal, 1)} %",
-        "the lowest RPS, tempered": lowest["tempered_rps"],
-        "the lowest NLL, tempered": lowest["tempered_nll"],
+        "the lowest RPS, tempered": lowest["test_rps_calibrated"],
+        "the lowest NLL, tempered": lowest["test_nll_calibrated"],
     }
 
 

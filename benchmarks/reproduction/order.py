@@ -28,9 +28,9 @@ def order_table(runs: pd.DataFrame) -> str:
                     spread(figure(own, "test_unimodal"), 1, scale=100),
                     MISSING if math.isnan(after) else number(100 * after, 1),
                     number(float(own["temperature"].mean()), 1),
-                    spread(figure(own, "tempered_rps"), 2),
-                    spread(figure(own, "tempered_nll"), 2),
-                    spread(figure(own, "tempered_interval_size"), 1),
+                    spread(figure(own, "test_rps_calibrated"), 2),
+                    spread(figure(own, "test_nll_calibrated"), 2),
+                    spread(figure(own, "test_interval_size"), 1),
                 )
             )
     return table(header, rows)

@@ -30,22 +30,19 @@ class Figure:
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The runs of a folder, with what is measured after the temperature beside the other metrics.
+    """The runs of a folder.
 
     Args:
         folder: What `benchmarks/keep_records.py` wrote to.
 
     Returns:
-        What `read_results` gives, and the columns name (of the method on the pages, whatever its form), selected_by,
-        tempered_rps, tempered_nll and tempered_interval_size.
+        What `read_results` gives, and the columns name (of the method on the pages, whatever its form) and selected_by.
     """
     runs: pd.DataFrame = read_results(folder)
     records = [json.loads(Path(place, "result.json").read_text(encoding="utf-8")) for place in runs["folder"]]
-    tempered = pd.DataFrame([record.get("calibration", {}).get("test", {}) for record in records], index=runs.index)
-    kept = tempered.reindex(columns=["rps", "nll", "interval_size"]).add_prefix("tempered_")
     names = [_name(record) for record in records]
     selected = [record["selected_by"] for record in records]
-    return pd.concat([runs, kept], axis=1).assign(name=names, selected_by=selected)
+    return runs.assign(name=names, selected_by=selected)
 
 
 def of_the_paper(runs: pd.DataFrame) -> pd.DataFrame:
@@ -56,9 +53,9 @@ def of_the_paper(runs: pd.DataFrame) -> pd.DataFrame:
 
 def figure(runs: pd.DataFrame, column: str) -> Figure | None:
     """Mean and deviation of a column; None where no run has it."""
-    values = runs[column].dropna()
-    if values.empty:
+    if column not in runs or runs[column].isna().all():
         return None
+    values = runs[column].dropna()
     return Figure(mean=float(values.mean()), std=float(values.std()), n=len(values))
 
 

@@ -14,7 +14,7 @@ def beyond(tmp_path, write_fgnet_run):
         write_fgnet_run(tmp_path, "elb", split, mae=error + 1 + 0.1 * split, soi_predicted=0.99, unimodal=0.6)
         write_fgnet_run(tmp_path, "ren", split, mae=error + 0.2, soi_predicted=0.3, unimodal=0.0)
         write_fgnet_run(tmp_path, "slopes", split, mae=error, soi_predicted=0.9995, unimodal=0.96)
-    return read_runs(tmp_path).assign(tempered_rps=lambda runs: runs["test_mae"], tempered_nll=3.0)
+    return read_runs(tmp_path).assign(test_rps_calibrated=lambda runs: runs["test_mae"], test_nll_calibrated=3.0)
 
 
 def cells_of(text):

@@ -4,13 +4,13 @@ from reproduction.runs import figure, of_the_paper, read_runs, steps
 
 
 def test_what_is_measured_after_the_temperature_stands_beside_the_metrics(runs):
-    assert runs["tempered_rps"].tolist() == [3.0] * len(runs)
+    assert runs["test_rps_calibrated"].tolist() == [3.0] * len(runs)
     assert set(runs["selected_by"]) == {"mae", "loss"}
 
 
 def test_a_run_without_calibration_has_no_such_figures(tmp_path, write_fgnet_run):
     write_fgnet_run(tmp_path, "ce", calibration={})
-    assert figure(read_runs(tmp_path), "tempered_rps") is None
+    assert figure(read_runs(tmp_path), "test_rps_calibrated") is None
 
 
 def test_methods_are_called_as_in_the_paper_whatever_their_form_and_others_by_their_label(tmp_path, write_fgnet_run):
