@@ -116,7 +116,7 @@ def highest_of_16_bits(data: bytes) -> int | None:
             if image.width * image.height > MAX_PIXELS:
                 return None
             if _is_16_bit_colour(image):
-                byte = max(highest for _, highest in image.convert("RGB").getextrema())
+                byte = max(image.convert("RGB").tobytes())
                 return byte and byte * 256 + 255
             if not _has_16_bits(image, image) or _own_bits(image) < 16:
                 return None
@@ -215,7 +215,7 @@ def _has_16_bits(image: Image.Image, opened: Image.Image) -> bool:
 
 def _is_16_bit_colour(opened: Image.Image) -> bool:
     """Whether Pillow will keep the high byte of each value alone; what it will do is known until it has done it."""
-    return opened.mode in ("RGB", "RGBA") and any(";16" in str(part.args) for part in opened.tile)
+    return opened.mode in ("RGB", "RGBA") and any(";16" in str(part) for part in getattr(opened, "tile", ()))
 
 
 def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image:

@@ -88,8 +88,7 @@ def _whole(image: Image.Image, bits: int | None) -> Image.Image:
 
 
 def _colours_last(array: npt.NDArray[np.generic]) -> Pixels:
-    ends = (array.shape[0], array.shape[-1]) if array.ndim == 3 else ()
-    if not {1, 3} & set(ends) or 0 in array.shape:
+    if array.ndim != 3 or not {1, 3} & {array.shape[0], array.shape[-1]} or 0 in array.shape:
         raise InputError(
             "An array of pictures must have shape (n, height, width, 3) or (n, 3, height, width), and one picture "
             "(height, width, 3) or (3, height, width), with 1 in place of 3 where it is grey, "
@@ -97,5 +96,6 @@ def _colours_last(array: npt.NDArray[np.generic]) -> Pixels:
         )
     if array.dtype != np.uint8:
         raise InputError(f"An array of pictures must be uint8, 0 to 255, got {array.dtype}: scale and convert it.")
-    last = array if ends[-1] == 3 or (ends[-1] == 1 and ends[0] != 3) else np.moveaxis(array, 0, -1)
+    is_last = array.shape[-1] == 3 or (array.shape[-1] == 1 and array.shape[0] != 3)
+    last = array if is_last else np.moveaxis(array, 0, -1)
     return np.ascontiguousarray(np.broadcast_to(last, (*last.shape[:2], 3)), dtype=np.uint8)

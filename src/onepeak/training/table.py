@@ -9,9 +9,6 @@ import numpy.typing as npt
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 
-LARGEST_SCORE = 1e6
-"""A number farther away than so many deviations is taken for one that far: no answer overflows."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableEncoder:
@@ -73,7 +70,10 @@ class TableEncoder:
         return found
 
     def encode(self, rows: FeatureRows) -> npt.NDArray[np.float32]:
-        """The rows as the network sees them: rows x num_features, finite, narrowed when they are standard scores."""
+        """The rows as the network sees them: rows x num_features, narrowed when they are standard scores.
+
+        A number too far away for float32 becomes infinite, and its row has no posterior.
+        """
         if rows.columns != self.columns:
             raise InputError(f"`rows` must have the columns {', '.join(self.columns)}, got {', '.join(rows.columns)}.")
         parts = []
@@ -81,7 +81,7 @@ class TableEncoder:
             if name in self.categories:
                 parts.append(column[:, None] == np.arange(len(self.categories[name])))
             else:
-                scores = np.nan_to_num((column[:, None] - mean) / std, nan=0.0)
-                parts.append(scores.clip(-LARGEST_SCORE, LARGEST_SCORE))
+                parts.append(np.nan_to_num((column[:, None] - mean) / std, nan=0.0))
         parts += [np.isnan(rows.values[:, [self.columns.index(name)]]) for name in self.missing]
-        return np.concatenate(parts, axis=1).astype(np.float32)
+        with np.errstate(over="ignore"):
+            return np.concatenate(parts, axis=1).astype(np.float32)
