@@ -20,7 +20,9 @@ def test_train_stops_early_and_says_when(run, table, tmp_path):
     result = result_of(tmp_path / "model")
     assert result["stopped_early"]
     assert result["epochs"] == result["best_epoch"] + 3
-    assert f"epoch {result['best_epoch'] + 1} of {result['epochs']} kept, stopped after 2 without a better one," in output
+    assert (
+        f"epoch {result['best_epoch'] + 1} of {result['epochs']} kept, stopped after 2 without a better one," in output
+    )
     status, output, errors = run(*flags[:-1], tmp_path / "model", "--resume", "--patience", 3)
     assert (status, "holds a finished run with patience = 2, not 3" in errors) == (2, True), errors
 

@@ -92,6 +92,8 @@ def test_a_root_without_a_list_ends_with_one_sentence(run, folder, tmp_path):
         run(picture_run().folder, folder, "--root", tmp_path, ON_CPU)
     with pytest.raises(InputError, match="`--root` has no use for a model of a table: leave it out"):
         run(table_run().folder, tmp_path / "rows.csv", "--root", tmp_path, ON_CPU)
+    with pytest.raises(InputError, match="`--decimal` has no use for a model of pictures: leave it out"):
+        run(picture_run().folder, folder, "--decimal", ",", ON_CPU)
 
 
 def test_a_folder_gives_a_row_a_picture_in_order(run, folder):

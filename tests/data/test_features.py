@@ -238,3 +238,20 @@ def test_faults_are_told_of_every_column():
     assert kind.places == ()
     assert "the column 'when' holds datetime64" in kind.sentence
     assert (large.places, large.sentence[-4:]) == ((0, 2), "5, 7")
+
+
+def test_formatted_numbers_as_text_are_a_fault_unless_they_are_declared_names():
+    frame = pd.DataFrame(
+        {
+            "income": ["1,234.50", "999", None],
+            "share": pd.array(["12 %", "7 %", "3%"], dtype="string"),
+            "level": pd.Categorical(["12 %", "7 %", "12 %"]),
+            "tone": ["red", "blue", "1,5"],
+            "digits": ["1", "2", "3"],
+        },
+        index=[1, 2, 3],
+    )
+    assert [fault.sentence for fault in feature_faults(frame)] == [
+        "The column 'income' has numbers with separators of thousands: '1,234.50' (row 1)",
+        "The column 'share' has numbers with a per cent sign: '12 %' (row 1), '7 %' (row 2), '3%' (row 3)",
+    ]

@@ -6,6 +6,7 @@ import pytest
 
 from onepeak.data.frame import from_frame
 from onepeak.data.manifest import FeatureRows, ImageFiles
+from onepeak.data.open import open_data
 from onepeak.errors import InputError
 
 
@@ -203,6 +204,22 @@ def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant):
     frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], "patient": ["P1", "P1", "P2"]})
     assert from_frame(frame, root=root).notes[-1].startswith("the column 'patient' has 2 values for 3 pictures")
     assert not any("values for" in note for note in from_frame(frame, root=root, group="patient").notes)
+
+
+def test_formatted_numbers_stop_as_those_of_a_csv_do_unless_they_are_said_to_be_names(tmp_path):
+    cells = {"x": ["1,234.50", "12.5", "7"], "label": [0, 1, 1]}
+    frame = pd.DataFrame(cells, index=[2, 3, 4])  # as the rows of a CSV are called
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    told = []
+    for opened in (lambda: from_frame(frame), lambda: open_data(tmp_path / "table.csv")):
+        with pytest.raises(InputError) as error:
+            opened()
+        told.append(str(error.value).partition("table.csv: ")[2] or str(error.value))
+    assert told[1].startswith(told[0])
+    assert told[0].startswith(
+        "The column 'x' has numbers with separators of thousands: '1,234.50' (row 2). Write 1234.50"
+    )
+    assert from_frame(frame, category=["x"]).items.categories["x"] == ("1,234.50", "12.5", "7")
 
 
 def test_a_category_in_digits_is_a_category_where_that_is_said():

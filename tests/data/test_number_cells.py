@@ -21,6 +21,14 @@ def test_a_cell_that_is_no_number_spoils_no_other():
     }
 
 
+def test_a_comma_that_may_separate_thousands_is_not_said_to_be_decimal():
+    _, wrong = numbers("1,234")
+    assert wrong[0] == (
+        "`size` must be a number, got '1,234': write 1234 for 1,234 if it separates thousands, else 1.234, or of a CSV "
+        "say with --decimal , (`decimal`) that it is decimal"
+    )
+
+
 def test_what_stands_for_missing_is_not_wrong():
     values, wrong = numbers("NA", "", None, "?", "nan", "7")
     np.testing.assert_array_equal(values, [np.nan] * 5 + [7])

@@ -116,3 +116,19 @@ def test_a_parquet_file_that_is_none_or_has_no_rows_is_refused(write, tmp_path):
     pd.DataFrame({"x": []}).to_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match=r"b.parquet has no rows"):
         read_table(tmp_path / "b.parquet")
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "decimal", "commas"),
+    [(";", None, "certain"), ("\t", None, "certain"), (",", None, "never"), (",", ",", "always"), (";", ",", "always")],
+)
+def test_the_delimiter_says_whether_a_comma_may_be_decimal_unless_it_is_said(write, delimiter, decimal, commas):
+    file = write("a.csv", f'size{delimiter}tone\n"12,5"{delimiter}red\n"1,234"{delimiter}blue\n')
+    table = read_table(file, decimal=decimal)
+    assert table.commas == commas
+    read = commas != "never"
+    assert table.notes == (("read with decimal commas: size (12,5 is 12.5)",) if read else ())
+    assert len(table.faults) == (not read)
+    if read:
+        assert table.frame["size"].tolist() == [12.5, 1.234]
+    assert read_table(file, as_text=None, decimal=decimal).frame["size"].tolist() == ["12,5", "1,234"]

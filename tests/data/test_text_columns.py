@@ -2,17 +2,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onepeak.data.text_columns import typed
+from onepeak.data.text_columns import fault_of_text, typed
 
 
-def column(*texts):
-    frame, faults = typed(pd.DataFrame({"x": texts}, dtype=object))
-    assert faults == ()
+def column(*texts, commas="never"):
+    frame, faults, notes = typed(pd.DataFrame({"x": texts}, dtype=object), commas=commas)
+    assert (faults, notes) == ((), ())
     return frame["x"]
 
 
 def fault_of(*texts):
-    frame, (fault,) = typed(pd.DataFrame({"x": texts, "y": [*map(str, range(len(texts)))]}, dtype=object))
+    frame, (fault,), _ = typed(pd.DataFrame({"x": texts, "y": [*map(str, range(len(texts)))]}, dtype=object))
     assert frame["x"].dtype == float
     assert frame["x"].iloc[list(fault.places)].isna().all()
     return fault
@@ -45,7 +45,7 @@ def test_a_column_without_a_value_is_all_missing():
 
 
 def test_columns_to_leave_alone_stay_text():
-    frame, _ = typed(pd.DataFrame({"label": ["1", "NA"], "x": ["1", "NA"]}, dtype=object), as_text=("label",))
+    frame, *_ = typed(pd.DataFrame({"label": ["1", "NA"], "x": ["1", "NA"]}, dtype=object), as_text=("label",))
     assert frame["label"].tolist() == ["1", "NA"]
     assert frame["x"][0] == 1
 
@@ -104,7 +104,7 @@ def test_many_decimal_commas_are_a_fault_of_the_column():
         (
             ["1,234", "20,000", "999"],
             "a comma: '1,234' (row 0), '20,000' (row 1)",
-            "Write 1234 for 1,234 if it separates thousands, else 1.234,",
+            "Write 1234 for 1,234 if it separates thousands, else 1.234, or say with --decimal , (`decimal`)",
         ),
         (
             ["12%", "", "7.5 %", "12,5%", "0"],
@@ -120,7 +120,7 @@ def test_numbers_with_separators_or_per_cent_are_a_fault_of_the_column(texts, to
     assert fault.places == ()  # to leave these rows out would leave small numbers
     assert fault.sentence.startswith(f"The column 'x' has numbers with {told}")
     assert fault.advice.startswith(advice)
-    assert fault.advice.endswith(", or say with --category that they are names")  # as codes such as 1.100.200 are
+    assert fault.advice.endswith(", or say with `category` (--category) that they are names")  # as codes 1.100.200 are
 
 
 def test_a_comma_that_separates_no_thousands_shows_what_the_others_are():
@@ -145,3 +145,58 @@ def test_a_slip_among_decimal_commas_does_not_hide_them():
     fault = fault_of("<0,5", *(f"{number},5" for number in range(30)), "n.d.", "7")
     assert fault.places == ()
     assert fault.sentence.endswith("such as 0,5")
+
+
+def test_decimal_commas_are_read_where_they_may_be_and_a_note_names_the_columns():
+    texts = {
+        "size": ["12,5", "1,234", ""],
+        "age": ["40", "41", "42"],
+        "name": ["a", "b", "1,5"],
+        "dose": ["0,5", "7", "9"],
+    }
+    frame, faults, notes = typed(pd.DataFrame(texts, dtype=object), as_text=("dose",), commas="certain")
+    assert faults == ()
+    assert notes == ("read with decimal commas: size (12,5 is 12.5)",)
+    assert frame["size"].tolist()[:2] == [12.5, 1.234]
+    assert np.isnan(frame["size"][2])
+    assert frame["name"].tolist() == ["a", "b", "1,5"]  # a name stays as it is written
+    assert frame["dose"].tolist() == texts["dose"]
+
+
+def test_a_slip_among_decimal_commas_is_that_of_its_row_where_they_may_be():
+    texts = [*(f"{number},5" for number in range(30)), "3O,5"]
+    _, (fault,), notes = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
+    assert fault.places == (30,)
+    assert fault.sentence == "The column 'x' is numbers but for 1 row: '3O,5' (row 30)"
+    assert notes == ("read with decimal commas: x (0,5 is 0.5)",)
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (["1,234", "20,000", "999"], "a comma: '1,234' (row 0), '20,000' (row 1)"),
+        (["12,5", "12.5", "7,5"], "a decimal comma, such as 12,5"),  # which of them is the decimal sign?
+        (["12,5", "1.234,50"], "separators of thousands: '1.234,50' (row 1)"),
+        (["12,5 %", "7,5"], "a per cent sign: '12,5 %' (row 0)"),
+    ],
+)
+def test_what_is_not_certain_is_refused_as_ever(texts, told):
+    _, (fault,), _ = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
+    assert fault.places == ()
+    assert fault.sentence == f"The column 'x' has numbers with {told}"
+
+
+def test_names_with_commas_stay_names():
+    texts = ("1,2,3", "1,2", "3", "2,3")
+    assert column(*texts, commas="certain").tolist() == list(texts)
+
+
+@pytest.mark.parametrize(
+    "texts", [["1,234", "20,000"], ["12%", "7.5 %"], ["1,234.50", "9"], ["1,5", "2"], ["a", "b"], ["01067", "1,234"]]
+)
+def test_text_of_a_frame_is_told_of_in_the_words_for_a_file(texts):
+    cells = pd.Series(texts, name="x")
+    _, faults, _ = typed(pd.DataFrame({"x": cells.astype(object)}))
+    fault = fault_of_text(cells, texts)
+    assert (() if fault is None else (fault.sentence,)) == tuple(each.sentence for each in faults)
+    assert fault is None or "--decimal" not in fault.advice  # which is for a file

@@ -17,6 +17,7 @@ def plan(**given):
         ({"data": 3}, "`data` must be text, got 3"),
         ({"root": 3}, "`root` must be text, got 3"),
         ({"order": 3}, "`order` must be the classes, lowest first"),
+        ({"decimal": 1}, "`decimal` must be text, got 1"),
         ({"category": "site"}, "`category` must be a list of columns, got 'site'"),
         ({"drop": ("id", 3)}, r"`drop` must be a list of columns, got \('id', 3\)"),
         ({"splits": 0}, "`splits` must be an integer >= 1, got 0"),

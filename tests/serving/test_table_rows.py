@@ -70,9 +70,18 @@ def test_so_is_one_of_a_parquet_file_whose_numbers_are_text(tmp_path):
 
 def test_several_wrong_cells_of_a_row_are_all_named(tmp_path):
     encoder = TableEncoder.learn(FeatureRows(columns=("size", "age"), values=np.array([[1.0, 0], [2, 1]])))
-    (tmp_path / "rows.csv").write_text("age;size\n6,5;big\n")
+    (tmp_path / "rows.csv").write_text('age,size\n"6,5",big\n')
     (error,) = rows_of_file(tmp_path / "rows.csv", encoder).errors.values()
     assert error == "`size` must be a number, got 'big'; `age` must be a number, got '6,5': write it with a point"
+
+
+def test_decimal_commas_are_read_in_columns_of_numbers_and_what_is_kept_stays_as_it_is(tmp_path):
+    (tmp_path / "rows.csv").write_text("tone;size;dose\ndark;1,5;2,5\n1;1,234;\n")
+    found = rows_of_file(tmp_path / "rows.csv", ENCODER, keep=["size", "dose"])
+    np.testing.assert_array_equal(found.rows.values[:, 0], [1.5, 1.234])
+    assert found.errors == {}
+    assert found.notes[0] == "read with decimal commas: size (1,5 is 1.5)"
+    assert found.kept.rows == (("1,5", "2,5"), ("1,234", None))
 
 
 def test_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):

@@ -30,6 +30,7 @@ def compare(
     path: options.Pictures = None,
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
+    decimal: options.Decimal = None,
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -106,6 +107,7 @@ def compare(
                 "path": path,
                 "category": tuple(category) or None,
                 "drop": tuple(drop) or None,
+                "decimal": decimal,
                 "protocol": protocol,
                 "splits": splits,
                 "folds": folds,

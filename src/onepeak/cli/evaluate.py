@@ -29,6 +29,7 @@ def evaluate(
     label: options.Label = None,
     group: options.Group = None,
     path: options.Pictures = None,
+    decimal: options.Decimal = None,
     part: Annotated[
         str | None,
         typer.Option("--part", help="test: only what the model's training held out of this data; or valid."),
@@ -59,7 +60,17 @@ def evaluate(
     from onepeak.serving.opening import open_for
 
     loaded = load(model, device=device)
-    manifest = open_for(loaded, data, root=root, order=order, label=label, group=group, path=path, skip_bad=skip_bad)
+    manifest = open_for(
+        loaded,
+        data,
+        root=root,
+        order=order,
+        label=label,
+        group=group,
+        path=path,
+        decimal=decimal,
+        skip_bad=skip_bad,
+    )
     if part is not None:
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
     with busy(f"Predicting {len(manifest):,} items"):

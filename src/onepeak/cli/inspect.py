@@ -27,6 +27,7 @@ def inspect(
     label: options.Label = None,
     group: options.Group = None,
     path: options.Pictures = None,
+    decimal: options.Decimal = None,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -60,10 +61,10 @@ def inspect(
     if data is None:
         app = _inspect_runs(
             folder, root=root, actions=actions, model=model, token=token, device=device,
-            unused={"--order": order, "--label": label, "--group": group, "--path": path},
+            unused={"--order": order, "--label": label, "--group": group, "--path": path, "--decimal": decimal},
         )  # fmt: skip
     else:
-        given = {"root": root, "order": order, "label": label, "group": group, "path": path}
+        given = {"root": root, "order": order, "label": label, "group": group, "path": path, "decimal": decimal}
         app = _inspect_model(folder, data, given, model=model, actions=actions, token=token, device=device, quiet=quiet)
 
     def ready(address: str) -> None:

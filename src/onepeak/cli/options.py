@@ -50,6 +50,10 @@ Category = Annotated[
     list[str], typer.Option("--category", help="A column of names in a table, even if in digits. Repeatable.")
 ]
 Drop = Annotated[list[str], typer.Option("--drop", help="A column of a table to leave out, such as an id. Repeatable.")]
+Decimal = Annotated[
+    str | None,
+    typer.Option("--decimal", help="A comma: in the numbers of a CSV it is decimal, though 1,234 might be thousands."),
+]
 Splits = Annotated[
     int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
 ]

@@ -63,6 +63,7 @@ def predict(
     ],
     root: options.Root = None,
     path: options.Pictures = None,
+    decimal: options.Decimal = None,
     keep: Annotated[
         list[str], typer.Option("--keep", help="Columns of the table or list to copy: id or id,patient. Repeatable.")
     ] = [],  # noqa: B006
@@ -115,7 +116,7 @@ def predict(
     costs = costs_of(cost, loaded.classes)
     reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
     to_do = read_actions(actions, loaded.classes)
-    asked = _answers(loaded, inputs, root, path, keep, batch_size, reading)
+    asked = _answers(loaded, inputs, root, path, decimal, keep, batch_size, reading)
     check_kept(asked.kept, source_name=asked.source_name, classes=loaded.classes, actions=to_do)
     places = places_notes(loaded.classes) if form != "table" else []
     print_notes((*asked.notes, *places) if not quiet else asked.doubts if strict else ())
@@ -184,6 +185,7 @@ def _answers(
     inputs: list[Path],
     root: str | None,
     path: str | None,
+    decimal: str | None,
     keep: list[str],
     batch_size: int | None,
     reading: "Reading",
@@ -198,6 +200,8 @@ def _answers(
     reading.check(model.description.calibration)
     how = reading.notes(model.description.calibration)
     if model.description.table is None:
+        if decimal is not None:
+            raise InputError("`--decimal` has no use for a model of pictures: leave it out.")
         known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
         columns = known if path is None else (path,)
         pictures = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
@@ -219,7 +223,7 @@ def _answers(
             raise InputError(f"`{flag}` has no use for a model of a table: leave it out.")
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    table = rows_of_file(inputs[0], model.description.table, keep=keep)
+    table = rows_of_file(inputs[0], model.description.table, keep=keep, decimal=decimal)
     return _Asked(
         rows=stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, reading=reading),
         total=len(table.rows),

@@ -28,6 +28,7 @@ def splits(
     path: options.Pictures = None,
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
+    decimal: options.Decimal = None,
     protocol: Annotated[
         str,
         typer.Option(
@@ -73,6 +74,7 @@ def splits(
         path=path,
         category=category,
         drop=drop,
+        decimal=decimal,
         skip_bad=skip_bad,
     )
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)

@@ -19,6 +19,7 @@ def train(
     path: options.Pictures = None,
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
+    decimal: options.Decimal = None,
     protocol: options.Protocol = "auto",
     split: Annotated[int, typer.Option("--split", min=0, help="Which of the protocol's splits.")] = 0,
     fold: Annotated[int, typer.Option("--fold", min=0, help="Which fold of the split.")] = 0,
@@ -72,6 +73,7 @@ def train(
         path=path,
         category=tuple(category),
         drop=tuple(drop),
+        decimal=decimal,
         protocol=protocol,
         split=split,
         fold=fold,

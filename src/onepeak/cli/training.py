@@ -57,6 +57,7 @@ class TrainRequest:
     path: str | None
     category: tuple[str, ...]
     drop: tuple[str, ...]
+    decimal: str | None
     protocol: str
     split: int
     fold: int
@@ -136,6 +137,7 @@ def opened(request: TrainRequest) -> Manifest:
         path=request.path,
         category=request.category,
         drop=request.drop,
+        decimal=request.decimal,
         skip_bad=request.skip_bad,
     )
 

@@ -15,7 +15,7 @@ from onepeak.data.frame_types import Column, Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.scan import IMAGE_SUFFIXES
-from onepeak.data.text_columns import present_text
+from onepeak.data.text_columns import fault_of_text, present_text
 from onepeak.errors import InputError
 
 Kind: TypeAlias = Literal["number", "category"]
@@ -32,10 +32,10 @@ _DATE = re.compile(
 
 
 def feature_faults(frame: Frame) -> list[Fault]:
-    """Columns of a kind that no feature can have, and numbers that are infinite or too large for float32.
+    """Columns of a kind that no feature can have, numbers written for people, and such as float32 cannot hold.
 
     Args:
-        frame: Only the columns that are features.
+        frame: Only the columns that are features, and none that is said to hold names.
 
     Example:
         >>> import pandas
@@ -45,7 +45,7 @@ def feature_faults(frame: Frame) -> list[Fault]:
     faults = []
     for name in frame.columns:
         try:
-            fault = _infinite(frame[name]) if _kind(frame[name]) == "number" else None
+            fault = _infinite(frame[name]) if _kind(frame[name]) == "number" else _formatted(frame[name])
         except InputError as error:
             fault = Fault(places=(), sentence=str(error).removesuffix("."))
         faults += [] if fault is None else [fault]
@@ -200,6 +200,12 @@ def _infinite(column: Column) -> Fault | None:
         advice=CORRECT,
         reason=f"infinite or too large in {column.name!r}",
     )
+
+
+def _formatted(column: Column) -> Fault | None:
+    """See `fault_of_text`; what a column declares to be its categories are names."""
+    declared = getattr(column.dtype, "categories", None) is not None
+    return None if declared else fault_of_text(column, _texts(column))
 
 
 def _values(column: Column) -> npt.NDArray[np.float64]:

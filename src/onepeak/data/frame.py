@@ -8,6 +8,7 @@ from pathlib import Path
 from onepeak._extras import require
 from onepeak._home import expanded
 from onepeak._registry import unknown_name
+from onepeak.data.decimal_commas import EITHER, SAY_SO
 from onepeak.data.declared_order import Order
 from onepeak.data.faults import CORRECT, FEW, Fault, refuse_lost, rows_without
 from onepeak.data.feature_notes import odd_values
@@ -105,7 +106,7 @@ def from_frame(
         features = features.copy()
         for column in category:
             features[column] = as_names(frame[column])
-    numbers = others
+    numbers = [column for column in others if column not in category]
     if like is not None:
         _refuse_pictures(path)
         features, wrong = known_cells(frame, columns=like.columns, categories=like.categories)
@@ -204,11 +205,12 @@ def _refuse_pictures(path: str | None) -> None:
 def _cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
     places = tuple(sorted(wrong))
     cells = listed((f"{column.iloc[place]!r} (row {column.index[place]})" for place in places), limit=FEW)
+    either = any(EITHER.fullmatch(str(column.iloc[place]).strip()) for place in places)
     has = f"{counted(len(places), 'row')} {'has' if len(places) == 1 else 'have'} none"
     return Fault(
         places=places,
         sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: {cells}",
-        advice=CORRECT,
+        advice=f"{CORRECT}, or of a CSV {SAY_SO}" if either else CORRECT,
         reason=f"no usable number in {column.name!r}",
     )
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 from onepeak._extras import require
+from onepeak.data.decimal_commas import DECIMAL_COMMA, EITHER, SAY_SO, thousands_or_decimals
 from onepeak.data.frame_types import Column
-from onepeak.data.text_columns import DECIMAL_COMMA, present_text
+from onepeak.data.text_columns import present_text
 
 _TRUTHS = {"true": 1.0, "false": 0.0}
 _LONGEST = 40
@@ -60,6 +61,9 @@ def number_cells(column: Column) -> tuple[Column, dict[int, str]]:
 
 
 def _shown(text: str) -> str:
+    if EITHER.fullmatch(text):
+        how = thousands_or_decimals(text, in_file=False)
+        return f"{text!r}: {how[0].lower()}{how[1:]}, or of a CSV {SAY_SO}"
     if DECIMAL_COMMA.fullmatch(text):
         return f"{text!r}: write it with a point"
     return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")

@@ -7,6 +7,7 @@ from pathlib import Path
 from onepeak._home import expanded
 from onepeak._nearest import did_you_mean, did_you_mean_file
 from onepeak.data.datasets import DATASETS
+from onepeak.data.decimal_commas import columns_with_points
 from onepeak.data.declared_order import Order, classes_file
 from onepeak.data.folder import read_folder
 from onepeak.data.frame import GROUP, LABEL, PATH, from_frame
@@ -25,6 +26,7 @@ def open_data(
     path: str | None = None,
     category: Sequence[str] = (),
     drop: Sequence[str] = (),
+    decimal: str | None = None,
     skip_bad: bool = False,
     like: FeatureRows | None = None,
     keep_classes: bool = True,
@@ -43,6 +45,8 @@ def open_data(
         path: The column of a list that names the pictures, `path` by default if there is one.
         category: For a table of features, columns that hold names, though they may be written in digits.
         drop: For a table of features, columns that are not read, such as an id.
+        decimal: For features in a CSV, "," where commas in numbers are decimal, even if they might separate thousands;
+            see `onepeak.data.table_file.read_table`.
         skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`, and
             pictures of a list that do not exist.
         like: For a table of features, rows whose columns and codes to take, such as those that a model was trained on.
@@ -58,7 +62,7 @@ def open_data(
     """
     place = expanded(data)
     known_set = isinstance(data, str) and data in DATASETS
-    columns = {"category": category or None, "drop": drop or None}
+    columns = {"category": category or None, "drop": drop or None, "decimal": decimal}
     if like is not None and (known_set or place.is_dir()):
         raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
     if isinstance(data, str) and data in DATASETS:
@@ -86,6 +90,7 @@ def open_data(
             path=path,
             category=category,
             drop=drop,
+            decimal=decimal,
             skip_bad=skip_bad,
             like=like,
             keep_classes=keep_classes,
@@ -103,19 +108,28 @@ def _open_table(
     path: str | None,
     category: Sequence[str],
     drop: Sequence[str],
+    decimal: str | None,
     skip_bad: bool,
     like: FeatureRows | None,
     keep_classes: bool,
 ) -> Manifest:
     pictures = path or PATH
-    table = read_table(file, as_text=(label, group or GROUP, pictures, *category, *drop) if like is None else None)
+    as_text = (label, group or GROUP, pictures, *category, *drop) if like is None else None
+    table = read_table(file, as_text=as_text, decimal=decimal)
+    if pictures in table.frame.columns and pictures not in drop:
+        _refuse_unused("a list of pictures", decimal=decimal)
+    frame, notes = table.frame, table.notes
+    if like is not None:
+        numbers = [name for name in like.columns if name not in like.categories]
+        frame, with_commas = columns_with_points(frame, numbers, commas=table.commas)
+        notes = (*notes, *with_commas)
     if order is None:
         order = classes_file(file.parent) if table.order is None else table.order
     if root is None and pictures in table.frame.columns and pictures not in drop:
         root = file.parent
     try:
         manifest = from_frame(
-            table.frame,
+            frame,
             label=label,
             order=order,
             group=group,
@@ -132,7 +146,7 @@ def _open_table(
     except InputError as error:
         page: Page = "images" if pictures in table.frame.columns else "table"
         raise InputError(f"{file}: {error}", page=None if error.page else page) from error
-    return replace(manifest, notes=(*table.notes, *manifest.notes))
+    return replace(manifest, notes=(*notes, *manifest.notes))
 
 
 def _own(manifest: Manifest) -> Manifest:

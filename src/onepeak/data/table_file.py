@@ -8,6 +8,7 @@ from pathlib import Path
 
 from onepeak._extras import require
 from onepeak.data.class_index import class_index_table
+from onepeak.data.decimal_commas import Commas
 from onepeak.data.faults import FEW, Fault
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, listed
@@ -31,6 +32,8 @@ class Table:
     """The fields of rows that have too few or too many of them, by line; all cells of such a row are empty."""
     faults: tuple[Fault, ...] = ()
     """What is wrong with these rows, and with cells of columns of numbers, which are without a value."""
+    commas: Commas = "never"
+    """When a comma in a number of its cells is decimal."""
 
     def misfit(self, line: int) -> str:
         """What is wrong with a row of too few or too many fields."""
@@ -38,7 +41,9 @@ class Table:
         return f"must have {len(self.frame.columns)} fields, as the header has, got {own}"
 
 
-def read_table(path: Path, *, as_text: Collection[str] | None = (), empty: bool = False) -> Table:
+def read_table(
+    path: Path, *, as_text: Collection[str] | None = (), empty: bool = False, decimal: str | None = None
+) -> Table:
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
 
     What is wrong with single rows stops nothing here: it is in `faults`.
@@ -48,6 +53,8 @@ def read_table(path: Path, *, as_text: Collection[str] | None = (), empty: bool 
         as_text: Columns of a CSV to leave as they are written, such as labels: `01` and `NA` may be names of classes.
             None: all of them.
         empty: Whether a row of a CSV that holds separators and nothing else is a row.
+        decimal: "," where commas in the numbers of a CSV are decimal, even if they might separate thousands. Where it
+            is left out they are in a file with semicolons or tabs, in columns that leave no doubt, which a note names.
 
     Returns:
         The table. Rows are named by their line (the header of a CSV is row 1).
@@ -63,12 +70,16 @@ def read_table(path: Path, *, as_text: Collection[str] | None = (), empty: bool 
         3   NaN  high
     """
     suffix = path.suffix.lower()
+    if decimal not in (None, ","):
+        raise InputError(f"`decimal` (--decimal) must be ',' or left out, got {decimal!r}: a point always is decimal.")
     if suffix in PARQUET_SUFFIXES:
+        if decimal is not None:
+            raise InputError("`decimal` (--decimal) has no use for a parquet file: leave it out.")
         return Table(frame=_read_parquet(path))
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
         raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV.")
-    return _read_csv(path, as_text, empty)
+    return _read_csv(path, as_text, empty, decimal)
 
 
 def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]]]:
@@ -78,9 +89,16 @@ def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[s
         path: The file.
         empty: Whether rows below the first that hold separators and nothing else are given too.
     """
+    return _rows(path, *_text_and_separator(path), empty=empty)
+
+
+def _text_and_separator(path: Path) -> tuple[str, str]:
     text = read_text(path)
     first = text.lstrip().partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
+    return text, max(",;\t", key=first.count)
+
+
+def _rows(path: Path, text: str, delimiter: str, *, empty: bool) -> tuple[list[int], list[list[str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows: list[tuple[int, list[str]]] = []
     try:
@@ -94,9 +112,11 @@ def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[s
     return [number for number, _ in rows], [row for _, row in rows]
 
 
-def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool) -> Table:
+def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal: str | None) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
-    numbers, lines = csv_rows(path, empty=empty)
+    text, separator = _text_and_separator(path)
+    commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
+    numbers, lines = _rows(path, text, separator, empty=empty)
     misfits: dict[int, list[str]] = {}
     indexed = class_index_table(lines)
     if indexed is not None:
@@ -111,15 +131,18 @@ def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool) -> Table
         raise InputError(f"{_misfits(header, misfits)}. Correct the header of {path.name}, or the rows.")
     cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
     frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
-    notes = () if order is None else ("first row read as: rows, features, names of the classes in their order",)
+    notes: tuple[str, ...] = ()
+    if order is not None:
+        notes = ("first row read as: rows, features, names of the classes in their order",)
     faults: tuple[Fault, ...] = ()
     if as_text is not None:
-        frame, faults = typed(frame, as_text=as_text)
+        frame, faults, with_commas = typed(frame, as_text=as_text, commas=commas)
+        notes = (*notes, *with_commas)
     if misfits:
         places = tuple(place for place, number in enumerate(numbers[1:]) if number in misfits)
         told, reason = _misfits(header, misfits), "other fields than the header has"
         faults = (Fault(places=places, sentence=told, advice="Correct them", reason=reason, unread=True), *faults)
-    return Table(frame=frame, order=order, notes=notes, misfits=misfits, faults=faults)
+    return Table(frame=frame, order=order, notes=notes, misfits=misfits, faults=faults, commas=commas)
 
 
 def _misfits(header: Sequence[str], misfits: Mapping[int, Sequence[str]]) -> str:

@@ -146,7 +146,7 @@ def _other_data(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     there, here = (content[RECORD].get("dataset") for content in (before, now))
     if there != here:
         return f"{there} there, {here} here"
-    settings = ("order", "label", "group", "path", "category", "drop", "skip_bad")
+    settings = ("order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
     read = [each for key in settings for each in _different_values(key, before.get(key) or None, now[key] or None)]
     return "; ".join(read) or f"{here}: its rows, columns or categories differ"
 

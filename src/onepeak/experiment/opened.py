@@ -107,6 +107,7 @@ def open_manifest(experiment: Experiment) -> Manifest:
         path=experiment.path,
         category=experiment.category,
         drop=experiment.drop,
+        decimal=experiment.decimal,
         skip_bad=experiment.skip_bad,
     )
 

@@ -27,7 +27,7 @@ class Experiment:
 
     name: str
     data: str
-    """As `onepeak.data.open.open_data` takes it, and so are root, order, label, group, path, category and drop."""
+    """As `onepeak.data.open.open_data` takes it, and so are the next ones, from root to decimal."""
     root: str | None = None
     order: str | tuple[str, ...] | tuple[int, ...] | None = None
     label: str | None = None
@@ -35,6 +35,7 @@ class Experiment:
     path: str | None = None
     category: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    decimal: str | None = None
     methods: tuple[MethodEntry, ...]
     protocol: str = "auto"
     """As `onepeak.data.splits.make_splits` takes it, and so are splits and folds."""
@@ -57,7 +58,7 @@ class Experiment:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InputError(f"`name` must be of letters, digits and + . _ -, got {self.name!r}.")
-        for name in ("data", "root", "label", "group", "path", "protocol", "weights"):
+        for name in ("data", "root", "label", "group", "path", "decimal", "protocol", "weights"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name in ("data", "protocol")):
                 raise InputError(f"`{name}` must be text, got {value!r}.")

@@ -17,7 +17,7 @@ from onepeak.data.splits.digests import data_digest, item_digests
 from onepeak.errors import OnepeakError
 from onepeak.experiment.config_file import CONFIG, RECORD
 
-_OPENED_BY = ("root", "order", "label", "group", "path", "category", "drop", "skip_bad")
+_OPENED_BY = ("root", "order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
 """What else of the settings says how the data were opened."""
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from onepeak._extras import require
 from onepeak._nearest import did_you_mean_file
+from onepeak.data.decimal_commas import columns_with_points
 from onepeak.data.features import encode_like
 from onepeak.data.frame_types import Frame
 from onepeak.data.known_cells import known_cells
@@ -82,22 +83,27 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
     return replace(read, notes=doubts, doubts=doubts)
 
 
-def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ()) -> TableRows:
+def rows_of_file(
+    path: Path, encoder: TableEncoder, *, keep: Sequence[str] = (), decimal: str | None = None
+) -> TableRows:
     """The rows of a CSV or parquet file; what is wrong with one is in `errors`, and the others are read all the same.
 
     Args:
         path: A file that has the columns of the model.
         encoder: What the model was trained with.
         keep: Columns to copy beside the answers; see `onepeak.serving.kept.kept_columns`.
+        decimal: "," where commas in numbers are decimal; see `onepeak.data.table_file.read_table`.
     """
     if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
         found = "a folder" if path.is_dir() else "another file"
         raise InputError(f"This model reads rows of a table, from a CSV or parquet file, got {found}: {path}.")
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
-    table = read_table(path, as_text=None, empty=True)
+    table = read_table(path, as_text=None, empty=True, decimal=decimal)
     kept = kept_columns(table.frame, keep) if keep else None
-    frame, wrong = known_cells(table.frame, columns=encoder.columns, categories=encoder.categories)
+    numbers = [name for name in encoder.columns if name not in encoder.categories]
+    pointed, with_commas = columns_with_points(table.frame, numbers, commas=table.commas)
+    frame, wrong = known_cells(pointed, columns=encoder.columns, categories=encoder.categories)
     reasons = {place: [table.misfit(row)] for place, row in enumerate(frame.index) if row in table.misfits}
     for cells in wrong.values():
         for place, reason in cells.items():
@@ -112,7 +118,7 @@ def rows_of_file(path: Path, encoder: TableEncoder, *, keep: Sequence[str] = ())
         kept=kept,
     )
     doubts = (*notes, *_outside(read, encoder))
-    return replace(read, notes=(*doubts, *_missing(read)), doubts=doubts)
+    return replace(read, notes=(*with_commas, *doubts, *_missing(read)), doubts=doubts)
 
 
 def _outside(table: TableRows, encoder: TableEncoder) -> list[str]:
