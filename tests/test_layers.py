@@ -10,7 +10,7 @@ import onepeak
 PACKAGE = Path(onepeak.__file__).parent
 
 LAYERS = [
-    ["errors", "_lazy", "_nearest", "_home"],
+    ["errors", "_version", "_lazy", "_nearest", "_home"],
     ["_registry", "_extras", "_one_step", "_shapes", "_precision"],
     ["_values"],
     ["_check"],

@@ -6,6 +6,7 @@ Everything is imported when it is first used, so that `import onepeak` costs not
 from typing import TYPE_CHECKING
 
 from onepeak._lazy import lazy_names
+from onepeak._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from onepeak import constraints, data, errors, metrics, networks, posterior
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from onepeak.estimator import OrdinalClassifier
     from onepeak.methods import Constrained, Method, method, methods
     from onepeak.serving import load
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Constrained",

@@ -10,6 +10,7 @@ import torch
 
 from onepeak._extras import require
 from onepeak._one_step import clear_unfinished, write_in_one_step, write_text_in_one_step
+from onepeak._version import __version__
 from onepeak.data.splits import Split
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
@@ -271,9 +272,8 @@ def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: P
 
 def versions() -> dict[str, str]:
     """What made a result."""
-    names = ("onepeak", "torch", "torchvision", "timm", "lightning", "torchmetrics", "numpy")
-    found = {"python": platform.python_version()}
-    for name in names:
+    found = {"python": platform.python_version(), "onepeak": __version__}
+    for name in ("torch", "torchvision", "timm", "lightning", "torchmetrics", "numpy"):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -1,7 +1,6 @@
 """The server's app: what answers, behind the checks that every request passes."""
 
 import asyncio
-import importlib.metadata
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 
+from onepeak._version import __version__
 from onepeak.serving.http.access import Access
 from onepeak.serving.http.docs import docs_router
 from onepeak.serving.http.failures import answer_failures
@@ -57,7 +57,7 @@ def create_app(
 
     app = FastAPI(
         title="onepeak",
-        version=importlib.metadata.version("onepeak"),
+        version=__version__,
         summary="Ordinal predictions whose posteriors have one peak",
         docs_url=None,  # FastAPI's own pages load scripts from elsewhere
         redoc_url=None,

@@ -1,8 +1,8 @@
 """What there is to know of a model before it is asked anything."""
 
-import importlib.metadata
 from dataclasses import asdict
 
+from onepeak._version import __version__
 from onepeak.data.decode import known_formats
 from onepeak.networks.head import MapHead
 from onepeak.serving.http.answers import CalibrationCard, ColumnCard, ModelCard, PictureCard, ReadingCard
@@ -36,7 +36,7 @@ def model_card(model: Model, limits: Limits, usual: Reading) -> ModelCard:
         evidence=isinstance(model.network.head, MapHead),
         evidence_range=description.evidence_range,
         data=description.data,
-        version=importlib.metadata.version("onepeak"),
+        version=__version__,
     )
 
 

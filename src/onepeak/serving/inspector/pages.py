@@ -1,6 +1,5 @@
 """What each page is given. The pages themselves are in `templates/`; their figures come as JSON when they are open."""
 
-import importlib.metadata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -8,6 +7,7 @@ from typing import ClassVar, TypeAlias
 
 import jinja2
 
+from onepeak._version import __version__
 from onepeak.data.listing import counted
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.filters import SORTS
@@ -121,7 +121,7 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
     return Shell(
         title=inspection.dataset,
         subtitle=", ".join(words),
-        version=importlib.metadata.version("onepeak"),
+        version=__version__,
         places=PLACES | (TRY_PLACE if can_try else {}),
     )
 

@@ -1,10 +1,10 @@
 """The page on which a model is tried: beside the others of an inspection, or alone where a model is served."""
 
-import importlib.metadata
 
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse
 
+from onepeak._version import __version__
 from onepeak.serving.inspector.pages import Shell, TryPage, render
 from onepeak.serving.inspector.static_files import static_router
 from onepeak.serving.model import Model
@@ -28,7 +28,7 @@ def try_router(model: Model, *, reading: Reading = Reading()) -> APIRouter:  # n
     around = Shell(
         title=model.description.data or "A model",
         subtitle=", ".join((f"{len(model.classes)} classes", model.description.method, *reading.choices)),
-        version=importlib.metadata.version("onepeak"),
+        version=__version__,
         places={"Try it": "/", "Interface": "/docs"},
     )
 
