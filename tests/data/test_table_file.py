@@ -8,6 +8,11 @@ from onepeak.data.table_file import read_table
 from onepeak.errors import InputError
 
 
+def test_separators_within_quotes_are_none(tmp_path):
+    (tmp_path / "t.csv").write_text('"age, in years, whole";size;grade\n41;1;low\n')
+    assert list(read_table(tmp_path / "t.csv").frame.columns) == ["age, in years, whole", "size", "grade"]
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_the_delimiter_is_that_of_the_header(write, delimiter):
     frame = read_table(write("a.csv", f"size{delimiter}tone\n1.5{delimiter}red\n")).frame

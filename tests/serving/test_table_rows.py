@@ -144,6 +144,13 @@ def test_a_file_that_is_wrong_as_a_whole_is_one_error(tmp_path):
 
 
 @pytest.mark.bad_input
+def test_a_column_of_the_model_that_is_there_twice_is_named():
+    frame = pandas.DataFrame([[1.0, "dark", 2.0, 3.0]], columns=["size", "tone", "size", "other"])
+    with pytest.raises(InputError, match="`inputs` must have every column once, got size more than once"):
+        rows_of(frame, ENCODER)
+
+
+@pytest.mark.bad_input
 def test_a_folder_or_a_picture_is_no_table(tmp_path):
     with pytest.raises(InputError, match=r"reads rows of a table, from a CSV or parquet file, got a folder: "):
         rows_of(tmp_path, ENCODER)

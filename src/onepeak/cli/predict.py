@@ -191,7 +191,7 @@ def _answers(
     reading: "Reading",
 ) -> _Asked:
     from onepeak.data.depth import depth_notes
-    from onepeak.data.frame import PATH
+    from onepeak.data.frame_columns import PATH
     from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
     from onepeak.serving.paths import Unnamed, pictures_and_columns
     from onepeak.serving.streaming import stream, stream_rows

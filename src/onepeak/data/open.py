@@ -10,7 +10,8 @@ from onepeak.data.datasets import DATASETS
 from onepeak.data.decimal_commas import columns_with_points
 from onepeak.data.declared_order import Order, classes_file
 from onepeak.data.folder import read_folder
-from onepeak.data.frame import GROUP, LABEL, PATH, from_frame
+from onepeak.data.frame import from_frame
+from onepeak.data.frame_columns import GROUP, LABEL, PATH
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.table_file import read_table
 from onepeak.errors import InputError, Page

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from onepeak._extras import require
 from onepeak.data.class_index import class_index_table
 from onepeak.data.decimal_commas import Commas
 from onepeak.data.faults import FEW, Fault
+from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
 from onepeak.data.listing import counted, listed
 from onepeak.data.scan import IMAGE_SUFFIXES
@@ -94,7 +96,7 @@ def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[s
 
 def _text_and_separator(path: Path) -> tuple[str, str]:
     text = read_text(path)
-    first = text.lstrip().partition("\n")[0]
+    first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # what is quoted may hold any
     return text, max(",;\t", key=first.count)
 
 
@@ -155,8 +157,7 @@ def _misfits(header: Sequence[str], misfits: Mapping[int, Sequence[str]]) -> str
 
 
 def _check_header(path: Path, header: Sequence[str]) -> None:
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
+    if twice := repeated(header):
         raise InputError(f"The columns of {path.name} must have different names, got {listed(twice)} more than once.")
     if all(_is_number(name) for name in header) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
         raise InputError(

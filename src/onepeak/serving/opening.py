@@ -8,7 +8,7 @@ import numpy as np
 from onepeak._home import expanded
 from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order, classes_file
-from onepeak.data.frame import PATH
+from onepeak.data.frame_columns import PATH
 from onepeak.data.listing import listed
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.open import open_data

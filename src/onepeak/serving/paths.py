@@ -6,7 +6,7 @@ from pathlib import Path
 
 from onepeak._home import expanded
 from onepeak._nearest import did_you_mean
-from onepeak.data.frame import PATH
+from onepeak.data.frame_columns import PATH
 from onepeak.data.listing import counted, listed
 from onepeak.data.picture_list import on_disk
 from onepeak.data.scan import scan

@@ -13,6 +13,7 @@ from onepeak._extras import require
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.decimal_commas import columns_with_points
 from onepeak.data.features import encode_like
+from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
 from onepeak.data.known_cells import known_cells
 from onepeak.data.listing import counted, listed
@@ -77,6 +78,8 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
     """The rows of a pandas DataFrame that has the columns of the model; those that are empty are read all the same."""
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
+    if twice := repeated([str(name) for name in frame.columns if name in encoder.columns]):
+        raise InputError(f"`inputs` must have every column once, got {listed(twice)} more than once.")
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
     read = TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes)
     doubts = (*notes, *_outside(read, encoder))

@@ -1,6 +1,5 @@
 """The page on which a model is tried: beside the others of an inspection, or alone where a model is served."""
 
-
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse
 
