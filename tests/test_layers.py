@@ -10,8 +10,8 @@ import onepeak
 PACKAGE = Path(onepeak.__file__).parent
 
 LAYERS = [
-    ["errors", "_version", "_lazy", "_nearest", "_home"],
-    ["_registry", "_extras", "_one_step", "_shapes", "_precision"],
+    ["errors", "_version", "_lazy", "_nearest", "_home", "_listing"],
+    ["_registry", "_extras", "_one_step", "_file_lock", "_shapes", "_precision"],
     ["_values"],
     ["_check"],
     ["_reduce"],

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from onepeak._listing import counted, duration
 from onepeak.data.datasets.catalog import DATASETS
-from onepeak.data.listing import counted, duration
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits import make_splits
 from onepeak.data.splits.protocols import find_protocol

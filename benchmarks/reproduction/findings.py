@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.experiment.entries import PAPER_METHODS
 from onepeak.experiment.pairing import paired
 from onepeak.experiment.published import published_figure

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.experiment.published import published_figure
 from onepeak.experiment.records import PREDICTIONS, read_history, read_predictions
 from onepeak.metrics.functional import side_order_chance

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.experiment.records import PREDICTIONS, read_predictions
 from reproduction.epochs import Course, courses
 from reproduction.runs import of_the_paper

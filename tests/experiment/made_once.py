@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from onepeak.data.file_lock import locked
+from onepeak._file_lock import locked
 
 HERE = Path(__file__).parent
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from onepeak.data.listing import counted, duration
+from onepeak._listing import counted, duration
 from onepeak.experiment.events import Event, Failed, Finished, Lost, Report
 from onepeak.experiment.tally import MethodTally, Tally
 

@@ -11,6 +11,7 @@ import torch
 
 from onepeak._check import check_choice
 from onepeak._home import expanded
+from onepeak._listing import counted
 from onepeak._registry import unknown_name
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
@@ -19,7 +20,6 @@ from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
-from onepeak.data.listing import counted
 from onepeak.data.splits import Split, split_notes
 from onepeak.data.splits.duplicates import conflict_notes
 from onepeak.errors import InputError, OnepeakError, StoppedError

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
+from onepeak._listing import counted, duration
 from onepeak.cli.report import findings_record, print_findings, write_with_progress
 from onepeak.cli.tables import print_note, print_results, print_table
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted, duration
 from onepeak.errors import MissingExtraError
 from onepeak.experiment.compare import Outcome
 from onepeak.experiment.estimate import PlannedRun

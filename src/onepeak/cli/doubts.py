@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 from onepeak.errors import in_documentation
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.calibration import few_samples_note

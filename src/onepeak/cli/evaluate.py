@@ -52,7 +52,7 @@ def evaluate(
 
     Example: onepeak evaluate model biopsies --part test
     """
-    from onepeak.data.listing import counted
+    from onepeak._listing import counted
     from onepeak.serving import load
     from onepeak.serving.choosing import model_folder
     from onepeak.serving.evaluation import evaluate as measured
@@ -98,7 +98,7 @@ def evaluate(
 
 
 def _warn(found: "Evaluation", part: str | None) -> None:
-    from onepeak.data.listing import counted
+    from onepeak._listing import counted
 
     if not found.num_trained_on:
         return

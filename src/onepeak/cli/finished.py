@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from onepeak.data.listing import listed
+from onepeak._listing import listed
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.errors import InputError
 from onepeak.training.json_text import json_text

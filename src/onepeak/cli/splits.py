@@ -125,7 +125,7 @@ def _record(
 def _show(
     manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]", conflicts: "Sequence[Conflict]"
 ) -> None:
-    from onepeak.data.listing import counted
+    from onepeak._listing import counted
     from onepeak.data.splits import split_notes
 
     print_note(

@@ -6,8 +6,8 @@ from math import isnan
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._listing import counted
 from onepeak.data.declared_order import Order, declared_order
-from onepeak.data.listing import counted
 from onepeak.data.manifest import FeatureRows, ImageArrays, Items, Manifest
 from onepeak.data.order import OrderedLabels, order_labels
 from onepeak.errors import InputError

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from onepeak._listing import listed
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import listed
 
 Commas: TypeAlias = Literal["never", "certain", "always"]
 """When a comma in a number of a file is decimal: where another stands between its cells (`;` or a tab), in columns that

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from onepeak._listing import listed
 from onepeak._nearest import did_you_mean_file
-from onepeak.data.listing import listed
 from onepeak.data.text_file import read_text
 from onepeak.errors import InputError
 

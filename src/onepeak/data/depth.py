@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak._listing import counted, listed
 from onepeak.data.decode import highest_of_16_bits
-from onepeak.data.listing import counted, listed
 
 _LOOKED_AT = 16
 _HIGHEST_OF_12_BITS = 4095

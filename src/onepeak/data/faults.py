@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 from onepeak.errors import InputError
 
 FEW = 5

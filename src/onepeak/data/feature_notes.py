@@ -5,7 +5,7 @@ import shlex
 import numpy as np
 import numpy.typing as npt
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 from onepeak.data.manifest import FeatureRows
 
 _FEW = 10

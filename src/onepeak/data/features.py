@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._extras import require
+from onepeak._listing import counted, listed
 from onepeak.data.faults import CORRECT, FEW, Fault
 from onepeak.data.feature_notes import kinds_of, odd_values
 from onepeak.data.frame_types import Column, Frame
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.data.text_columns import fault_of_text, present_text

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from onepeak._listing import counted, listed
 from onepeak.data.declared_order import Order, classes_file
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.order import order_labels
 from onepeak.data.scan import Scan, scan

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from onepeak._listing import listed
 from onepeak.data.decimal_commas import DECIMAL_COMMA, thousands_or_decimals
 from onepeak.data.faults import FEW, Fault
 from onepeak.data.frame_types import Column
-from onepeak.data.listing import listed
 
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})")
 """1,234.50 and 1.234,50; 1,234 may be either this or a decimal comma."""

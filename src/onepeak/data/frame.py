@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from onepeak._extras import require
+from onepeak._listing import counted, listed
 from onepeak.data.declared_order import Order
 from onepeak.data.faults import Fault, refuse_lost
 from onepeak.data.feature_notes import odd_values
@@ -14,7 +15,6 @@ from onepeak.data.frame_rows import cell_fault, lost_by, plain, usable_rows
 from onepeak.data.frame_types import Frame
 from onepeak.data.groups import group_names, likely_groups
 from onepeak.data.known_cells import known_cells
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, ImageFiles, Items, Manifest
 from onepeak.data.order import order_labels
 from onepeak.data.picture_list import check_pictures

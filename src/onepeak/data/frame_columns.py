@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak._home import expanded
+from onepeak._listing import listed
 from onepeak._registry import unknown_name
 from onepeak.data.declared_order import Order
 from onepeak.data.frame_types import Column, Frame
-from onepeak.data.listing import listed
 from onepeak.data.named_columns import check_named
 from onepeak.errors import InputError
 

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from onepeak._listing import counted, listed
 from onepeak.data.decimal_commas import EITHER, SAY_SO
 from onepeak.data.faults import CORRECT, FEW, Fault, rows_without
 from onepeak.data.features import feature_faults
 from onepeak.data.frame_columns import Columns
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.groups import group_faults
-from onepeak.data.listing import counted, listed
 from onepeak.data.order import label_faults, lost_classes, order_labels
 from onepeak.data.picture_list import check_pictures, missing_pictures, unnamed_pictures
 from onepeak.errors import InputError

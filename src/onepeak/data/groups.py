@@ -4,9 +4,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from onepeak._listing import counted, listed
 from onepeak.data.faults import FEW, Fault
 from onepeak.data.frame_types import Column, Frame
-from onepeak.data.listing import counted, listed
 
 _LIKE_A_GROUP = re.compile(r"(patient|person|subject|slide|case|study|(?=id))[\W_]*(id|nr|no|number|code|name)?", re.I)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._listing import counted, listed
 from onepeak.data.declared_order import Order, declared_order
 from onepeak.data.faults import FEW, Fault, shown_rows
 from onepeak.data.label_key import Key, label_key
-from onepeak.data.listing import counted, listed
 from onepeak.data.spelling import meant_by
 from onepeak.errors import InputError
 

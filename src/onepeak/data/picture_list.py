@@ -4,8 +4,8 @@ import posixpath
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 
+from onepeak._listing import counted, listed
 from onepeak.data.faults import FEW, Fault
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles
 from onepeak.errors import InputError
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onepeak._extras import require
+from onepeak._listing import counted, listed
 from onepeak.data.class_index import class_index_table
 from onepeak.data.decimal_commas import Commas
 from onepeak.data.faults import FEW, Fault
 from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted, listed
 from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.data.text_columns import typed
 from onepeak.data.text_file import read_text

@@ -4,11 +4,11 @@ import math
 from collections.abc import Collection, Sequence
 
 from onepeak._extras import require
+from onepeak._listing import counted, listed
 from onepeak.data.decimal_commas import Commas, comma_notes, example_of, with_points
 from onepeak.data.faults import CORRECT, FEW, Fault
 from onepeak.data.formatted_numbers import are_commas, formatted_fault
 from onepeak.data.frame_types import Column, Frame
-from onepeak.data.listing import counted, listed
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
 """What programs write for a value that is missing, without regard to case."""

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._listing import counted, listed
 from onepeak._values import check_number
-from onepeak.data.listing import counted, listed
 from onepeak.errors import InputError
 
 Classes: TypeAlias = npt.NDArray[Any]

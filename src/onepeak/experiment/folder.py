@@ -7,11 +7,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from onepeak._file_lock import locked
 from onepeak._home import expanded
+from onepeak._listing import listed
 from onepeak._one_step import write_text_in_one_step
 from onepeak.data.datasets import DATASETS
-from onepeak.data.file_lock import locked
-from onepeak.data.listing import listed
 from onepeak.data.splits import PARTS, Split
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import CONFIG, RECORD

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onepeak._check import check_choice, check_integer
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.errors import InputError
 from onepeak.experiment.events import Report
 from onepeak.experiment.grid import Run

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from onepeak._listing import counted
 from onepeak._one_step import clear_unfinished
-from onepeak.data.listing import counted
 from onepeak.data.store.transfer import pieces_of
 from onepeak.errors import InputError, OnepeakError
 from onepeak.experiment.events import Elsewhere, Failed, Finished, Lost, Report

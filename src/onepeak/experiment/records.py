@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._extras import require
+from onepeak._listing import counted
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.datasets.catalog import DATASETS
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import none_done

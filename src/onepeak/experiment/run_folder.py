@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from onepeak._file_lock import locked
 from onepeak._one_step import write_text_in_one_step
-from onepeak.data.file_lock import locked
 from onepeak.errors import InputError
 from onepeak.experiment.grid import Run
 from onepeak.experiment.run_json import read_json, read_message

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from onepeak.data.file_lock import locked
+from onepeak._file_lock import locked
 
 _NAME = "onepeak-run-"
 _LOCK = ".lock"

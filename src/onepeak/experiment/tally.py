@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from statistics import fmean
 
-from onepeak.data.listing import duration
+from onepeak._listing import duration
 from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finished, Lost, Started
 from onepeak.experiment.grid import Run
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._listing import counted
 from onepeak.data.biopsies import BayesError, bayes_error
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted
 from onepeak.errors import InputError
 from onepeak.experiment.records import read_history, read_predictions
 from onepeak.metrics.catalog import METRICS

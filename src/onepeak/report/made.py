@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from onepeak._listing import counted, duration, listed
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted, duration, listed
 from onepeak.experiment.config_file import CONFIG, RECORD
 from onepeak.training.file_names import RESULT
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onepeak._extras import require
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.experiment.records import FailedRun
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks

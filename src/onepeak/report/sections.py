@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from onepeak._listing import counted
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted
 from onepeak.report.evidence import CURVES, Evidence
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
 from onepeak.report.figures.confusion import has_numbers, interactive_confusion, printed_confusions, shares_by_class

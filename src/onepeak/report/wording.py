@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 
 _ABBREVIATION = 4
 """Names of methods up to so many letters are abbreviations, and are written in capitals."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak._extras import require
+from onepeak._listing import counted
 from onepeak._one_step import write_text_in_one_step
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import read_config, recorded_classes
 from onepeak.experiment.published import PAPER

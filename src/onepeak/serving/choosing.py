@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from onepeak._home import expanded
-from onepeak.data.listing import listed
+from onepeak._listing import listed
 from onepeak.errors import InputError
 from onepeak.training.file_names import DESCRIPTION
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._home import expanded
+from onepeak._listing import listed
 from onepeak._nearest import did_you_mean_file
-from onepeak.data.listing import listed
 from onepeak.data.order import shown_order
 from onepeak.data.table_file import csv_rows
 from onepeak.errors import InputError, NotFiniteError

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from onepeak._check import check_choice
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits.digests import item_digests
 from onepeak.errors import InputError

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._home import expanded
+from onepeak._listing import listed
 from onepeak.data.datasets import DATASETS
 from onepeak.data.declared_order import Order, classes_file
 from onepeak.data.frame_columns import PATH
-from onepeak.data.listing import listed
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.open import open_data
 from onepeak.data.table_file import Table, read_table

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak._home import expanded
+from onepeak._listing import counted, listed
 from onepeak._nearest import did_you_mean
 from onepeak.data.frame_columns import PATH
-from onepeak.data.listing import counted, listed
 from onepeak.data.picture_list import on_disk
 from onepeak.data.scan import scan
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, Table, read_table

@@ -9,8 +9,8 @@ from typing import Literal, SupportsIndex, TypeAlias, overload
 from torch import Tensor
 
 from onepeak._extras import require
+from onepeak._listing import counted
 from onepeak.data.frame_types import Frame
-from onepeak.data.listing import counted
 from onepeak.metrics.functional.order import side_order_index
 from onepeak.posterior import is_paradoxical, is_unimodal
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 
 from onepeak._check import check_choice, check_number
+from onepeak._listing import counted
 from onepeak._shapes import Intervals, Labels, LogProbs
-from onepeak.data.listing import counted
 from onepeak.errors import InputError
 from onepeak.posterior import DECISIONS, minimum_cost, project
 from onepeak.posterior.conformal import samples_needed

@@ -10,13 +10,13 @@ import numpy.typing as npt
 from torch import Tensor
 
 from onepeak._extras import require
+from onepeak._listing import counted, listed
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.decimal_commas import columns_with_points
 from onepeak.data.features import encode_like
 from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
 from onepeak.data.known_cells import known_cells
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError

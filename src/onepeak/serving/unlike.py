@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 
 
 def unlike_notes(found: Sequence[tuple[str | int, tuple[str, ...]]], num_pictures: int) -> tuple[str, ...]:

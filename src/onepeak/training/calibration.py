@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from onepeak._listing import counted
 from onepeak._shapes import Intervals, Labels, LogProbs
-from onepeak.data.listing import counted
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper

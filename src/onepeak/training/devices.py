@@ -7,7 +7,7 @@ import torch
 
 from onepeak._check import check_choice
 from onepeak._extras import require
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:

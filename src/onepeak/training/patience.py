@@ -1,6 +1,6 @@
 """When a training that gets no better stops before its last epoch."""
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.training.recipe import Recipe
 
 

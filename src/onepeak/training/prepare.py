@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from onepeak._listing import counted, listed
 from onepeak.data.depth import depth_notes
 from onepeak.data.faults import refuse_lost
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.digests import item_digests

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from onepeak.data.listing import duration
+from onepeak._listing import duration
 from onepeak.training.watch import Row
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.scan import scan
 

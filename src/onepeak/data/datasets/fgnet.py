@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak._listing import counted, listed
 from onepeak.data.datasets.layout import locate
 from onepeak.data.datasets.record import Dataset
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.scan import scan
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from onepeak._listing import listed
 from onepeak._nearest import did_you_mean_file
-from onepeak.data.listing import listed
 from onepeak.errors import InputError
 
 

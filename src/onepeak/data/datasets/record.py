@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._home import expanded
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 from onepeak.data.manifest import Manifest
 from onepeak.errors import InputError
 

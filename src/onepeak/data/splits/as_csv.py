@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.matching import check_labels_agree, item_name, match_paths, match_positions
 from onepeak.data.splits.split import Indices, Part, Split

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onepeak.data.listing import counted, listed
+from onepeak._listing import counted, listed
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.matching import item_name
 from onepeak.data.splits.split import PARTS, Indices, Part, Split

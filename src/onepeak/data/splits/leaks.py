@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits.catalog import PROTOCOLS
 from onepeak.data.splits.duplicates import check_digests

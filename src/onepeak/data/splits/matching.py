@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from onepeak._listing import counted, listed
 from onepeak.data.label_key import label_key
-from onepeak.data.listing import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.split import Indices
 from onepeak.errors import InputError

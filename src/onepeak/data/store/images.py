@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.data.store.failures import BadPicture, StoreError
 from onepeak.data.store.index import PIXELS, StoreIndex, read_index
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from onepeak._file_lock import locked
 from onepeak._home import expanded
-from onepeak.data.file_lock import locked
 from onepeak.errors import InputError
 
 _BUILDING = ".building-"

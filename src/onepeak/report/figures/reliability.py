@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.posterior import Reliability, ReliabilityBin
 from onepeak.report.figures.canvas import (
     PRINT_DASHES,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Container, Sequence
 from typing import Any, NoReturn
 
-from onepeak.data.listing import listed
+from onepeak._listing import listed
 from onepeak.serving.http.failures import RequestError
 
 LARGEST = 1e30

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak.data.listing import counted
+from onepeak._listing import counted
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.report.source import Source
 from onepeak.serving.actions import read_actions

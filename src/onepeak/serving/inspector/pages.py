@@ -7,8 +7,8 @@ from typing import ClassVar, TypeAlias
 
 import jinja2
 
+from onepeak._listing import counted
 from onepeak._version import __version__
-from onepeak.data.listing import counted
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.filters import SORTS
 from onepeak.serving.inspector.inspection import Inspection

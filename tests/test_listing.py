@@ -1,6 +1,6 @@
 import pytest
 
-from onepeak.data.listing import counted, duration, listed
+from onepeak._listing import counted, duration, listed
 
 
 def test_a_short_list_is_shown_whole():

@@ -3,7 +3,7 @@ import fcntl
 
 import pytest
 
-from onepeak.data.file_lock import NoLocksError, locked
+from onepeak._file_lock import NoLocksError, locked
 
 
 def test_a_lock_is_held_by_one_at_a_time_and_free_afterwards(tmp_path):
