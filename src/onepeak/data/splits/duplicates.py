@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from onepeak._listing import listed
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits.matching import item_name
 from onepeak.errors import InputError
@@ -22,8 +23,7 @@ class Conflict:
     """The class of each item."""
 
     def __str__(self) -> str:
-        shown = [f"{name} ({label})" for name, label in zip(self.names, self.labels, strict=True)][:5]
-        return ", ".join(shown) + (f" and {len(self.items) - 5} more" if len(self.items) > 5 else "")
+        return listed((f"{name} ({label})" for name, label in zip(self.names, self.labels, strict=True)), limit=5)
 
 
 def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Conflict]:

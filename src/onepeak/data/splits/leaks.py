@@ -52,7 +52,7 @@ class Leak:
         noun = _NOUNS[self.kind][self.count > 1]
         return (
             f"{self.parts[0]} and {self.parts[1]} share {self.count:,} {noun} "
-            f"({self.items:,} item{'s' if self.items > 1 else ''} of {self.parts[1]}): "
+            f"({counted(self.items, 'item')} of {self.parts[1]}): "
             f"{', '.join(self.examples)}{more}"
         )
 
