@@ -1,9 +1,7 @@
 """The committed runs of the paper's FG-NET experiment, one row a run."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -36,13 +34,10 @@ def read_runs(folder: Path) -> pd.DataFrame:
         folder: What `benchmarks/keep_records.py` wrote to.
 
     Returns:
-        What `read_results` gives, and the columns name (of the method on the pages, whatever its form) and selected_by.
+        What `read_results` gives, and the column name (of the method on the pages, whatever its form).
     """
     runs: pd.DataFrame = read_results(folder)
-    records = [json.loads(Path(place, "result.json").read_text(encoding="utf-8")) for place in runs["folder"]]
-    names = [_name(record) for record in records]
-    selected = [record["selected_by"] for record in records]
-    return runs.assign(name=names, selected_by=selected)
+    return runs.assign(name=[_name(run) for _, run in runs.iterrows()])
 
 
 def of_the_paper(runs: pd.DataFrame) -> pd.DataFrame:
@@ -65,7 +60,7 @@ def steps(runs: pd.DataFrame, *, batch_size: int = 8) -> int:
     return int((runs["epochs"] * (runs["num_train"] // batch_size + (rest > 1))).sum())
 
 
-def _name(record: dict[str, Any]) -> str:
+def _name(run: pd.Series) -> str:
     """The paper's methods are called as there, others by their label."""
-    ours = record.get("method_settings") or record["method"] not in PAPER_METHODS
-    return str(record.get("label", record["method"])) if ours else str(record["method"]).upper()
+    ours = run["settings"] or run["method"] not in PAPER_METHODS
+    return str(run["label"] if ours else run["method"].upper())

@@ -30,11 +30,12 @@ def test_a_folder_that_training_wrote_is_read(tmp_path):
 
 
 def test_runs_are_sorted_by_method_split_and_fold_whenever_they_finished(tmp_path):
-    for method, label in [("mine", None), ("elb", None), ("ld", "ld-as_published"), ("ld", None), ("mv+elb", None)]:
+    methods = [("mine", None), ("smooth-mv", None), ("elb", None), ("ld", "ld-as_published"), ("ld", None)]
+    for method, label in [*methods, ("mv+elb", None)]:
         for split, fold in [(10, 0), (2, 1), (2, 0)]:
             write_run(tmp_path, method=method, label=label, split=split, fold=fold)
     found = read_results(tmp_path)
-    assert list(dict.fromkeys(found["label"])) == ["ld", "ld-as_published", "mv+elb", "elb", "mine"]
+    assert list(dict.fromkeys(found["label"])) == ["ld", "ld-as_published", "mv+elb", "smooth-mv", "elb", "mine"]
     assert list(zip(found["split"], found["fold"], strict=True))[:3] == [(2, 0), (2, 1), (10, 0)]
 
 
@@ -166,7 +167,7 @@ def test_a_folder_without_a_finished_run_says_why(tmp_path):
     [
         ('{"method": "ce"', r"is damaged \(Expecting"),
         ("[1, 2]", r"is damaged \(it holds a list, not an object\): delete its folder"),
-        ('{"method": "ce"}', "must be a result that onepeak wrote, got one that lacks 'variant'"),
+        ('{"method": "ce"}', "must be a result that onepeak wrote, got one that lacks 'dataset'"),
     ],
 )
 def test_a_damaged_result_is_named(tmp_path, content, reason):

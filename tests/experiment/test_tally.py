@@ -41,6 +41,14 @@ def test_before_anything_is_known_no_time_is_told(tally):
     assert [tally.count(what) for what in ("total", "finished", "failed")] == [4, 0, 0]
 
 
+def test_an_epoch_of_a_run_whose_beginning_was_missed_tells_no_time(tally, clock):
+    tally.note(epoch(RUNS[0], 0))
+    assert tally.seconds_left() is None
+    clock.now += 2.0
+    tally.note(epoch(RUNS[0], 1))
+    assert tally.seconds_left() > 0
+
+
 @pytest.mark.parametrize(("at_most", "words"), [(False, "about 19 s left"), (True, "at most 19 s left")])
 def test_where_patience_may_end_runs_the_time_left_is_the_most(clock, at_most, words):
     """One of twenty epochs is done in a second, and how many the others will be is not known."""

@@ -17,7 +17,7 @@ from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import none_done
 from onepeak.experiment.run_json import read_json, read_message
-from onepeak.methods.catalog import METHODS, method
+from onepeak.methods.catalog import METHODS, SMOOTH, method
 from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
 from onepeak.training.history import HISTORY
 from onepeak.training.json_text import numbers
@@ -157,7 +157,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 def _sorted(frame: Frame) -> Frame:
     """By data set, method (a plain one before its variants), split and fold."""
     known = {record.name: place for place, record in enumerate(METHODS)}
-    base = frame["method"].str.partition("+")[0].map(known).fillna(len(known))
+    base = frame["method"].str.removeprefix(SMOOTH).str.partition("+")[0].map(known).fillna(len(known))
     keyed = frame.assign(_base=base, _varied=frame["label"] != frame["method"])
     order = keyed.sort_values(["dataset", "_base", "_varied", "method", "label", "split", "fold"], kind="stable").index
     return frame.loc[order]
@@ -166,6 +166,8 @@ def _sorted(frame: Frame) -> Frame:
 def _row(path: Path, experiment: Path) -> dict[str, Any]:
     result = read_json(path)
     try:
+        num_classes = _num_classes(result, path.parent)
+        calibrated = numbers(result.get("calibration", {}).get("test", {}))
         same = ("method", "variant", "dataset", "protocol", "split", "fold", "seed", "epochs", "best_epoch", "seconds")
         return {
             "experiment": str(experiment),
@@ -175,26 +177,18 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
             "selected_by": result.get("selected_by", "mae"),
             "settings": result.get("method_settings", {}),
-            "num_classes": _num_classes(result, path.parent),
+            "num_classes": num_classes,
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
             "constant_mae": result.get("constant", {}).get("valid_mae", np.nan),
-            "decision": _decision(result, _num_classes(result, path.parent)),
+            "decision": _decision(result, num_classes),
             "folder": str(path.parent),
             **{
                 f"{part}_{name}": value
                 for part, metrics in result["metrics"].items()
                 for name, value in numbers(metrics).items()
             },
-            **{
-                f"test_{name}_calibrated": value
-                for name, value in numbers(result.get("calibration", {}).get("test", {})).items()
-                if name in CALIBRATED
-            },
-            **{
-                f"test_{INTERVALS[name]}": value
-                for name, value in numbers(result.get("calibration", {}).get("test", {})).items()
-                if name in INTERVALS
-            },
+            **{f"test_{name}_calibrated": value for name, value in calibrated.items() if name in CALIBRATED},
+            **{f"test_{INTERVALS[name]}": value for name, value in calibrated.items() if name in INTERVALS},
         }
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} must be a result that onepeak wrote, got one that lacks {error}.") from error

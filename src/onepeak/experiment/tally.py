@@ -121,7 +121,7 @@ class Tally:
     def seconds_left(self) -> float | None:
         """How long it will last: as much as all runs at work have done of late, and no run faster than it is.
 
-        Epochs of a method count by their mean time. None before the first.
+        Epochs of a method count by their mean time. None before the first that is known from its beginning.
         """
         paces = {label: fmean(method.paces) for label, method in self.methods.items() if method.paces}
         if not paces:
@@ -130,5 +130,7 @@ class Tally:
         methods = [(method, paces.get(label, usual)) for label, method in self.methods.items()]
         left = sum(method.epochs_left * pace for method, pace in methods)
         done = sum(paces[label] for _, label in islice(self.done, 1, None))
+        if not done:  # messages may be missed, that a run has begun among them
+            return None
         together = left * (self.done[-1][0] - self.done[0][0]) / done
         return max(together, *(method.longest_left * pace for method, pace in methods))

@@ -71,7 +71,7 @@ def _cells_of_file(path: Path) -> Cells:
 
 
 def _cells_of_frame(frame: object) -> Cells:
-    """With the names around it, unless pandas has only counted the rows or the columns."""
+    """With the names around it, unless pandas has only counted rows and columns."""
     values = np.asarray(frame).tolist()
     index, columns = list(frame.index), list(frame.columns)  # type: ignore[attr-defined]
     if index == list(range(len(index))) and columns == list(range(len(columns))):
