@@ -13,7 +13,7 @@ import onepeak
 from onepeak.data.splits import find_leaks, group_counts, make_splits, save_splits
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("scans", help="path,label,group")
+parser.add_argument("scans", type=Path, help="path,label,group")
 parser.add_argument("--order", required=True, help="the classes, lowest first")
 given = parser.parse_args()
 
@@ -24,7 +24,8 @@ for split in splits:
 save_splits(splits, scans, Path("splits.csv"))  # for others, and for onepeak train --protocol splits.csv
 
 # The same list without its groups: every person may be anywhere.
-blind = onepeak.data.from_frame(pd.read_csv(given.scans).drop(columns="group"), order=given.order)
+frame = pd.read_csv(given.scans).drop(columns="group")
+blind = onepeak.data.from_frame(frame, order=given.order, root=given.scans.parent)
 split = make_splits(blind, protocol="kfold")[0]
 both = {scans.groups[i] for i in split.train} & {scans.groups[i] for i in split.test}
 print(f"split by picture instead, {len(both)} groups are trained and tested on")

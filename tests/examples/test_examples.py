@@ -58,8 +58,9 @@ def test_own_images_trains_and_answers(run):
     assert Path("model/model.safetensors").exists()
 
 
-def test_groups_are_kept_apart_and_without_them_they_are_not(run):
-    printed = run("csv_with_groups.py", "scans.csv", *ORDER)
+def test_groups_are_kept_apart_and_without_them_they_are_not(run, made):  # noqa: F811
+    made("elsewhere")
+    printed = run("csv_with_groups.py", "elsewhere/scans.csv", *ORDER)
     assert printed.count("leaks: 0") == 5
     assert int(re.search(r"(\d+) groups are trained and tested on", printed)[1]) > 5
     assert Path("splits.csv").exists()

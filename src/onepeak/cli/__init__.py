@@ -8,7 +8,7 @@ from onepeak.errors import InputError, OnepeakError
 
 COLLECT_AFTER = 50_000
 """New objects between two searches for garbage in cycles. With Python's own few hundred, all that torch and Lightning
-make when they are imported, and which stays, is searched dozens of times, which is a tenth of the time until `train` begins."""
+make when they are imported, and which stays, is searched dozens of times: a tenth of the time until `train` begins."""
 
 
 def main() -> None:
