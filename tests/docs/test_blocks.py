@@ -33,9 +33,6 @@ DROPPED = ("--epochs", "--backbone", "--weights", "--workers", "--device", "--sp
 TRAINED = {}
 """Where the models of earlier pages are, by the command that trained them: the same is not trained twice."""
 
-DATA_ELSEWHERE = {"choose"}
-"""Pages that have a command on data without the command that makes them."""
-
 WITH_CODE = [page for page in PAGES if any(block.language in ("python", "bash") for block in blocks(page))]
 ELSEWHERE = [block for page in PAGES for block in blocks(page) if block.language == "sh"]
 
@@ -47,10 +44,8 @@ def of(page):
 @pytest.mark.usefixtures("_as_before")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:scipy", "ignore::DeprecationWarning:mord")
 @pytest.mark.parametrize("page", WITH_CODE, ids=of)
-def test_a_page_runs_from_top_to_bottom(page, tmp_path, made, monkeypatch, capsys):
+def test_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    if page.stem in DATA_ELSEWHERE:
-        made(tmp_path)
     monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
     namespace = {"__name__": page.stem}
     for block in blocks(page):
