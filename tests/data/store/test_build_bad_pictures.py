@@ -96,6 +96,18 @@ def test_a_file_that_a_disk_fails_to_give_once_is_tried_again(pictures, tmp_path
     assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
 
 
+def test_a_file_that_cannot_be_read_for_good_is_decoded_around_once(pictures, tmp_path):
+    items, _ = pictures((9, 9), (9, 9))
+    (items.root / "1.png").unlink()
+    (items.root / "1.png").symlink_to("1.png")  # no disk gives a file that leads to itself
+    built = []
+    for _ in range(2):
+        with pytest.warns(UnreadablePicturesWarning, match=r"1\.png: the file could not be read this time"):
+            store = build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
+        built.append(store.folder.stat().st_ctime_ns)
+    assert built[0] == built[1]
+
+
 def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out(pictures, tmp_path):
     items, _ = pictures((9, 9))
     (items.root / "0.png").write_bytes(b"")

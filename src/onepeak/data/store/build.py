@@ -4,6 +4,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from onepeak._values import check_integer
@@ -77,17 +78,19 @@ def build_store(
     resize = Resize() if resize is None else resize
     cache_dir = default_cache_dir() if cache_dir is None else cache_dir
     write: Callable[[Path], StoreIndex]
+    root = None
     match items:
         case ImageFiles():
             states = file_states(items)
             key = files_key(items, states, resize, bits)
             write = lambda folder: write_files(folder, items, states, resize, bits, workers, progress)  # noqa: E731
+            root = items.root
         case ImageArrays():
             key = arrays_key(items, resize)
             write = lambda folder: write_arrays(folder, items, resize, progress)  # noqa: E731
         case other:
             raise InputError(f"`items` must be ImageFiles or ImageArrays, got {type(other).__name__}.")
-    store = found_or_written(cache_dir, key, write)
+    store = found_or_written(cache_dir, key, write, root=root)
     if store.bad:
         if not skip_bad:
             raise UnreadablePicturesError(store.bad, store.num_items)
@@ -95,39 +98,51 @@ def build_store(
     return store
 
 
-def found_or_written(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> ImageStore:
+def found_or_written(
+    cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], *, root: Path | None = None
+) -> ImageStore:
     """The store of a key; where it is not there it is written, by one process, and appears in one step.
 
     Args:
         cache_dir: Folder for stores.
         key: What the store is found by.
         write: Fills a folder with pixels, and gives their table of contents.
+        root: Where the files lie, if they are here: one that could not be read for a while outdates the store.
     """
     try:
         cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
-    return _found(cache_dir, key) or _built(cache_dir, key, write)
+    return _found(cache_dir, key, root) or _built(cache_dir, key, write, root)
 
 
-def _found(cache_dir: Path, key: str) -> ImageStore | None:
+def _found(cache_dir: Path, key: str, root: Path | None) -> ImageStore | None:
     try:
         store = open_store(store_folder(cache_dir, key))
     except StoreError:
         return None
-    return None if any(picture.reason.startswith(THIS_TIME) for picture in store.bad) else store
+    return None if root is not None and _gives_more(store, root) else store
 
 
-def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> ImageStore:
+def _gives_more(store: ImageStore, root: Path) -> bool:
+    """Whether a file can be read by now that a disk or a network failed to give when the store was built."""
+    for picture in store.bad:
+        if picture.reason.startswith(THIS_TIME):
+            with suppress(OSError):
+                (root / picture.path).read_bytes()
+                return True
+    return False
+
+
+def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root: Path | None) -> ImageStore:
     place, folder = store_folder(cache_dir, key), building_folder(cache_dir, key)
     try:
         remove_leftovers(cache_dir)
         with only_builder(cache_dir, key):
-            if store := _found(cache_dir, key):  # somebody else built it while we waited
+            if store := _found(cache_dir, key, root):  # somebody else built it while we waited
                 return store
-            for old in (place, folder):  # a store damaged from outside, an earlier build that was killed
-                if old.exists():
-                    shutil.rmtree(old)
+            if folder.exists():  # an earlier build that was killed
+                shutil.rmtree(folder)
             folder.mkdir(mode=0o700)  # others on this machine have no business with the pictures
             try:
                 index = write(folder)
@@ -137,6 +152,8 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex]) -> Im
                 for file in folder.iterdir():
                     file.chmod(0o600)
                 _sync_folder(folder)
+                if place.exists():  # a store that is outdated or was damaged from outside; others may read it till now
+                    shutil.rmtree(place)
                 folder.rename(place)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
