@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -74,6 +75,9 @@ def test_groups_and_strata_become_text():
         (np.zeros((2, 1)), [0, 1], {"groups": ["a"]}, r"`groups` must be one an item \(2\), got shape \(1,\)"),
         (np.zeros((2, 1)), [0, 1], {"groups": ["a", None]}, r"`groups` must have a name .* for 1 item, .* position 1:"),
         (np.zeros((2, 1)), [0, 1], {"groups": [np.nan, "a"]}, r"`groups` must have a name .* 1 item, .* position 0:"),
+        (np.zeros((2, 1)), [0, 1], {"groups": pd.Series([7, None], dtype="Int64")}, r"`groups` must .* position 1:"),
+        (np.zeros((2, 1)), [0, 1], {"groups": pd.Series(["a", None], dtype="string")}, r"`groups` must .* position 1:"),
+        (np.zeros((2, 1)), [0, 1], {"groups": ["a", " "]}, r"`groups` must have a name .* position 1:"),
         (np.zeros((2, 1)), [0, 3], {"classes": "a,b,c"}, "must be positions in `classes`, 0 to 2, got 3"),
         (np.zeros((2, 1)), ["a", "b"], {}, "never guessed.* Give `classes`, lowest first"),
         (np.zeros((2, 1)), [1.0, np.nan], {}, "1 item of 2 has none: row 1"),

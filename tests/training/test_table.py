@@ -70,6 +70,13 @@ def test_a_number_that_never_varies_has_no_deviation_though_rounding_gives_it_on
     np.testing.assert_allclose(encoder.encode(asked), [[0], [1]], atol=1e-6)
 
 
+def test_numbers_whose_squares_are_zero_stay_finite():
+    rows = FeatureRows(columns=("p",), values=np.array([[1e-200], [3e-180], [2e-190]]))
+    encoder = TableEncoder.learn(rows)
+    assert encoder.stds == (1.0,)
+    assert np.isfinite(encoder.encode(rows)).all()
+
+
 def test_a_column_of_nothing_but_missing_values_teaches_nothing_and_stays_finite():
     rows = FeatureRows(columns=("a",), values=np.array([[NAN], [NAN]]))
     assert TableEncoder.learn(rows).encode(rows).tolist() == [[0, 1], [0, 1]]

@@ -1,7 +1,6 @@
 """Arrays in memory: pictures or features, with their labels."""
 
 from collections.abc import Sequence
-from math import isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -118,10 +117,14 @@ def _names(argument: str, values: npt.ArrayLike, number: int) -> tuple[str, ...]
     return tuple(str(value) for value in _one_an_item(argument, values, number))
 
 
+_NO_GROUP = {"", "None", "nan", "NaN", "NaT", "<NA>"}
+"""What is missing in an array, a series or a list, as text: pandas has values of its own for it."""
+
+
 def _group_names(groups: npt.ArrayLike, number: int) -> tuple[str, ...]:
     """The names as text; items of unknown groups are not one group."""
     names = _one_an_item("groups", np.asarray(groups, dtype=object), number)  # as text a NaN would be a name
-    missing = [place for place, name in enumerate(names) if name is None or (isinstance(name, float) and isnan(name))]
+    missing = [place for place, name in enumerate(names) if str(name).strip() in _NO_GROUP]
     if missing:
         raise InputError(
             f"`groups` must have a name for every item, got none for {counted(len(missing), 'item')}, the first at "

@@ -35,7 +35,7 @@ class TableEncoder:
             categorical = name in rows.categories
             means.append(0.0 if categorical or not known.size else float(known.mean()))
             varies = not categorical and known.size and known.min() < known.max()  # rounding makes std > 0 of equals
-            stds.append(float(known.std()) if varies else 1.0)
+            stds.append((float(known.std()) if varies else 0.0) or 1.0)  # squares of tiny numbers may be 0
             lowest.append(0.0 if categorical else float(known.min()) if known.size else math.nan)
             highest.append(0.0 if categorical else float(known.max()) if known.size else math.nan)
             if not categorical and known.size < column.size:
