@@ -308,7 +308,7 @@ def test_a_loss_made_in_inference_mode_works_there():
             r"`weight` must be finite and >= 0, got -2\.",
         ),
         (lambda: UnimodalLoss(base="ce", constraint=LogBarrier(3)), r"`base` must be a loss of \(scores, labels\)"),
-        (lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"), r"`constraint` must be an OrderConstraint"),
+        (lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"), r"`constraint` must be a LogBarrier or the like"),
         (
             lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="none")(
                 torch.zeros(2, 3), torch.zeros(2).long()

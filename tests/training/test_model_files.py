@@ -105,10 +105,14 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
         (lambda _: "[]", r"must be a description that onepeak wrote"),
         (lambda _: "{}", r"must be a description that onepeak wrote"),
         (
+            lambda text: text.replace('"format": 1', '"format": 1, "smell": 3, "colour": 4'),
+            r"has colour, smell, which this version does not know: it needs a newer onepeak",
+        ),
+        (
             lambda text: text.replace('"format": 1', '"format": 2'),
             r"must be of format 1, got 2: it needs another version",
         ),
-        (lambda text: text.replace('"data"', '"date"'), r"must be a description that onepeak wrote"),
+        (lambda text: text.replace('"data"', '"date"'), r"has date, which this version does not know"),
         (lambda text: text.replace("planted", "\xff"), r"must be a description that onepeak wrote.*UnicodeDecodeError"),
         (changed(metrics=[1]), r"must be a description that onepeak wrote"),
         (changed(metrics={"test": 1}), r"must be a description that onepeak wrote"),

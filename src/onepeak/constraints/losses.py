@@ -190,7 +190,7 @@ class UnimodalLoss(nn.Module):
         if not callable(base):
             raise InputError(f"`base` must be a loss of (scores, labels), got {type(base).__name__}.")
         if not isinstance(constraint, OrderConstraint):
-            raise InputError(f"`constraint` must be an OrderConstraint (LogBarrier), got {type(constraint).__name__}.")
+            raise InputError(f"`constraint` must be a LogBarrier or the like, got {type(constraint).__name__}.")
         check_reduction(reduction)
         self.base = base
         self.constraint = constraint

@@ -41,7 +41,7 @@ class Constrained(Method):
         if not isinstance(base, Method):
             raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
         if not isinstance(constraint, OrderConstraint):
-            raise InputError(f"`constraint` must be an OrderConstraint (LogBarrier), got {type(constraint).__name__}.")
+            raise InputError(f"`constraint` must be a LogBarrier or the like, got {type(constraint).__name__}.")
         super().__init__(base.num_classes, class_weight=base.class_weight)
         if constraint.num_classes != base.num_classes:
             raise InputError(

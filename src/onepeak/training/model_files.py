@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import warnings
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from onepeak._check import check_number
 from onepeak._extras import require
+from onepeak._listing import listed
 from onepeak._one_step import write_in_one_step, write_text_in_one_step
 from onepeak.data.resize import Resize
 from onepeak.errors import InputError, UnknownNameError
@@ -93,12 +94,15 @@ def load_description(folder: Path) -> ModelDescription:
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] == FORMAT:
+        newer = sorted(content.keys() - {each.name for each in fields(ModelDescription)})
+        if content["format"] == FORMAT and not newer:
             return _description(content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:  # no text, no JSON, other names or values
         raise InputError(
             f"{path} must be a description that onepeak wrote, got one that cannot be read: {error!r}."
         ) from error
+    if newer:
+        raise InputError(f"{path} has {listed(newer)}, which this version does not know: it needs a newer onepeak.")
     raise InputError(
         f"{path} must be of format {FORMAT}, got {content['format']}: it needs another version of onepeak."
     )

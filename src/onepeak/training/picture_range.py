@@ -77,7 +77,7 @@ def picture_statistics(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
     """
     rows = pixels[:: max(1, len(pixels) // _ROWS)].astype(np.float32)
     red, green, blue = rows.mean(axis=(0, 1), dtype=np.float64).tolist()
-    grey = rows.mean(axis=-1)
+    grey = rows @ np.full(3, 1 / 3, np.float32)
     spread = float(grey.std(dtype=np.float64))
     steps = np.abs(np.diff(grey, axis=1))
     step = float(steps.mean(dtype=np.float64)) if steps.size else 0.0

@@ -36,7 +36,7 @@ function showScale(place, ends) {
   const [low, high] = (ends ?? []).map(value => String(Number(value.toPrecision(3))).replace("-", "−"));
   place.replaceChildren(...(ends ? [low, element("span", {class: "ramp", "aria-hidden": "true"}, element("i")), `${high} and more`] : []));
   byId("scale-note").textContent = ends
-    ? `One scale for all pictures and classes of this model: at ${low} the class has no more than others, ${high} is reached by the strongest tenth of validation pictures. Brighter is more.`
+    ? `One scale for all pictures and classes of this model: at ${low} the class has no more than others, ${high} is about what the strongest tenth of some validation pictures reach. Brighter is more.`
     : "Brighter is more, from the lowest to the highest of this map alone: do not compare it with others. The model is of an earlier version; one trained now has one scale for all.";
 }
 
