@@ -133,8 +133,8 @@ class ModelCard(BaseModel):
     evidence: bool = Field(description="Whether predictions can come with a map of evidence.")
     evidence_range: tuple[float, float] | None = Field(
         description="What to draw as nothing and what as brightest on every such map: the evidence for a class that "
-        "has no more than others, and what the predicted class has at its highest place in the strongest tenth of the "
-        "validation pictures. Null for a model of an earlier version, and without maps."
+        "has no more than others, and what the predicted class has at its highest place in the strongest tenth of "
+        "some validation pictures, or 1 more than the first. Null for a model of an earlier version, and without maps."
     )
     data: str = Field(description="What the model was trained on.")
     version: str = Field(description="Of onepeak, that serves it.")
