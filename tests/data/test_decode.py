@@ -266,17 +266,46 @@ def test_of_16_bit_colours_the_high_byte_is_read_and_fewer_bits_are_refused(mode
     whole, dark = png_of_16_bits(65535, mode), png_of_16_bits(4095, mode)
     assert decoded(whole).max() == 255
     assert decoded(whole, bits=16).max() == 255
-    assert highest_of_16_bits(whole) == 65535
+    assert highest_of_16_bits(whole) == (65535, True)
     if mode == "RGB":  # the others are dark and transparent, on white
         assert decoded(dark).max() == 15
-        assert highest_of_16_bits(dark) == 4095
-        assert highest_of_16_bits(png_of_16_bits(0, mode)) == 0
+        assert highest_of_16_bits(dark) == (4095, True)
+        assert highest_of_16_bits(png_of_16_bits(0, mode)) == (0, True)
+    with pytest.raises(UnreadablePictureError, match=r"high byte is read, not `bits` 12: save it .* 4,095 as 255$"):
+        decoded(dark, bits=12)
+
+
+def ppm(value, white, kind):
+    """Two by two pixels, all of one value, of `white` at most."""
+    values = np.full(12, value)
+    body = " ".join(map(str, values)).encode() if kind == "P3" else values.astype(">u2" if white > 255 else "u1")
+    return f"{kind}\n2 2\n{white}\n".encode() + bytes(body)
+
+
+@pytest.mark.parametrize("kind", ["P3", "P6"])
+def test_colours_of_a_ppm_with_more_than_8_bits_are_such_colours_too(kind):
+    dark = ppm(4095, 65535, kind)
+    assert decoded(dark).max() == 16  # rounded, where a PNG's byte is cut off
+    assert highest_of_16_bits(dark) == (4095, True)
+    assert highest_of_16_bits(ppm(4096, 65535, kind)) == (4096, True)
     with pytest.raises(UnreadablePictureError, match="only the high byte is read, not `bits` 12"):
         decoded(dark, bits=12)
 
 
+@pytest.mark.parametrize("kind", ["P3", "P6"])
+def test_colours_of_a_ppm_are_scaled_by_the_highest_value_that_it_allows(kind):
+    assert decoded(ppm(4095, 4095, kind)).max() == 255
+    assert highest_of_16_bits(ppm(4095, 4095, kind)) == (65535, True)
+    assert highest_of_16_bits(ppm(100, 200, kind)) is None
+    assert decoded(ppm(100, 200, kind), bits=12).max() == 128
+
+
+def test_no_highest_value_is_told_of_a_ppm_that_is_cut_off():
+    assert highest_of_16_bits(ppm(4095, 65535, "P6")[:-2]) is None
+
+
 @pytest.mark.parametrize("kind", ["PNG", "TIFF", "PPM"])
 def test_the_highest_value_is_told_of_16_bit_pictures_alone(kind):
-    assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)) == 4095
+    assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)) == (4095, False)
     assert highest_of_16_bits(encoded(SMOOTH, kind)) is None
     assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)[:16]) is None

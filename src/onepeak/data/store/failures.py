@@ -30,7 +30,7 @@ class UnreadablePicturesError(InputError):
         self.bad = tuple(bad)
         self.num_items = num_items
         advice = "Repair or remove them, or leave them out with skip_bad=True."
-        if all("`bits`" in picture.reason for picture in bad):
+        if all("more than `bits`" in picture.reason for picture in bad):
             advice = "Do they hold more bits? Then give another number of `bits`, or none."
         super().__init__(f"{described(bad, num_items)}\n{advice}")
 
