@@ -61,7 +61,7 @@ def test_a_table_of_a_german_spreadsheet_gives_the_model_of_the_one_with_points(
 
 
 def test_what_may_be_thousands_is_refused_everywhere_until_it_is_said(run, doubtful, tmp_path):
-    told = "Write 1100 for 1,100 if it separates thousands, else 1.100, or say with --decimal , (`decimal`) that it is"
+    told = "Write 1100 for 1,100 if it separates thousands, else 1.100, or say with --decimal , (`decimal`) that"
     status, _, errors = run(*train(doubtful, tmp_path / "model"))
     assert (status, told in errors) == (2, True), errors
     status, _, errors = run("splits", doubtful, "--label", "grade")
@@ -83,6 +83,15 @@ def test_what_may_be_thousands_is_refused_everywhere_until_it_is_said(run, doubt
         "evaluate", tmp_path / "model", doubtful, "--device", "cpu", "--json", "--decimal", ","
     )
     assert (status, json.loads(output)["items"]) == (0, 80), errors
+
+
+def test_quoted_commas_of_a_file_with_commas_are_read_by_the_flag_that_is_named(run, tmp_path):
+    lines = [f'"0,{10 + place}",{place % 4}' for place in range(80)]
+    (tmp_path / "quoted.csv").write_text("\n".join(["size,grade", *lines]))
+    status, _, errors = run("splits", tmp_path / "quoted.csv", "--label", "grade")
+    assert (status, "Write them with a point, or say with --decimal , (`decimal`)" in errors) == (2, True), errors
+    status, _, errors = run("splits", tmp_path / "quoted.csv", "--label", "grade", "--decimal", ",")
+    assert (status, "read with decimal commas: size (0,10 is 0.10)" in errors) == (0, True), errors
 
 
 def test_one_row_with_a_point_is_not_read_with_the_commas_of_others(run, german, tmp_path):

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from onepeak.data.decimal_commas import columns_with_points, with_points
+from onepeak.data.decimal_commas import are_decimal_if_said, columns_with_points, with_points
 
 
 @pytest.mark.parametrize("proof", ["12,5", "0,125", "1234,567", "-1,2345", "1,234E+03", "+0,1"])
@@ -23,6 +23,12 @@ def test_what_is_no_number_says_nothing_of_the_commas():
 
 def test_spaces_around_a_number_do_not_count():
     assert with_points([" 12,5", "7 "], commas="certain") == ["12.5", "7"]
+
+
+def test_to_say_that_commas_are_decimal_helps_where_none_may_be_anything_else():
+    assert are_decimal_if_said(["1,234", None, "n.d."])
+    assert not are_decimal_if_said(["1,234", "1.5"])
+    assert not are_decimal_if_said([1.5, "n.d."])
 
 
 def test_where_commas_stand_between_cells_they_are_not_decimal():

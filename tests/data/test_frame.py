@@ -79,10 +79,9 @@ def test_formatted_numbers_stop_as_those_of_a_csv_do_unless_they_are_said_to_be_
         with pytest.raises(InputError) as error:
             opened()
         told.append(str(error.value).partition("table.csv: ")[2] or str(error.value))
-    assert told[1].startswith(told[0])
-    assert told[0].startswith(
-        "The column 'x' has numbers with separators of thousands: '1,234.50' (row 2). Write 1234.50"
-    )
+    found = "The column 'x' has numbers with separators of thousands: '1,234.50' (row 2)."
+    assert told[0].startswith(f"{found} Make it a column of numbers with pandas.to_numeric(")
+    assert told[1].startswith(f"{found} Write 1234.50")
     assert from_frame(frame, category=["x"]).items.categories["x"] == ("1,234.50", "12.5", "7")
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from onepeak.data.frame import from_frame
+from onepeak.data.frame_rows import cell_fault
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 
@@ -26,6 +27,12 @@ def test_rows_left_out_of_a_table_take_labels_and_groups_along():
         "left out 4 of 8 rows: infinite or too large in 'x' (row 3); no label (row 4); "
         "a label that the order lacks, 'c' (row 5); no group in 'group' (row 6)"
     )
+
+
+@pytest.mark.parametrize(("other", "helps"), [("7", True), ("7.5", False)])
+def test_of_cells_with_a_decimal_comma_it_is_told_what_reads_them_where_something_does(other, helps):
+    fault = cell_fault(pd.Series(["0,84", other], name="x"), [0])
+    assert fault.advice.endswith(", or of a CSV say with --decimal , (`decimal`) that the comma is decimal") == helps
 
 
 @pytest.mark.bad_input

@@ -25,8 +25,15 @@ def test_a_comma_that_may_separate_thousands_is_not_said_to_be_decimal():
     _, wrong = numbers("1,234")
     assert wrong[0] == (
         "`size` must be a number, got '1,234': write 1234 for 1,234 if it separates thousands, else 1.234, or of a CSV "
-        "say with --decimal , (`decimal`) that it is decimal"
+        "say with --decimal , (`decimal`) that the comma is decimal"
     )
+
+
+def test_of_a_decimal_comma_it_is_told_what_reads_it_where_something_does():
+    say_so = ", or of a CSV say with --decimal , (`decimal`) that the comma is decimal"
+    assert numbers("0,84", "7")[1][0] == f"`size` must be a number, got '0,84': write it with a point{say_so}"
+    assert numbers("0,84", "7.5")[1][0] == "`size` must be a number, got '0,84': write it with a point"
+    assert not numbers("1,234", "7.5")[1][0].endswith(say_so)
 
 
 def test_what_stands_for_missing_is_not_wrong():

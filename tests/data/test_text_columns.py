@@ -82,7 +82,10 @@ def test_a_few_decimal_commas_are_slips_of_their_rows():
     fault = fault_of(*["1"] * 20, "2,5")
     assert fault.places == (20,)
     assert "1 row: '2,5' (row 20)" in fault.sentence
-    assert fault.advice == "Write numbers with a point, not with a comma"
+    assert fault.advice == (
+        "Write numbers with a point, not with a comma, or say with --decimal , (`decimal`) that the comma is decimal"
+    )
+    assert fault_of(*["1.5"] * 20, "2,5").advice == "Write numbers with a point, not with a comma"
 
 
 def test_many_decimal_commas_are_a_fault_of_the_column():

@@ -14,7 +14,7 @@ leave no doubt ("certain"); where the user says so, in all ("always")."""
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 """1,234: thousands, or three decimals."""
-SAY_SO = "say with --decimal , (`decimal`) that it is decimal"
+SAY_SO = "say with --decimal , (`decimal`) that the comma is decimal"
 _NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?")
 
 
@@ -45,6 +45,18 @@ def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
     if any(("." in text or text.count(",") > 1) and _NUMBER.fullmatch(text) for text in stripped):
         return None
     return [text.replace(",", ".") if text in found else text for text in stripped]
+
+
+def are_decimal_if_said(cells: Sequence[object]) -> bool:
+    """Whether the commas of a column of a CSV would be read if somebody said that they are decimal.
+
+    False where that has been said already, since the column is then read, or does not help.
+
+    Example:
+        >>> are_decimal_if_said(["12,5", "7"]), are_decimal_if_said(["12,5", "7.5"])
+        (True, False)
+    """
+    return with_points([cell for cell in cells if isinstance(cell, str)], commas="always") is not None
 
 
 def columns_with_points(frame: Frame, names: Collection[str], *, commas: Commas) -> tuple[Frame, tuple[str, ...]]:
@@ -86,16 +98,11 @@ def comma_notes(examples: Mapping[str, str]) -> tuple[str, ...]:
     return (f"read with decimal commas: {listed(examples)} ({first} is {first.replace(',', '.')})",)
 
 
-def thousands_or_decimals(text: str, *, in_file: bool) -> str:
+def thousands_or_decimals(text: str) -> str:
     """What to do about a number such as 1,234.
 
-    Args:
-        text: The number.
-        in_file: Whether it stands in a CSV, of which it can be said what a comma is.
-
     Example:
-        >>> thousands_or_decimals("1,234", in_file=False)
+        >>> thousands_or_decimals("1,234")
         'Write 1234 for 1,234 if it separates thousands, else 1.234'
     """
-    write = f"Write {text.replace(',', '')} for {text} if it separates thousands, else {text.replace(',', '.')}"
-    return f"{write}, or {SAY_SO}" if in_file else write
+    return f"Write {text.replace(',', '')} for {text} if it separates thousands, else {text.replace(',', '.')}"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onepeak._listing import counted, listed
-from onepeak.data.decimal_commas import EITHER, SAY_SO
+from onepeak.data.decimal_commas import DECIMAL_COMMA, SAY_SO, are_decimal_if_said
 from onepeak.data.faults import CORRECT, FEW, Fault, rows_without
 from onepeak.data.features import feature_faults
 from onepeak.data.frame_columns import Columns
@@ -71,12 +71,12 @@ def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
     """
     places = tuple(sorted(wrong))
     cells = listed((f"{column.iloc[place]!r} (row {column.index[place]})" for place in places), limit=FEW)
-    either = any(EITHER.fullmatch(str(column.iloc[place]).strip()) for place in places)
+    commas = any(DECIMAL_COMMA.fullmatch(str(column.iloc[place]).strip()) for place in places)
     has = f"{counted(len(places), 'row')} {'has' if len(places) == 1 else 'have'} none"
     return Fault(
         places=places,
         sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: {cells}",
-        advice=f"{CORRECT}, or of a CSV {SAY_SO}" if either else CORRECT,
+        advice=f"{CORRECT}, or of a CSV {SAY_SO}" if commas and are_decimal_if_said(column.tolist()) else CORRECT,
         reason=f"no usable number in {column.name!r}",
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from onepeak._extras import require
-from onepeak.data.decimal_commas import DECIMAL_COMMA, EITHER, SAY_SO, thousands_or_decimals
+from onepeak.data.decimal_commas import DECIMAL_COMMA, EITHER, SAY_SO, are_decimal_if_said, thousands_or_decimals
 from onepeak.data.frame_types import Column
 from onepeak.data.text_columns import present_text
 
@@ -31,6 +31,8 @@ def number_cells(column: Column) -> tuple[Column, dict[int, str]]:
         ([1.5, nan, nan, nan], "`size` must be a number, got 'big'")
         >>> wrong[3]
         "`size` must be a number, got '2,5': write it with a point"
+        >>> number_cells(pandas.Series(["2,5"], name="size"))[1][0].partition(": ")[2]
+        'write it with a point, or of a CSV say with --decimal , (`decimal`) that the comma is decimal'
     """
     pandas = require("pandas", extra="data", purpose="A table")
     types = pandas.api.types
@@ -47,8 +49,9 @@ def number_cells(column: Column) -> tuple[Column, dict[int, str]]:
     if truths and len(no_numbers) == len(values):
         wanted = "true or false"
         values[list(truths)] = list(truths.values())
+    say_so = f", or of a CSV {SAY_SO}" if are_decimal_if_said(written) else ""
     wrong = {
-        place: f"`{column.name}` must be {wanted}, got {_shown(text)}"
+        place: f"`{column.name}` must be {wanted}, got {_shown(text, say_so)}"
         for place, text in texts.items()
         if np.isnan(values[place])
     }
@@ -60,10 +63,10 @@ def number_cells(column: Column) -> tuple[Column, dict[int, str]]:
     return pandas.Series(values, index=column.index, name=column.name), wrong
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, say_so: str) -> str:
     if EITHER.fullmatch(text):
-        how = thousands_or_decimals(text, in_file=False)
-        return f"{text!r}: {how[0].lower()}{how[1:]}, or of a CSV {SAY_SO}"
+        how = thousands_or_decimals(text)
+        return f"{text!r}: {how[0].lower()}{how[1:]}{say_so}"
     if DECIMAL_COMMA.fullmatch(text):
-        return f"{text!r}: write it with a point"
+        return f"{text!r}: write it with a point{say_so}"
     return repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")

@@ -117,7 +117,8 @@ def _open_table(
     pictures = path or PATH
     as_text = (label, group or GROUP, pictures, *category, *drop) if like is None else None
     table = read_table(file, as_text=as_text, decimal=decimal)
-    if pictures in table.frame.columns and pictures not in drop:
+    is_list = pictures in table.frame.columns and pictures not in drop
+    if is_list:
         _refuse_unused("a list of pictures", decimal=decimal)
     frame, notes = table.frame, table.notes
     if like is not None:
@@ -126,7 +127,7 @@ def _open_table(
         notes = (*notes, *with_commas)
     if order is None:
         order = classes_file(file.parent) if table.order is None else table.order
-    if root is None and pictures in table.frame.columns and pictures not in drop:
+    if root is None and is_list:
         root = file.parent
     try:
         manifest = from_frame(
@@ -145,7 +146,7 @@ def _open_table(
             name=file.stem,
         )
     except InputError as error:
-        page: Page = "images" if pictures in table.frame.columns else "table"
+        page: Page = "images" if is_list else "table"
         raise InputError(f"{file}: {error}", page=None if error.page else page) from error
     return replace(manifest, notes=(*notes, *manifest.notes))
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from onepeak._extras import require
 from onepeak._listing import counted, listed
-from onepeak.data.decimal_commas import Commas, comma_notes, example_of, with_points
+from onepeak.data.decimal_commas import SAY_SO, Commas, are_decimal_if_said, comma_notes, example_of, with_points
 from onepeak.data.faults import CORRECT, FEW, Fault
 from onepeak.data.formatted_numbers import are_commas, formatted_fault
 from onepeak.data.frame_types import Column, Frame
@@ -14,7 +14,7 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
 """What programs write for a value that is missing, without regard to case."""
 
 _MANY = 20
-_FEW = 0.1
+_SLIPS = 0.1
 """The share of cells below which those that are no numbers may be slips."""
 _FEWEST_ZEROS = 0.05
 """The share of integers with a zero before them that is no slip."""
@@ -78,7 +78,7 @@ def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
     _, wrong = _numbers(texts)
     if _are_codes([text for place, text in enumerate(texts) if text is not None and place not in wrong]):
         return None
-    return formatted_fault(column, wrong, few=len(wrong) < _FEW * len(present), in_file=False)
+    return formatted_fault(column, wrong, few=len(wrong) < _SLIPS * len(present), in_file=False)
 
 
 def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
@@ -106,17 +106,18 @@ def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
     numbers = pandas.Series(found, index=column.index)
     if _are_codes([text for place, text in enumerate(texts) if text is not None and place not in wrong]):
         return values, None
-    few = len(wrong) < _FEW * len(present)
+    few = len(wrong) < _SLIPS * len(present)
     if (fault := formatted_fault(column, wrong, few=few, in_file=True)) is not None:
         return numbers, fault
     commas = are_commas(wrong)
     if not wrong or not (commas or (few and numbers.nunique() > _MANY)):
         return (values if wrong else numbers), None
     shown = listed((f"{text!r} (row {column.index[place]})" for place, text in wrong.items()), limit=FEW)
+    say_so = f", or {SAY_SO}" if are_decimal_if_said(column.tolist()) else ""
     return numbers, Fault(
         places=tuple(wrong),
         sentence=f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}",
-        advice="Write numbers with a point, not with a comma" if commas else CORRECT,
+        advice=f"Write numbers with a point, not with a comma{say_so}" if commas else CORRECT,
         reason=f"no number in {column.name!r}",
     )
 
