@@ -24,6 +24,7 @@ from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
 from onepeak.serving.choosing import model_folder
 from onepeak.serving.costs import costs_of
+from onepeak.serving.decimal_rows import decimal_rows
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
 from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName
@@ -142,6 +143,7 @@ class Model:
         cost: object = None,
         project: bool = False,
         raw: bool = False,
+        decimal: str | None = None,
     ) -> Prediction:
         """Labels, posteriors, intervals and side order index of pictures or rows.
 
@@ -159,6 +161,7 @@ class Model:
                 an array, a DataFrame or a CSV file, with or without the names of the classes.
             project: Whether to give the nearest posteriors that have one peak; see `Reading`.
             raw: Whether to give posteriors as they come from the network, not calibrated.
+            decimal: "," where commas in the numbers of a CSV are decimal, even if they might separate thousands.
 
         Returns:
             One answer a sample, in their order. Pictures are read as they are needed, a few at a time.
@@ -170,8 +173,9 @@ class Model:
         costs = costs_of(cost, self.classes)
         reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
         reading.check(self.description.calibration)
+        read = None if decimal is None else decimal_rows(inputs, self.description.table, decimal)
         if self.description.table is not None:
-            table = rows_of(inputs, self.description.table)
+            table = read or rows_of(inputs, self.description.table)
             return self.predict_rows(
                 table.rows,
                 sources=table.sources,
