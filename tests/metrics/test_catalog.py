@@ -5,6 +5,7 @@ import torch
 from torchmetrics import Metric
 
 from onepeak import metrics
+from onepeak.errors import InputError
 from onepeak.metrics.catalog import DEFAULT_NAMES, METRICS, NAMES, collection
 from onepeak.metrics.functional import side_order_chance
 
@@ -79,6 +80,20 @@ def test_a_perfect_one_hot_posterior_is_the_best_but_for_its_ties():
     best = {record.name: record.best(5) for record in METRICS if record.name not in strict}
     assert {name: values[name] for name in best} == pytest.approx(best, abs=1e-12)
     assert values["violations"] == pytest.approx((3 + 2 + 2 + 2 + 3) / 5)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("names", [NAMES, DEFAULT_NAMES])
+def test_of_a_batch_that_is_refused_nothing_is_counted(names):
+    metrics = collection(3, names=names)
+    log_probs, labels = torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]]).log(), torch.tensor([1, 0])
+    for wrong in ((log_probs.exp(), 2 - labels), (log_probs, labels + 2)):  # counted, they would be errors
+        with pytest.raises(InputError):
+            metrics.update(*wrong)  # before any other batch, and after
+        metrics.update(log_probs, labels)
+        with pytest.raises(InputError):
+            metrics.update(*wrong)
+        assert metrics.compute()["mae"] == 0
 
 
 @pytest.mark.bad_input

@@ -32,8 +32,10 @@ class OrdinalMetric(Metric):
 
     full_state_update = False
     is_differentiable = False
+    refuses_scores = False
+    """Whether a batch must hold log-probabilities, where others take any scores of the classes."""
 
-    def __init__(self, *, num_classes: int) -> None:
+    def __init__(self, num_classes: int) -> None:
         super().__init__()
         self.num_classes = check_num_classes(num_classes)
 
@@ -117,7 +119,7 @@ class LabelMetric(OrdinalMetric):
 
     confusion: Tensor
 
-    def __init__(self, *, num_classes: int) -> None:
+    def __init__(self, num_classes: int) -> None:
         super().__init__(num_classes=num_classes)
         table = torch.zeros(self.num_classes, self.num_classes, dtype=torch.float64)
         self.add_state("confusion", table, dist_reduce_fx="sum")
@@ -169,7 +171,7 @@ class SampleMean(OrdinalMetric):
             collection whose states look alike after the first batch for one and the same.
     """
 
-    def __init__(self, *, num_classes: int, quantity: str) -> None:
+    def __init__(self, num_classes: int, *, quantity: str) -> None:
         super().__init__(num_classes=num_classes)
         self._state = f"sum_and_weight_of_{quantity}"
         self.add_state(self._state, torch.zeros(2, dtype=torch.float64), dist_reduce_fx="sum")

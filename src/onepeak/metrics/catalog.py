@@ -44,8 +44,9 @@ def collection(num_classes: int, *, names: Iterable[str] = DEFAULT_NAMES) -> "to
 
     check_num_classes(num_classes)
     chosen = {name: METRICS[name].make(num_classes) for name in names}
-    # Named here, because torchmetrics would guess by comparing states after the first batch.
+    # Named here, because torchmetrics would guess by comparing states after the first batch. Those that refuse the most
+    # come first: of a batch that is refused, nothing is counted.
     sharing: dict[tuple[str, ...], list[str]] = {}
-    for name, metric in chosen.items():
+    for name, metric in sorted(chosen.items(), key=lambda item: not item[1].refuses_scores):
         sharing.setdefault(tuple(metric.metric_state), []).append(name)
     return torchmetrics.MetricCollection({**chosen}, compute_groups=list(sharing.values()) or False)

@@ -30,7 +30,7 @@ class OrdinalClassificationIndex(LabelMetric):
 
     higher_is_better = False
 
-    def __init__(self, *, num_classes: int, beta: float = 0.75, gamma: float = 1.0) -> None:
+    def __init__(self, num_classes: int, *, beta: float = 0.75, gamma: float = 1.0) -> None:
         super().__init__(num_classes=num_classes)
         self.beta = check_number("beta", beta, minimum=0)
         self.gamma = check_number("gamma", gamma, above=0)
@@ -66,7 +66,7 @@ class UniformOrdinalClassificationIndex(LabelMetric):
 
     higher_is_better = False
 
-    def __init__(self, *, num_classes: int, beta: float | None = None) -> None:
+    def __init__(self, num_classes: int, *, beta: float | None = None) -> None:
         super().__init__(num_classes=num_classes)
         self.beta = None if beta is None else check_number("beta", beta, minimum=0)
 

@@ -140,7 +140,7 @@ class AccuracyWithin(LabelMetric):
 
     higher_is_better = True
 
-    def __init__(self, *, num_classes: int, k: int = 1) -> None:
+    def __init__(self, num_classes: int, *, k: int = 1) -> None:
         super().__init__(num_classes=num_classes)
         self.k = check_integer("k", k, minimum=0)
 

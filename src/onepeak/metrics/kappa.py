@@ -53,7 +53,7 @@ class WeightedKappa(LabelMetric):
 
     higher_is_better = True
 
-    def __init__(self, *, num_classes: int, weighting: Weighting) -> None:
+    def __init__(self, num_classes: int, *, weighting: Weighting) -> None:
         super().__init__(num_classes=num_classes)
         check_weighting(weighting, num_classes)
         self.weighting = weighting

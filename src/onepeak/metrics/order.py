@@ -23,7 +23,7 @@ class PairMetric(OrdinalMetric):
 
     pairs_in_order: Tensor
 
-    def __init__(self, *, num_classes: int, reference: Reference = "predicted") -> None:
+    def __init__(self, num_classes: int, *, reference: Reference = "predicted") -> None:
         check_choice("reference", reference, get_args(Reference))
         super().__init__(num_classes=num_classes)
         self.reference = reference
@@ -122,7 +122,7 @@ class ViolationSize(SampleMean):
 
     higher_is_better = False
 
-    def __init__(self, *, num_classes: int, reference: Reference = "predicted") -> None:
+    def __init__(self, num_classes: int, *, reference: Reference = "predicted") -> None:
         check_choice("reference", reference, get_args(Reference))
         super().__init__(num_classes=num_classes, quantity=f"violation_size_{reference}")
         self.reference = reference
@@ -153,7 +153,7 @@ class UnimodalRate(SampleMean):
 
     higher_is_better = True
 
-    def __init__(self, *, num_classes: int, tolerance: float = 0.0, definition: Unimodality = "strict") -> None:
+    def __init__(self, num_classes: int, *, tolerance: float = 0.0, definition: Unimodality = "strict") -> None:
         super().__init__(num_classes=num_classes, quantity=f"unimodal_{definition}_{tolerance!r}")
         is_unimodal(torch.empty(0, 2), tolerance, definition=definition)  # refuses what does not go together
         self.tolerance = tolerance

@@ -30,8 +30,9 @@ class NegativeLogLikelihood(SampleMean):
     """
 
     higher_is_better = False
+    refuses_scores = True
 
-    def __init__(self, *, num_classes: int) -> None:
+    def __init__(self, num_classes: int) -> None:
         super().__init__(num_classes=num_classes, quantity="nll")
 
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
@@ -55,8 +56,9 @@ class RankedProbabilityScore(SampleMean):
     """
 
     higher_is_better = False
+    refuses_scores = True
 
-    def __init__(self, *, num_classes: int) -> None:
+    def __init__(self, num_classes: int) -> None:
         super().__init__(num_classes=num_classes, quantity="rps")
 
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
@@ -80,8 +82,9 @@ class EarthMoverDistance(SampleMean):
     """
 
     higher_is_better = False
+    refuses_scores = True
 
-    def __init__(self, *, num_classes: int) -> None:
+    def __init__(self, num_classes: int) -> None:
         super().__init__(num_classes=num_classes, quantity="emd")
 
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
@@ -107,9 +110,10 @@ class ExpectedCalibrationError(OrdinalMetric):
     """
 
     higher_is_better = False
+    refuses_scores = True
     bins: Tensor
 
-    def __init__(self, *, num_classes: int, num_bins: int = 15) -> None:
+    def __init__(self, num_classes: int, *, num_bins: int = 15) -> None:
         super().__init__(num_classes=num_classes)
         self.num_bins = check_integer("num_bins", num_bins, minimum=1)
         self.add_state("bins", torch.zeros(self.num_bins, 3, dtype=torch.float64), dist_reduce_fx="sum")

@@ -96,7 +96,7 @@ class ExtremeSensitivity(LabelMetric):
 
     higher_is_better = True
 
-    def __init__(self, *, num_classes: int, average: Average = "arithmetic") -> None:
+    def __init__(self, num_classes: int, *, average: Average = "arithmetic") -> None:
         super().__init__(num_classes=num_classes)
         check_choice("average", average, get_args(Average))
         self.average = average
@@ -128,7 +128,7 @@ class IndexOfBalancedAccuracy(LabelMetric):
 
     higher_is_better = True
 
-    def __init__(self, *, num_classes: int, alpha: float = 0.1) -> None:
+    def __init__(self, num_classes: int, *, alpha: float = 0.1) -> None:
         super().__init__(num_classes=num_classes)
         self.alpha = check_number("alpha", alpha, minimum=0, maximum=1)
 
