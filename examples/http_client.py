@@ -52,6 +52,7 @@ for path in given.pictures:
     line = f"{path}: {said['name']}, probability {said['probs'][said['label']]:.3f}, SOI {said['soi']:.2f}"
     if said["interval_names"]:
         line += ", from {} to {}".format(*said["interval_names"])
-    print(line + (", PARADOXICAL: do not act on this" if said["paradoxical"] else ""))
+    line += ", PARADOXICAL: do not act on this" if said["paradoxical"] else ""
+    print(line + (f", UNLIKE the training by {', '.join(said['unlike'])}" if said["unlike"] else ""))
 if failed:
     sys.exit(f"{failed} of {len(given.pictures)} got no answer")

@@ -1,7 +1,16 @@
 """One command without the others around it."""
 
+import io
+from unittest import mock
+
 import typer
+from rich.text import Text
 from typer.testing import CliRunner
+
+
+class _Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
 
 def invoked(command, *arguments, **environment):
@@ -9,3 +18,16 @@ def invoked(command, *arguments, **environment):
     app = typer.Typer()
     app.command()(command)
     return CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment, catch_exceptions=False)
+
+
+def seen_on_a_terminal(command, *arguments, columns=300):
+    """What a command that succeeds prints where somebody looks at it, without colours."""
+    app = typer.Typer()
+    app.command()(command)
+    terminal = _Terminal()
+    with (
+        mock.patch("sys.stdout", terminal),
+        mock.patch.dict("os.environ", {"COLUMNS": str(columns), "TERM": "xterm"}),
+    ):
+        app([str(argument) for argument in arguments], standalone_mode=False)
+    return Text.from_ansi(terminal.getvalue()).plain

@@ -7,7 +7,7 @@ import json
 import pytest
 import uvicorn
 
-from cli.one_command import invoked
+from cli.one_command import invoked, seen_on_a_terminal
 from http_server import asking
 from onepeak.cli import predict, serve
 from onepeak.errors import InputError
@@ -37,15 +37,15 @@ def wanted():
     return [TO_DO[name] for name in load(table_run().folder).predict(ROWS).names]
 
 
-def test_predict_has_a_column_of_them_and_rows_without_an_answer_none(actions, rows, wanted, monkeypatch):
+def test_predict_has_a_column_of_them_and_rows_without_an_answer_none(actions, rows, wanted):
     given = (table_run().folder, rows, "--actions", actions, "--device=cpu")
     said = list(csv.DictReader(io.StringIO(invoked(predict.predict, *given, "--csv").stdout)))
     assert [row["action"] for row in said] == [*wanted, ""]
     assert len(set(wanted)) > 1
     lines = invoked(predict.predict, *given, "--json").stdout.splitlines()
     assert [json.loads(line)["action"] for line in lines] == [*wanted, None]
-    monkeypatch.setattr(predict, "_format", lambda **_: "table")
-    assert "operate" in invoked(predict.predict, *given).stdout
+    shown = [line.split("│") for line in seen_on_a_terminal(predict.predict, *given).splitlines() if "│" in line]
+    assert [cells[-2].strip() for cells in shown if cells[1].strip()] == [*wanted, ""]
 
 
 def test_without_the_flag_there_is_no_such_column(rows):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli.one_command import invoked
+from cli.one_command import invoked, seen_on_a_terminal
 from onepeak.cli import predict as command
 from onepeak.errors import InputError
 from onepeak.serving import load
@@ -151,7 +151,7 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
     ends = {"lower", "upper", "lower_name", "upper_name"}
     assert (
         set(rows[0])
-        == {"path", "label", "name", "probs", "log_probs", "soi", "unimodal", "paradoxical", "error"} | ends
+        == {"path", "label", "name", "probs", "log_probs", "soi", "unimodal", "paradoxical", "unlike", "error"} | ends
     )
     assert len(rows[0]["log_probs"]) == 8
 
@@ -160,7 +160,7 @@ def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
     result = run(picture_run().folder, tmp_path / "a.png", ON_CPU)
     assert result.exit_code == 1
-    assert "a.png,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
+    assert "a.png,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
     assert "--root" not in result.stderr
 
 
@@ -174,29 +174,13 @@ def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json
     assert lines[-1].startswith('{"path"' if is_json else str(folder))
 
 
-def test_a_terminal_gets_a_table_that_stops_somewhere(run, folder, monkeypatch):
-    monkeypatch.setattr(command, "_format", lambda **_: "table")
-    monkeypatch.setenv("COLUMNS", "300")  # the width of the terminal
-    monkeypatch.setattr(command, "_MOST_ROWS", 3)
-    output = run(picture_run().folder, folder, folder / "gone.png", ON_CPU).stdout
-    assert "one peak" in output
-    assert "... and 3 more rows (--csv, --json and --out give all)." in output
-    monkeypatch.setattr(command, "_MOST_ROWS", 9)
-    assert (
-        "error: there is no such file"
-        in run(picture_run().folder, folder / "0.png", folder / "gone.png", ON_CPU).stdout
-    )
-
-
-def test_columns_of_a_list_of_pictures_are_kept(run, folder, monkeypatch):
+def test_columns_of_a_list_of_pictures_are_kept(run, folder):
     (folder / "list.csv").write_text("path,id,grade\nmore/3.png,01,g3\ngone.png,02,\n0.png,03,g1\n")
     arguments = (picture_run().folder, folder / "list.csv", "--keep", "grade", "--keep", "id", ON_CPU)
     rows = [json.loads(line) for line in run(*arguments, "--json").stdout.splitlines()]
     assert [(row["grade"], row["id"]) for row in rows] == [("g3", "01"), (None, "02"), ("g1", "03")]
     assert rows[1]["error"] == "there is no such file"
-    monkeypatch.setattr(command, "_format", lambda **_: "table")
-    monkeypatch.setenv("COLUMNS", "300")
-    lines = run(*arguments).stdout.splitlines()
+    lines = seen_on_a_terminal(command.predict, *arguments).splitlines()
     (shown,) = [line for line in lines if "more/3.png" in line]
     assert [cell.strip() for cell in shown.split("│")[2:4]] == ["g3", "01"]
 
@@ -307,10 +291,8 @@ def test_the_costs_of_mistakes_are_a_file(run, tmp_path):
         run(table_run().folder, tmp_path / "rows.csv", ON_CPU, "--decide", "cost")
 
 
-def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(run, folder, monkeypatch):
-    monkeypatch.setattr(command, "_format", lambda **_: "table")
-    monkeypatch.setenv("COLUMNS", "300")
-    output = run(picture_run().folder, folder, ON_CPU).stdout
+def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(folder):
+    output = seen_on_a_terminal(command.predict, picture_run().folder, folder, ON_CPU)
     said = load(picture_run().folder).predict(folder)
     for lower, upper in said.interval_names:
         assert f"{lower} .. {upper}" in output
@@ -328,13 +310,16 @@ def test_a_decision_or_alpha_that_cannot_be_ends_with_one_sentence(run, folder):
 def test_pictures_unlike_the_training_are_told_at_the_end_and_fail_where_that_is_strict(run, folder, tmp_path):
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
     answers = tmp_path / "answers.csv"
-    by = ", ".join(f"{name} (1)" for name in load(picture_run().folder).predict(folder / "black.png").outside[0])
+    (unlike,) = load(picture_run().folder).predict(folder / "black.png").unlike
+    by = ", ".join(f"{name} (1)" for name in unlike)
     note = (
         f"Note: unlike the training, so that answers may mean nothing: 1 of 6 pictures, by {by}: {folder}/black.png\n"
     )
     result = run(picture_run().folder, folder, "--out", answers, ON_CPU)
     assert (result.exit_code, result.stderr) == (0, f"{note}answers: {answers}\n")
     written = answers.read_text()
+    said = {row["path"]: row["unlike"] for row in csv.DictReader(io.StringIO(written))}
+    assert {path: cell for path, cell in said.items() if cell} == {f"{folder}/black.png": "; ".join(unlike)}
     answers.unlink()
     result = run(picture_run().folder, folder, "--out", answers, "--strict", ON_CPU)
     assert (result.exit_code, answers.read_text()) == (1, written)
@@ -342,6 +327,28 @@ def test_pictures_unlike_the_training_are_told_at_the_end_and_fail_where_that_is
     assert result.stderr == f"{note}answers: {answers}\n{last}"
     assert run(picture_run().folder, folder, "--csv", "--strict", "--quiet", ON_CPU).stderr == note + last
     assert run(picture_run().folder, folder, "--csv", "--quiet", ON_CPU).stderr == ""
+
+
+def test_json_names_what_is_unlike_and_null_is_where_nobody_knows_and_strict_says_so(run, folder, tmp_path):
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
+    older = shutil.copytree(picture_run().folder, tmp_path / "older")
+    description = json.loads((older / "onepeak.json").read_text())
+    (older / "onepeak.json").write_text(json.dumps({**description, "pictures": None}))
+    (folder / "bad.png").write_text("no picture")
+    asked = ("--json", ON_CPU)
+    told = [json.loads(line)["unlike"] for line in run(picture_run().folder, folder, *asked).stdout.splitlines()]
+    assert told[:3] == [[], [], []]
+    assert told[3] is None  # that has no answer
+    assert "contrast" in told[4]
+    (folder / "bad.png").unlink()
+    note = (
+        "Note: whether pictures are unlike the training cannot be told: the model is of an earlier version, or was "
+        "trained on too few\n"
+    )
+    for flags, expected in (((), ""), (("--strict",), note), (("--strict", "--quiet"), note)):
+        result = run(older, folder, *asked, *flags)
+        assert (result.exit_code, result.stderr) == (0, expected)
+        assert [json.loads(line)["unlike"] for line in result.stdout.splitlines()] == [None] * 6
 
 
 def test_strict_fails_with_one_bad_file_and_without_any_doubt_not(run, folder):

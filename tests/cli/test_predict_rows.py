@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from functools import partial
 
 import pandas
@@ -32,7 +33,9 @@ def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
     assert result.stderr == (
         "Note: 1 name of the column 'tone' not seen in training, taken as missing: pale\n"
         "Note: missing values in 2 of 3 rows, filled in as in training\n"
+        "Note: unlike the training, so that answers may mean nothing: 1 of 3 rows, by tone (1): line 4\n"
     )
+    assert [row["unlike"] for row in rows] == [[], [], ["tone"]]
     assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""
 
 
@@ -44,7 +47,6 @@ def test_a_row_without_a_posterior_says_so_and_the_others_are_answered(run, tmp_
     assert [(row["line"], row["label"] is None) for row in rows] == [(2, False), (3, True), (4, False)]
     assert rows[1]["error"].startswith("the model has no posterior for it")
     assert result.stderr.startswith(
-        "Note: numbers far outside the training's in 1 of 3 rows: size (1)\n"
         "onepeak: 1 of 3 could not be answered; their rows say why.\n  line 3: the model has"
     )
 
@@ -128,14 +130,44 @@ def test_the_rows_of_a_table_have_flags_too(run, tmp_path):
     ("row", "doubt"),
     [
         ("1,", None),
-        ("1,999", "numbers far outside the training's in 1 of 2 rows: size (1)"),
-        ("pale,1", "1 name of the column 'tone' not seen in training, taken as missing: pale"),
+        ("1,999", "1 of 2 rows, by size (1): line 3"),
+        ("pale,1", "1 of 2 rows, by tone (1): line 3"),
+        ("pale,999", "1 of 2 rows, by size (1), tone (1): line 3"),
     ],
 )
 def test_strict_fails_where_a_row_is_unlike_the_training_and_not_where_a_value_is_missing(run, tmp_path, row, doubt):
     (tmp_path / "rows.csv").write_text(f"tone,size\n1,0.5\n{row}\n")
     result = run(table_run().folder, tmp_path / "rows.csv", "--csv", "--strict", "--quiet", ON_CPU)
     assert result.exit_code == (doubt is not None)
-    assert len(result.stdout.splitlines()) == 3
-    told = f"Note: {doubt}\nonepeak: exit status 1, as --strict asks for where answers are missing or in doubt.\n"
+    _, *cells = [row["unlike"] for row in csv.DictReader(io.StringIO(result.stdout))]
+    assert cells == ["; ".join(name for name in ("size", "tone") if name in (doubt or ""))]
+    told = (
+        f"Note: unlike the training, so that answers may mean nothing: {doubt}\n"
+        "onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.\n"
+    )
     assert result.stderr == (told if doubt else "")
+
+
+def test_one_far_row_among_many_is_marked_and_named(run, tmp_path):
+    lines = ["tone,size", *["1,0.5"] * 500]
+    lines[321] = "1,999"
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    result = run(table_run().folder, tmp_path / "rows.csv", "--csv", "--batch-size", 100, ON_CPU)
+    assert result.stderr.endswith(" 1 of 500 rows, by size (1): line 322\n")
+    said = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["line"], row["unlike"]) for row in said if row["unlike"]] == [("322", "size")]
+
+
+def test_an_older_model_of_tables_still_tells_new_names_and_strict_what_it_cannot_know(run, tmp_path):
+    older = shutil.copytree(table_run().folder, tmp_path / "older")
+    description = json.loads((older / "onepeak.json").read_text())
+    del description["table"]["lowest"], description["table"]["highest"]
+    (older / "onepeak.json").write_text(json.dumps(description))
+    (tmp_path / "rows.csv").write_text("tone,size\n1,999\npale,1\n")
+    result = run(older, tmp_path / "rows.csv", "--json", "--strict", "--quiet", ON_CPU)
+    assert [json.loads(line)["unlike"] for line in result.stdout.splitlines()] == [None, ["tone"]]
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        "Note: whether numbers are unlike the training's cannot be told: the model is of an earlier version\n"
+        "Note: unlike the training, so that answers may mean nothing: 1 of 2 rows, by tone (1): line 3\n"
+    )

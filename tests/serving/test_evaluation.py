@@ -210,3 +210,18 @@ def test_with_costs_the_mean_cost_is_measured(table_model):
 def test_a_decision_nobody_knows_is_refused_before_the_work(model):
     with pytest.raises(InputError, match="Unknown `decide` 'maximum'"):
         evaluate(model, picture_run().manifest, decide="maximum")
+
+
+def test_pictures_and_rows_unlike_the_training_are_told(model, table_model, folder, tmp_path):
+    assert not any("unlike" in note for note in evaluate(model, open_for(model, folder)).notes)
+    black = folder / picture_run().manifest.classes[0] / "black.png"
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(black)
+    found = evaluate(model, open_for(model, folder))
+    (note,) = [note for note in found.notes if note.startswith("unlike the training")]
+    assert note.endswith(f": {black}")
+    assert [row.source for row in found.prediction if row.unlike] == [str(black)]
+    (tmp_path / "rows.csv").write_text("size,tone,grade\n0,1,low\n1,2,middle\n999,dark,high\n")
+    data = open_for(table_model, tmp_path / "rows.csv", order=TABLE_CLASSES, label="grade")
+    notes = evaluate(table_model, data).notes
+    assert "unlike the training, so that answers may mean nothing: 1 of 3 rows, by size (1): row 4" in notes
+    assert len(set(notes)) == len(notes)

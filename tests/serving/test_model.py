@@ -175,7 +175,14 @@ def test_names_that_are_numbers_in_a_file_are_still_names(table_model, tmp_path)
 def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
     said = table_model.predict({"size": [0.5, 0.5], "tone": ["pale", None]})
     assert torch.equal(said.log_probs[0], said.log_probs[1])
-    assert said.notes == ("1 name of the column 'tone' not seen in training, taken as missing: pale",)
+    assert said.notes == (
+        "1 name of the column 'tone' not seen in training, taken as missing: pale",
+        "unlike the training, so that answers may mean nothing: 1 of 2 rows, by tone (1): row 0",
+    )
+    assert said.unlike == (("tone",), ())
+    assert table_model.predict({"size": 999.0, "tone": "1"}).notes == (
+        "unlike the training, so that the answer may mean nothing: this row, by size",
+    )
 
 
 def test_a_model_says_what_it_is(model, table_model):
@@ -395,9 +402,9 @@ def test_a_network_of_somebodys_own_may_be_compiled_and_gives_the_same_bits_too(
 def test_pictures_unlike_the_training_are_told_and_by_older_models_not(model, pixels, tmp_path):
     black = np.zeros((64, 64, 3), np.uint8)
     said = model.predict([pixels[0], black, pixels[1]])
-    by = ", ".join(f"{name} (1)" for name in said.outside[1])
+    by = ", ".join(f"{name} (1)" for name in said.unlike[1])
     assert said.notes == (f"unlike the training, so that answers may mean nothing: 1 of 3 pictures, by {by}: item 1",)
-    assert (said.outside[0], said[1].outside, said[1:].outside) == ((), said.outside[1], said.outside[1:])
+    assert (said.unlike[0], said[1].unlike, said[1:].unlike) == ((), said.unlike[1], said.unlike[1:])
     Image.fromarray(black).save(tmp_path / "black.png")
     Image.fromarray(pixels[0]).save(tmp_path / "usual.png")
     assert model.predict(tmp_path).notes[0].endswith(f": {tmp_path / 'black.png'}")
@@ -405,5 +412,5 @@ def test_pictures_unlike_the_training_are_told_and_by_older_models_not(model, pi
     model.description = replace(model.description, pictures=None)
     older = model.predict([pixels[0], black, pixels[1]])
     assert older.notes == ()
-    assert older.outside == ((), (), ())
+    assert older.unlike == (None, None, None)
     assert torch.equal(older.log_probs, said.log_probs)

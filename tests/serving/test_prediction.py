@@ -100,3 +100,10 @@ def test_a_model_without_intervals_leaves_them_out(said):
 def test_a_second_choice_that_is_no_neighbour_of_the_first_is_a_paradox(said):
     assert said.paradoxical.tolist() == said.to_frame()["paradoxical"].tolist() == [False, True]
     assert [row.paradoxical for row in said] == [False, True]
+
+
+def test_what_is_unlike_the_training_is_text_in_a_frame_and_none_where_nobody_looked(said):
+    assert [row.unlike for row in said] == said.to_frame()["unlike"].tolist() == [None, None]
+    told = replace(said, unlike=((), ("contrast", "grain")))
+    assert told.to_frame()["unlike"].tolist() == ["", "contrast; grain"]
+    assert told[1:].to_frame()["unlike"].tolist() == ["contrast; grain"]

@@ -84,15 +84,14 @@ def test_decimal_commas_are_read_in_columns_of_numbers_and_what_is_kept_stays_as
     assert found.kept.rows == (("1,5", "2,5"), ("1,234", None))
 
 
-def test_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):
+def test_rows_with_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):
     encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
     (tmp_path / "rows.csv").write_text("a,b,c\n9,-9,1\n9,2,1\n0,1,1\n")
-    expected = ("numbers far outside the training's in 2 of 3 rows: a (2), b (1)",)
-    assert rows_of_file(tmp_path / "rows.csv", encoder).notes == expected
-    assert rows_of(pandas.read_csv(tmp_path / "rows.csv"), encoder).notes == expected
-    (tmp_path / "rows.csv").write_text("a,b,c\n9,-9,1\n9,2,1\n0,1,1\nx,999,1\n")  # the last has no answer
-    expected = ("numbers far outside the training's in 2 of 4 rows: a (2), b (1)",)
-    assert rows_of_file(tmp_path / "rows.csv", encoder).notes == expected
+    start = "unlike the training, so that answers may mean nothing: 2 of 3 rows, by a (2), b (1): "
+    found = rows_of_file(tmp_path / "rows.csv", encoder)
+    assert (found.unlike, found.unlike_notes) == ((("a", "b"), ("a",), ()), (f"{start}line 2, line 3",))
+    found = rows_of(pandas.read_csv(tmp_path / "rows.csv", index_col=False), encoder)
+    assert (found.unlike, found.unlike_notes) == ((("a", "b"), ("a",), ()), (f"{start}row 0, row 1",))
 
 
 def test_missing_values_are_counted_and_nearly_empty_rows_are_named(tmp_path):
@@ -159,14 +158,11 @@ def test_a_folder_or_a_picture_is_no_table(tmp_path):
         rows_of(tmp_path / "a.png", ENCODER)
 
 
-def test_new_names_and_far_numbers_are_doubts_and_missing_values_are_not(tmp_path):
-    (tmp_path / "rows.csv").write_text("tone,size\n1,\npale,1.5\ndark,999\n")
+def test_new_names_and_far_numbers_are_unlike_the_training_and_missing_values_are_not(tmp_path):
+    (tmp_path / "rows.csv").write_text("tone,size\n1,\npale,1.5\ndark,999\n,1\nNA,1\nold,999\n")
     found = rows_of_file(tmp_path / "rows.csv", ENCODER)
-    assert [note.partition(":")[0] for note in found.doubts] == [
-        "1 name of the column 'tone' not seen in training, taken as missing",
-        "numbers far outside the training's in 1 of 3 rows",
-    ]
-    assert found.notes[:2] == found.doubts
-    assert found.notes[2].startswith("missing values in 2 of 3 rows")
+    assert found.unlike == ((), ("tone",), ("size",), (), (), ("size", "tone"))
+    assert found.notes[0] == "2 names of the column 'tone' not seen in training, taken as missing: old, pale"
+    assert found.notes[1].startswith("missing values in 5 of 6 rows")
     whole = rows_of_frame(pandas.DataFrame({"size": [1.5, None], "tone": ["1", "2"]}), ENCODER)
-    assert whole.doubts == whole.notes == ()
+    assert (whole.unlike, whole.unlike_notes, whole.notes) == (((), ()), (), ())

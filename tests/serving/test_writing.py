@@ -23,6 +23,7 @@ ROWS = [
         soi=1.0,
         unimodal=True,
         paradoxical=False,
+        unlike=("contrast", "grain"),
     ),
     Row(source="c.png", error="cut off\nor damaged"),
 ]
@@ -43,6 +44,7 @@ def test_csv_comes_back_as_it_was_written():
         "soi": "1.0",
         "unimodal": "True",
         "paradoxical": "False",
+        "unlike": "contrast; grain",
         "error": "",
         "p_low": "0.0",
         "p_hohe Stufe, 2": "1.0",
@@ -59,9 +61,10 @@ def test_json_is_an_object_a_line_without_infinities():
     assert first["log_probs"] == [None, 0.0]
     assert first["probs"] == [0.0, 1.0]
     ends = ["lower", "upper", "lower_name", "upper_name"]
-    flags = ["soi", "unimodal", "paradoxical", "error"]
+    flags = ["soi", "unimodal", "paradoxical", "unlike", "error"]
     assert list(first) == ["path", "label", "name", *ends, "probs", "log_probs", *flags]
     assert (first["lower"], first["upper_name"], first["paradoxical"]) == (0, "hohe Stufe, 2", False)
+    assert first["unlike"] == ["contrast", "grain"]
     assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
 
 
@@ -102,7 +105,7 @@ def test_kept_columns_stand_behind_what_a_sample_is_called_by():
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("name", ["line", "label", "error", "probs", "p_low", "log_prob_high"])
+@pytest.mark.parametrize("name", ["line", "label", "unlike", "error", "probs", "p_low", "log_prob_high"])
 def test_a_kept_column_called_as_one_of_the_answers_is_refused(name):
     with pytest.raises(InputError, match=f"got '{name}': rename it in the file, such as 'given_{name}'"):
         check_kept(Kept(names=("id", name), rows=()), source_name="line", classes=("low", "high"))

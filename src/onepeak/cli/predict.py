@@ -1,7 +1,6 @@
 """`onepeak predict`: what a trained model says of pictures or of the rows of a table."""
 
 import io
-import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -27,8 +26,6 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
 Format: TypeAlias = Literal["table", "csv", "json"]
 Actions: TypeAlias = tuple[str, ...]
 
-_MOST_ROWS = 200
-"""A table on a terminal shows no more; it is made whole before it is printed."""
 _MOST_FAILED = 3
 """Samples without an answer whose reason is told at the end too."""
 _WHERE = "onepeak: no picture of the list is there: say with --root FOLDER which folder its paths start from."
@@ -44,8 +41,6 @@ class _Asked:
     source_name: "SourceName"
     """What the rows are called by."""
     notes: tuple[str, ...]
-    doubts: tuple[str, ...] = ()
-    """Those of the notes that --strict asks about; of pictures they are known at the end."""
     kept: "Kept | None"
     """Columns of the input beside the answers."""
     advice: str | None = None
@@ -94,8 +89,8 @@ def predict(
     most probable class is no neighbour of the first.
 
     A picture or row that cannot be read, a row without any value or path, or one that the model has no posterior for is
-    a row with its error; the exit status is 1 only if all fail, or with --strict if any does or is told to be unlike
-    the training. Rows of a CSV are called by their line: the header is line 1.
+    a row with its error; the exit status is 1 only if all fail, or with --strict if any does or is unlike the training.
+    The column unlike says by what. Rows of a CSV are called by their line: the header is line 1.
 
     In a clone, python examples/make_data.py out/try makes pictures to ask about.
 
@@ -107,8 +102,9 @@ def predict(
     from onepeak.serving import load
     from onepeak.serving.actions import read_actions
     from onepeak.serving.costs import costs_of
+    from onepeak.serving.prediction import called
     from onepeak.serving.reading import Reading
-    from onepeak.serving.unlike import unlike_notes
+    from onepeak.serving.unlike import unknown_notes, unlike_notes
     from onepeak.serving.writing import check_kept
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
@@ -119,7 +115,8 @@ def predict(
     asked = _answers(loaded, inputs, root, path, decimal, keep, batch_size, reading)
     check_kept(asked.kept, source_name=asked.source_name, classes=loaded.classes, actions=to_do)
     places = places_notes(loaded.classes) if form != "table" else []
-    print_notes((*asked.notes, *places) if not quiet else asked.doubts if strict else ())
+    unknown = unknown_notes(loaded.description) if strict else ()
+    print_notes(unknown if quiet else (*asked.notes, *places, *unknown))
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed = 0
@@ -133,8 +130,8 @@ def predict(
                 if row.error is not None:
                     failed += 1
                     first_failed.extend([row] if failed <= _MOST_FAILED else [])
-                if row.outside:
-                    unlike.append((row.source, row.outside))
+                if row.unlike:
+                    unlike.append((row.source, row.unlike))
                 report(done)
                 yield row
 
@@ -144,12 +141,11 @@ def predict(
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
-    print_notes(unlike_notes(unlike, asked.total) if strict or not quiet else ())
+    print_notes(unlike_notes(unlike, asked.total, source_name=asked.source_name) if strict or not quiet else ())
     if failed:
         typer.echo(f"onepeak: {failed:,} of {asked.total:,} could not be answered; their rows say why.", err=True)
         for row in first_failed:
-            name = row.source if asked.source_name == "path" else f"{asked.source_name} {row.source}"
-            typer.echo(f"  {name}: {row.error}", err=True)
+            typer.echo(f"  {called(row.source, asked.source_name)}: {row.error}", err=True)
         if failed > len(first_failed):
             typer.echo(f"  ... and {failed - len(first_failed):,} more", err=True)
     if failed == asked.total:
@@ -158,7 +154,7 @@ def predict(
         raise typer.Exit(1)
     if out is not None and not quiet:
         typer.echo(f"answers: {out}", err=True)
-    if strict and (failed or unlike or asked.doubts):
+    if strict and (failed or unlike):
         typer.echo("onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.", err=True)
         raise typer.Exit(1)
 
@@ -229,7 +225,6 @@ def _answers(
         total=len(table.rows),
         source_name=table.source_name,
         notes=(*table.notes, *how),
-        doubts=table.doubts,
         kept=table.kept,
     )
 
@@ -255,6 +250,7 @@ def _opened(out: Path | None) -> "Iterator[TextSink]":
 def _write(
     rows: "Iterable[Row]", file: "TextSink", form: Format, asked: _Asked, classes: tuple[str, ...], actions: Actions
 ) -> None:
+    from onepeak.cli.answers_table import print_answers
     from onepeak.serving.writing import write_csv, write_json_lines
 
     match form:
@@ -263,38 +259,4 @@ def _write(
         case "csv":
             write_csv(rows, file, source_name=asked.source_name, classes=classes, kept=asked.kept, actions=actions)
         case "table":
-            _show(rows, asked.source_name, asked.kept, actions)
-
-
-def _show(rows: "Iterable[Row]", source_name: str, kept: "Kept | None", actions: Actions) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from onepeak.serving.kept import beside
-
-    table = Table()
-    told = ("class", "p", "interval", "side order", "one peak", *(("action",) if actions else ()))
-    for name in (source_name, *(kept.names if kept else ()), *told):
-        table.add_column(name, overflow="fold")  # a path must stay whole to be of use
-    more = 0
-    for row, cells in beside(rows, kept):
-        known = [Text("" if cell is None else str(cell)) for cell in (row.source, *cells)]
-        if table.row_count == _MOST_ROWS:
-            more += 1
-        elif row.log_probs is None or row.label is None or row.soi is None:
-            table.add_row(*known, Text(f"error: {row.error}", style="red"))
-        else:
-            table.add_row(
-                *known,
-                Text(str(row.name)),
-                f"{math.exp(row.log_probs[row.label]):.3f}",
-                Text("" if row.lower is None else f"{row.lower_name} .. {row.upper_name}"),
-                f"{row.soi:.3f}",
-                Text("no, paradox", style="red") if row.paradoxical else "yes" if row.unimodal else "no",
-                *((Text(actions[row.label]),) if actions else ()),
-            )
-    console = Console()
-    console.print(table)
-    if more:
-        console.print(f"... and {more:,} more rows (--csv, --json and --out give all).", highlight=False)
+            print_answers(rows, source_name=asked.source_name, kept=asked.kept, actions=actions)

@@ -22,6 +22,7 @@ from onepeak.serving.pictures import Picture
 from onepeak.serving.prediction import Prediction, Row
 from onepeak.serving.reading import Reading
 from onepeak.serving.streaming import stream
+from onepeak.serving.unlike import unlike_notes, unlike_rows
 from onepeak.training.calibration import figures_of
 from onepeak.training.evaluate import Predictions, measure
 from onepeak.training.trained_items import short
@@ -103,13 +104,15 @@ def evaluate(
     if isinstance(data.items, FeatureRows):
         items = data.items
         check_rows(model, items)
-        own = model.predict_rows(items, batch_size=batch_size, reading=Reading(raw=True))
+        unlike = () if model.description.table is None else unlike_rows(items, model.description.table)
+        own = model.predict_rows(items, unlike=unlike, batch_size=batch_size, reading=Reading(raw=True))
     else:
         own, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
         items, labels = data.items.take(good), labels[good]
     prediction = model.prediction(
-        own.labels, own.log_probs, own.sources, reading, source_name=own.source_name, notes=own.notes
+        own.labels, own.log_probs, own.sources, reading, source_name=own.source_name, unlike=own.unlike
     )
+    names = tuple(map(str, data.rows)) if data.rows and isinstance(items, FeatureRows) else own.sources
     measured = Predictions(
         indices=np.arange(len(labels)),
         labels=labels,
@@ -126,7 +129,13 @@ def evaluate(
         labels=labels,
         trained_on=_trained_on(model, items),
         failed=failed,
-        notes=(*data.notes, *notes, *_depth_notes(data, model), *prediction.notes),
+        notes=(
+            *data.notes,
+            *notes,
+            *_depth_notes(data, model),
+            *unlike_notes(zip(names, own.unlike, strict=True), len(names), source_name=own.source_name),
+            *prediction.notes,
+        ),
     )
 
 
@@ -171,6 +180,7 @@ def _predict_pictures(
         log_probs=torch.tensor([rows[place].log_probs for place in good]),
         sources=tuple(rows[place].source for place in good),
         source_name="path" if isinstance(items, ImageFiles) else "item",
+        unlike=tuple(rows[place].unlike for place in good),
     )
     return prediction, good, failed
 

@@ -5,7 +5,6 @@ in the files beside this one.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -27,7 +26,7 @@ from onepeak.serving.costs import costs_of
 from onepeak.serving.decimal_rows import decimal_rows
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
-from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName
+from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName, Unlike
 from onepeak.serving.reading import Reading
 from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
@@ -180,7 +179,8 @@ class Model:
                 table.rows,
                 sources=table.sources,
                 source_name=table.source_name,
-                notes=table.notes,
+                unlike=table.unlike,
+                notes=(*table.notes, *table.unlike_notes),
                 batch_size=batch_size,
                 reading=reading,
             )
@@ -197,10 +197,10 @@ class Model:
             raise InputError("This model reads rows of a table, got a picture.")
         return pixels_of(picture, self.description.resize, bits=self.description.bits)
 
-    def outside(self, pixels: Pixels) -> tuple[str, ...]:
-        """By what a picture, from `pixels`, is unlike those of the training; by nothing where that is not known."""
+    def unlike(self, pixels: Pixels) -> Unlike:
+        """By what a picture, from `pixels`, is unlike those of the training."""
         known = self.description.pictures
-        return () if known is None else known.outside(pixels)
+        return None if known is None else known.outside(pixels)
 
     def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
         """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once.
@@ -237,6 +237,7 @@ class Model:
         *,
         sources: tuple[str | int, ...] | None = None,
         source_name: SourceName = "row",
+        unlike: tuple[Unlike, ...] = (),
         notes: tuple[str, ...] = (),
         batch_size: int | None = None,
         reading: Reading = Reading(),  # noqa: B008 - it never changes
@@ -247,6 +248,7 @@ class Model:
             rows: With the columns and categories of `description.table`.
             sources: What each row is called by; its position where not given.
             source_name: What that is; see `SourceName`.
+            unlike: By what each is unlike those of the training, where that was looked at.
             notes: What the user should know of how the rows were read.
             batch_size: The most rows computed at once; 4096 where not given.
             reading: What to make of the posteriors.
@@ -258,7 +260,7 @@ class Model:
         answers = [self._computed(part.to(self.device)) for part in encoded.split(size)]
         labels, log_probs = (torch.cat(parts) for parts in zip(*answers, strict=True))
         sources = tuple(range(len(rows))) if sources is None else sources
-        return self.prediction(labels, log_probs, sources, reading, source_name=source_name, notes=notes)
+        return self.prediction(labels, log_probs, sources, reading, source_name=source_name, unlike=unlike, notes=notes)
 
     def prediction(
         self,
@@ -268,6 +270,7 @@ class Model:
         reading: Reading,
         *,
         source_name: SourceName = "item",
+        unlike: tuple[Unlike, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> Prediction:
         """What `answers` gives, read as asked.
@@ -278,6 +281,7 @@ class Model:
             sources: What each sample is called by.
             reading: What to make of the posteriors.
             source_name: What the samples are called by; see `SourceName`.
+            unlike: By what each is unlike those of the training, where that was looked at.
             notes: What the user should know already.
 
         Raises:
@@ -296,11 +300,18 @@ class Model:
             alpha=reading.used_alpha(calibration),
             sources=sources,
             source_name=source_name,
+            unlike=unlike,
             notes=(*notes, *reading.notes(calibration)),
         )
 
     def rows(
-        self, labels: Tensor, log_probs: Tensor, sources: tuple[str | int, ...], reading: Reading
+        self,
+        labels: Tensor,
+        log_probs: Tensor,
+        sources: tuple[str | int, ...],
+        reading: Reading,
+        *,
+        unlike: tuple[Unlike, ...] = (),
     ) -> Iterator[Row]:
         """What `answers` gives, read as asked; a sample without a posterior is a row that says so.
 
@@ -309,30 +320,32 @@ class Model:
             log_probs: The method's posteriors.
             sources: What each sample is called by.
             reading: What to make of the posteriors.
+            unlike: As for `prediction`.
         """
         lost = log_probs.isnan().any(dim=-1).tolist()
         known = [place for place, gone in enumerate(lost) if not gone]
         names = tuple(sources[place] for place in known)
-        said = self.prediction(labels[known], log_probs[known], names, reading).rows()
+        by = tuple(unlike[place] for place in known) if unlike else ()
+        said = self.prediction(labels[known], log_probs[known], names, reading, unlike=by).rows()
         for source, gone in zip(sources, lost, strict=True):
             yield Row(source=source, error=NO_POSTERIOR) if gone else next(said)
 
     def _predict_pictures(self, pictures: list[Picture], batch_size: int | None, reading: Reading) -> Prediction:
         labels = torch.empty(len(pictures), dtype=torch.int64)
         log_probs = torch.empty(len(pictures), len(self.classes))
-        outside: dict[int, tuple[str, ...]] = {}
+        unlike: list[Unlike] = [None] * len(pictures)
         for batch in self._batches(pictures, PICTURES_A_BATCH if batch_size is None else batch_size):
             places = [place for place, _ in batch]
             labels[places], log_probs[places] = self.answers([pixels for _, pixels in batch])
-            outside |= {place: self.outside(pixels) for place, pixels in batch}
+            for place, pixels in batch:
+                unlike[place] = self.unlike(pixels)
         files = all(isinstance(picture, str | Path) for picture in pictures)
         name: SourceName = "path" if files else "item"
         sources = tuple(str(picture) for picture in pictures) if files else tuple(range(len(pictures)))
         paths = [Path(picture) for picture in pictures if isinstance(picture, str | Path)]
-        by = tuple(outside[place] for place in range(len(pictures)))
-        unlike = [(str(sources[place]) if files else f"item {place}", names) for place, names in enumerate(by) if names]
-        notes = (*depth_notes(paths, self.description.bits, asked=True), *unlike_notes(unlike, len(pictures)))
-        return replace(self.prediction(labels, log_probs, sources, reading, source_name=name, notes=notes), outside=by)
+        depth = depth_notes(paths, self.description.bits, asked=True)
+        notes = (*depth, *unlike_notes(zip(sources, unlike, strict=True), len(unlike), source_name=name))
+        return self.prediction(labels, log_probs, sources, reading, source_name=name, unlike=tuple(unlike), notes=notes)
 
     def _batches(self, pictures: list[Picture], batch_size: int) -> Iterator[Batch]:
         waiting = SizeBatches(batch_size)

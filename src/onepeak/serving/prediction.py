@@ -18,6 +18,9 @@ SourceName: TypeAlias = Literal["path", "line", "row", "item"]
 """What a sample is called by: the path of its file; the line of a text file it stands on, as an editor counts them (the
 header is line 1); its row in another table (the index of a DataFrame, from 1 in a parquet file); or its position, from
 0, among the inputs."""
+Unlike: TypeAlias = tuple[str, ...] | None
+"""By what a sample is unlike those of the training: statistics of a picture, such as its contrast, or the columns of a
+row with numbers far outside the training's or with new names; empty where it is usual, None where that is not known."""
 
 NO_POSTERIOR = "the model has no posterior for it, as with numbers far beyond those it was trained on"
 """Why a sample that could be read has no answer."""
@@ -28,6 +31,27 @@ NO_VALUE = (
 """Why an empty row has no answer."""
 _SHOWN = 3
 """Samples that the text of a prediction tells of."""
+
+
+def called(source: str | int, source_name: SourceName) -> str:
+    """What a sample is called in messages: a file by its name, anything else by what is counted.
+
+    Example:
+        >>> called("a.png", "path"), called("a.png", "item"), called(3, "item"), called(3, "line")
+        ('a.png', 'a.png', 'item 3', 'line 3')
+    """
+    file = source_name == "path" or (source_name == "item" and isinstance(source, str))
+    return str(source) if file else f"{source_name} {source}"
+
+
+def unlike_text(unlike: Unlike) -> str | None:
+    """The same in one cell of a table.
+
+    Example:
+        >>> unlike_text(("contrast", "grain"))
+        'contrast; grain'
+    """
+    return None if unlike is None else "; ".join(unlike)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +75,8 @@ class Row:
     unimodal: bool | None = None
     paradoxical: bool | None = None
     """Whether the second most probable class is no neighbour of the first."""
-    outside: tuple[str, ...] = ()
-    """By what a picture is unlike those of the training, such as its contrast; told in notes, and not written."""
+    unlike: Unlike = None
+    """By what the sample is unlike those of the training."""
     error: str | None = None
 
     @property
@@ -95,8 +119,8 @@ class Prediction:
     sources: tuple[str | int, ...]
     """What each sample is called by; see `source_name`."""
     source_name: SourceName = "item"
-    outside: tuple[tuple[str, ...], ...] = ()
-    """By what each picture is unlike those of the training, see `Row`; empty where that is not known."""
+    unlike: tuple[Unlike, ...] = ()
+    """By what each sample is unlike those of the training; empty where none was looked at."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf, to be shown."""
 
@@ -128,7 +152,7 @@ class Prediction:
                 log_probs=self.log_probs[place],
                 intervals=None if self.intervals is None else self.intervals[place],
                 sources=self.sources[place],
-                outside=self.outside[place],
+                unlike=self.unlike[place],
             )
         position = range(len(self))[place]  # an IndexError past the end, and negative positions from there
         return next(self[position : position + 1].rows())
@@ -170,10 +194,10 @@ class Prediction:
         columns = (self.labels, self.log_probs, self.soi, self.unimodal, self.paradoxical)
         ends = [(None, None)] * len(self) if self.intervals is None else self.intervals.tolist()
         end_names = self.interval_names or [(None, None)] * len(self)
-        names = zip(self.sources, self.names, self.outside or [()] * len(self), strict=True)
+        names = zip(self.sources, self.names, self._unlike, strict=True)
         values = zip(names, ends, end_names, *(column.tolist() for column in columns), strict=True)
         for named, (lower, upper), (lower_name, upper_name), label, log_probs, soi, unimodal, paradox in values:
-            source, name, outside = named
+            source, name, unlike = named
             yield Row(
                 source=source,
                 label=label,
@@ -186,8 +210,12 @@ class Prediction:
                 soi=round(soi, 7),  # as many digits as float32 has
                 unimodal=unimodal,
                 paradoxical=paradox,
-                outside=outside,
+                unlike=unlike,
             )
+
+    @property
+    def _unlike(self) -> tuple[Unlike, ...]:
+        return self.unlike or (None,) * len(self)
 
     def to_frame(self) -> Frame:
         """A pandas DataFrame with a row a sample, and for each class its probability and the logarithm of it."""
@@ -206,6 +234,7 @@ class Prediction:
                 "soi": self.soi.numpy(),
                 "unimodal": self.unimodal.numpy(),
                 "paradoxical": self.paradoxical.numpy(),
+                "unlike": pandas.Series([unlike_text(each) for each in self._unlike], dtype=object),
                 **{f"p_{name}": self.probs[:, label].numpy() for label, name in enumerate(self.classes)},
                 **{f"log_prob_{name}": self.log_probs[:, label].numpy() for label, name in enumerate(self.classes)},
             }

@@ -1,7 +1,6 @@
 """Answers one by one for pictures in constant memory, or for rows of a table; a bad one is a row with its error."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +70,9 @@ def stream_rows(
     errors = table.unanswered
     for places in np.split(np.arange(len(table.rows)), range(batch_size, len(table.rows), batch_size)):
         labels, log_probs = model.row_answers(table.rows.take(places))
-        said = model.rows(labels, log_probs, tuple(table.sources[place] for place in places), reading)
+        names = tuple(table.sources[place] for place in places)
+        unlike = tuple(table.unlike[place] for place in places)
+        said = model.rows(labels, log_probs, names, reading, unlike=unlike)
         for place, row in zip(places.tolist(), said, strict=True):
             yield Row(source=row.source, error=errors[place]) if place in errors else row
 
@@ -117,8 +118,8 @@ def _answered(model: Model, batch: Batch, sources: dict[int, str | int], reading
     names = tuple(sources[place] for place in places)
     try:
         labels, log_probs = model.answers([pixels for _, pixels in batch])
-        for (place, pixels), row in zip(batch, list(model.rows(labels, log_probs, names, reading)), strict=True):
-            yield place, row if row.error else replace(row, outside=model.outside(pixels))
+        unlike = tuple(model.unlike(pixels) for _, pixels in batch)
+        yield from zip(places, list(model.rows(labels, log_probs, names, reading, unlike=unlike)), strict=True)
     except (InputError, RuntimeError) as error:  # a size the network cannot take, or no memory for it: torch says so
         height, width = batch[0][1].shape[:2]
         reason = str(error).partition("\n")[0]

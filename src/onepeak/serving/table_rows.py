@@ -13,7 +13,7 @@ from onepeak._extras import require
 from onepeak._listing import counted, listed
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.decimal_commas import columns_with_points
-from onepeak.data.features import encode_like
+from onepeak.data.features import as_names, encode_like
 from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
 from onepeak.data.known_cells import known_cells
@@ -21,7 +21,8 @@ from onepeak.data.manifest import FeatureRows
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError
 from onepeak.serving.kept import Kept, kept_columns
-from onepeak.serving.prediction import NO_VALUE, SourceName
+from onepeak.serving.prediction import NO_VALUE, SourceName, Unlike
+from onepeak.serving.unlike import unlike_notes, unlike_rows
 from onepeak.training.table import TableEncoder
 
 
@@ -34,9 +35,9 @@ class TableRows:
     """What each row is called by; see `source_name`."""
     source_name: SourceName
     notes: tuple[str, ...]
-    """All doubts, and on missing values of a file."""
-    doubts: tuple[str, ...] = ()
-    """On names that the model has not seen, and on numbers far from its own."""
+    """On names that the model has not seen, and of a file on missing values."""
+    unlike: tuple[Unlike, ...]
+    """By which columns each row is unlike the training: numbers far from its own, and such names."""
     errors: dict[int, str] = field(default_factory=dict)
     """What is wrong with rows that cannot be read, by position; their values are nothing to go by."""
     kept: Kept | None = None
@@ -46,6 +47,11 @@ class TableRows:
     def empty(self) -> frozenset[int]:
         """The positions of rows that can be read and have no value in any column."""
         return frozenset(np.flatnonzero(np.isnan(self.rows.values).all(axis=1)).tolist()).difference(self.errors)
+
+    @property
+    def unlike_notes(self) -> tuple[str, ...]:
+        """On rows that are unlike the training, where all have an answer."""
+        return unlike_notes(zip(self.sources, self.unlike, strict=True), len(self.rows), source_name=self.source_name)
 
     @property
     def unanswered(self) -> dict[int, str]:
@@ -81,9 +87,8 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
     if twice := repeated([str(name) for name in frame.columns if name in encoder.columns]):
         raise InputError(f"`inputs` must have every column once, got {listed(twice)} more than once.")
     rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
-    read = TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes)
-    doubts = (*notes, *_outside(read, encoder))
-    return replace(read, notes=doubts, doubts=doubts)
+    unlike = unlike_rows(rows, encoder, new=_new_names(frame, rows))
+    return TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes, unlike=unlike)
 
 
 def rows_of_file(
@@ -117,24 +122,21 @@ def rows_of_file(
         sources=tuple(frame.index.tolist()),
         source_name="line" if path.suffix.lower() in CSV_SUFFIXES else "row",
         notes=notes,
+        unlike=unlike_rows(rows, encoder, new=_new_names(frame, rows)),
         errors={place: "; ".join(each) for place, each in reasons.items()},
         kept=kept,
     )
-    doubts = (*notes, *_outside(read, encoder))
-    return replace(read, notes=(*with_commas, *doubts, *_missing(read)), doubts=doubts)
+    return replace(read, notes=(*with_commas, *notes, *_missing(read)))
 
 
-def _outside(table: TableRows, encoder: TableEncoder) -> list[str]:
-    """A sentence on numbers of rows with an answer that are far from all that the model was trained on."""
-    outside = encoder.far_outside(table.rows)
-    outside[[*table.errors]] = False
-    columns = zip(table.rows.columns, outside.sum(axis=0).tolist(), strict=True)
-    counts = {name: count for name, count in columns if count}
-    if not counts:
-        return []
-    shown = listed(f"{name} ({count:,})" for name, count in counts.items())
-    num_rows = outside.any(axis=1).sum()
-    return [f"numbers far outside the training's in {num_rows:,} of {counted(len(outside), 'row')}: {shown}"]
+def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:
+    """Which cells hold a name that has no code: rows x columns."""
+    new = np.zeros(rows.values.shape, dtype=np.bool_)
+    for place, name in enumerate(rows.columns):
+        gone = np.isnan(rows.values[:, place])
+        if name in rows.categories and gone.any():
+            new[gone, place] = as_names(frame[name][gone]).notna()
+    return new
 
 
 def _missing(table: TableRows) -> list[str]:

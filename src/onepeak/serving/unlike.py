@@ -1,33 +1,84 @@
-"""What is said of pictures that are unlike those of the training, wherever a model is asked."""
+"""What is said of pictures and rows that are unlike those of the training, wherever a model is asked."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
 
 from onepeak._listing import counted, listed
+from onepeak.data.manifest import FeatureRows
+from onepeak.serving.prediction import SourceName, Unlike, called
+from onepeak.training.model_files import ModelDescription
+from onepeak.training.table import TableEncoder
 
 
-def unlike_notes(found: Sequence[tuple[str | int, tuple[str, ...]]], num_pictures: int) -> tuple[str, ...]:
-    """A note that counts and names pictures far outside of the training's range; none where there is none.
+def unlike_rows(
+    rows: FeatureRows, encoder: TableEncoder, *, new: npt.NDArray[np.bool_] | None = None
+) -> tuple[Unlike, ...]:
+    """By which of its columns each row is unlike those of the training.
 
     Args:
-        found: What each such picture is called by, and by which of its statistics; see
-            `onepeak.training.picture_range.PictureRange`.
-        num_pictures: How many were asked about.
+        rows: With the columns and codes of the encoder.
+        encoder: What the model was trained with.
+        new: Which cells hold a name that it has not seen, rows x columns.
 
     Example:
-        >>> unlike_notes([("a.png", ("contrast",)), ("b.png", ("contrast", "grain"))], 9)[0]
+        >>> encoder = TableEncoder.learn(FeatureRows(columns=("age", "size"), values=np.array([[40.0, 1], [60, 2]])))
+        >>> unlike_rows(FeatureRows(columns=("age", "size"), values=np.array([[50.0, 1], [999, -9]])), encoder)
+        ((), ('age', 'size'))
+    """
+    found = encoder.far_outside(rows)
+    if new is not None:
+        found |= new
+    told: list[Unlike] = [() if encoder.lowest else None] * len(rows)
+    for place in np.flatnonzero(found.any(axis=1)).tolist():
+        told[place] = tuple(rows.columns[column] for column in np.flatnonzero(found[place]))
+    return tuple(told)
+
+
+def unlike_notes(
+    samples: Iterable[tuple[str | int, Unlike]], total: int, *, source_name: SourceName
+) -> tuple[str, ...]:
+    """A note that counts and names what is far outside of the training's range; none where nothing is.
+
+    Args:
+        samples: What each is called by, and by what it is unlike the training; those that are not may be left out.
+        total: How many were asked about.
+        source_name: What they are called by; see `SourceName`.
+
+    Example:
+        >>> unlike_notes([("a.png", ("contrast",)), ("b.png", ("contrast", "grain"))], 9, source_name="path")[0]
         'unlike the training, so that answers may mean nothing: 2 of 9 pictures, by contrast (2), grain (1): a.png, ...'
-        >>> unlike_notes([("a.png", ("contrast",))], 1)[0]
+        >>> unlike_notes([(0, ("contrast",))], 1, source_name="item")[0]
         'unlike the training, so that the answer may mean nothing: this picture, by contrast'
     """
+    found = [(source, by) for source, by in samples if by]
     if not found:
         return ()
-    if num_pictures == 1:
-        return (f"unlike the training, so that the answer may mean nothing: this picture, by {listed(found[0][1])}",)
-    counts = Counter(name for _, names in found for name in names)
+    noun = "picture" if source_name in ("path", "item") else "row"
+    if total == 1:
+        return (f"unlike the training, so that the answer may mean nothing: this {noun}, by {listed(found[0][1])}",)
+    counts = Counter(name for _, by in found for name in by)
     by = listed(f"{name} ({count:,})" for name, count in counts.items())
-    which = listed(source for source, _ in found)
+    which = listed(called(source, source_name) for source, _ in found)
     return (
         "unlike the training, so that answers may mean nothing: "
-        f"{len(found):,} of {counted(num_pictures, 'picture')}, by {by}: {which}",
+        f"{len(found):,} of {counted(total, noun)}, by {by}: {which}",
     )
+
+
+def unknown_notes(description: ModelDescription) -> tuple[str, ...]:
+    """A note where a model cannot tell what is unlike its training.
+
+    Args:
+        description: Of the model.
+    """
+    if description.table is None and description.pictures is None:
+        return (
+            "whether pictures are unlike the training cannot be told: the model is of an earlier version, or was "
+            "trained on too few",
+        )
+    if description.table is not None and not description.table.lowest:
+        return ("whether numbers are unlike the training's cannot be told: the model is of an earlier version",)
+    return ()

@@ -8,10 +8,10 @@ from typing import Protocol, runtime_checkable
 
 from onepeak.errors import InputError
 from onepeak.serving.kept import Kept, beside
-from onepeak.serving.prediction import Row, SourceName
+from onepeak.serving.prediction import Row, SourceName, unlike_text
 
 _BEFORE = ("label", "name", "lower", "upper", "lower_name", "upper_name")
-_AFTER = ("soi", "unimodal", "paradoxical", "error")
+_AFTER = ("soi", "unimodal", "paradoxical", "unlike", "error")
 """What is written of a row: in JSON the posterior stands between these, in CSV it comes last, a column a class."""
 
 
@@ -68,14 +68,15 @@ def write_csv(
     Example:
         >>> import sys
         >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, source_name="path", classes=("low", "high"))
-        path,label,name,lower,upper,lower_name,upper_name,soi,unimodal,paradoxical,error,p_low,p_high,...
-        a.png,,,,,,,,,,empty,,,,
+        path,label,name,lower,upper,lower_name,upper_name,soi,unimodal,paradoxical,unlike,error,p_low,...
+        a.png,,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
     names = kept.names if kept else ()
     writer.writerow([source_name, *names, *_BEFORE, *_named(actions), *_AFTER, *_posterior(classes)])
     for row, cells in beside(rows, kept):
-        before, after = ([getattr(row, column) for column in columns] for columns in (_BEFORE, _AFTER))
+        written = {**vars(row), "unlike": unlike_text(row.unlike)}
+        before, after = ([written[column] for column in columns] for columns in (_BEFORE, _AFTER))
         answer = (*before, *_action(row, actions).values(), *after)
         none = (None,) * len(classes)
         writer.writerow([row.source, *cells, *answer, *(row.probs or none), *(row.log_probs or none)])

@@ -37,6 +37,7 @@ def check_same(items, said):
     for item, row in zip(items, rows, strict=True):
         assert (item["label"], item["name"]) == (row.label, row.name)
         assert (item["unimodal"], item["paradoxical"]) == (row.unimodal, row.paradoxical)
+        assert item["unlike"] == (None if row.unlike is None else list(row.unlike))
         assert item["soi"] == pytest.approx(row.soi, abs=1e-5)
         assert item["interval"] == [row.lower, row.upper]
         assert item["interval_names"] == [row.lower_name, row.upper_name]
@@ -83,12 +84,19 @@ def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, mo
 def test_pictures_unlike_the_training_are_told_by_name_and_one_alone_without(ask, model, arrays, pictures):
     black = np.zeros_like(arrays[0])
     (expected,) = model.predict([arrays[0], black]).notes
-    (note,) = answered(ask.post("/v1/predict", files=as_files([pictures[0], encoded(black)])))["notes"]
-    assert note == expected.replace("item 1", "1.png")
+    content = answered(ask.post("/v1/predict", files=as_files([pictures[0], encoded(black)])))
+    assert content["notes"] == [expected.replace("item 1", "1.png")]
+    check_same(content["predictions"], model.predict([arrays[0], black]))
+    assert "contrast" in content["predictions"][1]["unlike"]
     content = answered(ask.post("/v1/predict", content=encoded(black), headers=PNG))
     assert content["notes"] == list(model.predict(black).notes)
     assert content["notes"][0].startswith("unlike the training, so that the answer may mean nothing: this picture, by")
-    assert answered(ask.post("/v1/predict", files=as_files(pictures)))["notes"] == []
+    content = answered(ask.post("/v1/predict", files=as_files(pictures)))
+    assert (content["notes"], [item["unlike"] for item in content["predictions"]]) == ([], [[]] * len(pictures))
+    older = Model(replace(model.description, pictures=None), model.network, model.device)
+    with asking(create_app(older)) as client:
+        content = answered(client.post("/v1/predict", content=encoded(black), headers=PNG))
+    assert (content["notes"], content["predictions"][0]["unlike"]) == ([], None)
 
 
 def test_pictures_of_different_sizes_come_back_in_their_order(ask, model, arrays):
@@ -229,7 +237,21 @@ def test_a_name_that_is_a_number_stays_one_beside_a_missing_value(ask_table, tab
 def test_what_the_model_has_not_seen_is_noted(ask_table):
     body = json.dumps({"rows": [{"size": 1, "tone": "\ud800", "other": {}}]})
     content = answered(ask_table.post("/v1/predict", content=body, headers={"Content-Type": "application/json"}))
-    assert content["notes"] == ["1 name of the column 'tone' not seen in training, taken as missing: \ud800"]
+    assert content["notes"] == [
+        "1 name of the column 'tone' not seen in training, taken as missing: \ud800",
+        "unlike the training, so that the answer may mean nothing: this row, by tone",
+    ]
+    assert content["predictions"][0]["unlike"] == ["tone"]
+
+
+def test_rows_unlike_the_training_say_by_what_also_in_a_later_batch(ask_table):
+    rows = [{"size": 1, "tone": "2"}] * 4200
+    rows[4100] = {"size": -999, "tone": "pale"}
+    content = answered(ask_table.post("/v1/predict", json={"rows": rows}))
+    assert {item["item"]: item["unlike"] for item in content["predictions"] if item["unlike"]} == {
+        4100: ["size", "tone"]
+    }
+    assert content["notes"][1].endswith(": 1 of 4,200 rows, by size (1), tone (1): row 4100")
 
 
 def test_more_rows_than_a_batch_holds_are_answered(ask_table, table):

@@ -2,6 +2,7 @@ import shutil
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from onepeak.data.biopsies import GRADES
 from onepeak.data.open import open_data
@@ -14,6 +15,7 @@ from onepeak.serving.inspector.pages import overview_page, render, shell
 from onepeak.serving.opening import open_for
 from onepeak.training.trained_items import short
 from table_models import CALIBRATION, table_model
+from trained_models import picture_run
 
 
 @pytest.fixture
@@ -53,6 +55,15 @@ def test_pictures_that_cannot_be_read_are_left_out_and_told(compared, moved):
     assert page.total == 59
     assert bad.name not in "".join(entry.name for entry in page.entries)
     assert [entry.truth for entry in page.entries] == [data.labels[entry.item] for entry in page.entries]
+
+
+def test_a_picture_unlike_the_training_is_told(moved):
+    black = sorted((moved / "data").rglob("*.png"))[0]
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(black)
+    run = picture_run().folder
+    shown = inspect_model(load(run), run, open_data(moved / "data", order=GRADES))
+    (note,) = [note for note in shown.notes if note.startswith("unlike the training")]
+    assert note.endswith(f": {black}")
 
 
 def test_samples_that_the_model_was_trained_on_are_marked_and_warned_of(compared):

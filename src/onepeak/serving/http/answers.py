@@ -35,6 +35,11 @@ class Answer(BaseModel):
     soi: float = Field(description="Side order index: the share of adjacent classes that fall away from the label.")
     unimodal: bool = Field(description="Whether the posterior has one peak.")
     paradoxical: bool = Field(description="Whether the second most probable class is no neighbour of the first.")
+    unlike: list[str] | None = Field(
+        description="By what the picture or row is unlike those of the training, so that the answer may mean nothing: "
+        "brightness, contrast, grain, redness or yellowness, or columns with numbers far outside or names that are "
+        "new. Empty where it is usual; null where the model cannot tell."
+    )
     interval: tuple[int, int] | None = Field(
         description="The lowest and the highest label of an interval that holds the true one in a share of 1 - alpha "
         "of all items; null where the model has no intervals."

@@ -191,6 +191,7 @@ def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
         "soi": row.soi,
         "unimodal": row.unimodal,
         "paradoxical": row.paradoxical,
+        "unlike": row.unlike,
         "interval": None if row.lower is None else (row.lower, row.upper),
         "interval_names": None if row.lower is None else (row.lower_name, row.upper_name),
     }

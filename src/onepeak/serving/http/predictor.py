@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, final
@@ -26,7 +26,7 @@ from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.uploads import Upload
 from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
 from onepeak.serving.pictures import Pixels
-from onepeak.serving.prediction import NO_POSTERIOR, Row
+from onepeak.serving.prediction import NO_POSTERIOR, Row, called
 from onepeak.serving.reading import Reading
 from onepeak.serving.table_rows import TableRows, rows_of_frame
 from onepeak.serving.unlike import unlike_notes
@@ -116,7 +116,6 @@ class Predictor:
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
         dark: dict[int, bytes] = {}
-        outside: dict[int, tuple[str, ...]] = {}
 
         async def answer(item: int, upload: Upload) -> Row | Unanswered:
             async with share:
@@ -125,11 +124,12 @@ class Predictor:
                         if pixels.max() <= _DARK:
                             dark[item] = upload.data
                         said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
-                        if isinstance(said, Row):
-                            outside[item] = await self.decoding.run(partial(self.model.outside, pixels))
-                        if evidence and isinstance(said, Row):
+                        if isinstance(said, Unanswered):
+                            return said
+                        if evidence:
                             maps[item] = await self._asked(self._evidence, pixels, said.label)
-                        return said
+                        unlike = await self.decoding.run(partial(self.model.unlike, pixels))
+                        return replace(said, source=upload.name or item, unlike=unlike)
                 except (InputError, MemoryError) as error:
                     return _reason(error, self.decoding.max_pixels)
 
@@ -137,14 +137,14 @@ class Predictor:
         failed = [each for each in answers if isinstance(each, Unanswered)]
         if len(failed) == len(answers):
             raise _none(failed)
-        names = [upload.name or f"item {item}" for item, upload in enumerate(uploads)]
         notes: tuple[str, ...] = ()
         if dark and self.model.description.bits is None:
-            which = [names[item] for item in sorted(dark)] if len(dark) < len(uploads) else []
+            names = [called(uploads[item].name or item, "item") for item in sorted(dark)]
+            which = names if len(dark) < len(uploads) else []
             files = [dark[item] for item in sorted(dark)]
             notes = await self.decoding.run(partial(depth_notes, files, None, asked=True, names=which))
-        unlike = [(names[item], by) for item, by in sorted(outside.items()) if by]
-        notes = (*notes, *unlike_notes(unlike, len(uploads)))
+        unlike = ((each.source, each.unlike) for each in answers if isinstance(each, Row))
+        notes = (*notes, *unlike_notes(unlike, len(uploads), source_name="item"))
         return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
@@ -160,11 +160,13 @@ class Predictor:
             raise RequestError(422, f"`rows[{first}]`: {reasons[first]}.")
         parts = [table.rows.take(part) for part in np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))]
         asked = (self.batcher.submit(self._row_answers, (part, reading), size=len(part)) for part in parts)
-        answers = [answer for part in await asyncio.gather(*asked) for answer in part]
-        for place, each in enumerate(answers):
+        said = [answer for part in await asyncio.gather(*asked) for answer in part]
+        answers: list[Row | Unanswered] = []
+        for place, (each, unlike) in enumerate(zip(said, table.unlike, strict=True)):
             if isinstance(each, Unanswered):
                 raise RequestError(422, f"`rows[{place}]`: {each.message}.")
-        return self._outcome(answers, reading, notes=table.notes)
+            answers.append(replace(each, unlike=unlike))
+        return self._outcome(answers, reading, notes=(*table.notes, *table.unlike_notes))
 
     def _outcome(
         self,
