@@ -23,7 +23,6 @@ from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
 from onepeak.serving.choosing import model_folder
 from onepeak.serving.costs import costs_of
-from onepeak.serving.decimal_rows import decimal_rows
 from onepeak.serving.paths import picture_paths
 from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
 from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName, Unlike
@@ -172,9 +171,8 @@ class Model:
         costs = costs_of(cost, self.classes)
         reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
         reading.check(self.description.calibration)
-        read = None if decimal is None else decimal_rows(inputs, self.description.table, decimal)
         if self.description.table is not None:
-            table = read or rows_of(inputs, self.description.table)
+            table = rows_of(inputs, self.description.table, decimal=decimal)
             return self.predict_rows(
                 table.rows,
                 sources=table.sources,
@@ -184,6 +182,8 @@ class Model:
                 batch_size=batch_size,
                 reading=reading,
             )
+        if decimal is not None:
+            raise InputError("`decimal` has no use for a model of pictures: leave it out.")
         if isinstance(inputs, str | Path) and Path(inputs).is_dir():
             inputs = picture_paths([inputs])
         pictures = separate(inputs)

@@ -59,16 +59,19 @@ class TableRows:
         return {**self.errors, **dict.fromkeys(self.empty, NO_VALUE)}
 
 
-def rows_of(inputs: object, encoder: TableEncoder) -> TableRows:
+def rows_of(inputs: object, encoder: TableEncoder, *, decimal: str | None = None) -> TableRows:
     """The rows with the columns and codes of the encoder: all of them, or an error that names the first bad one.
 
     Args:
         inputs: A pandas DataFrame, a dictionary of columns or of one row, a list of such rows, a CSV or parquet file,
             or a 2-D array with the model's columns in their order. Columns that the model does not know are not read.
         encoder: What the model was trained with.
+        decimal: "," where commas in the numbers of a CSV are decimal; anything else has none.
     """
     if isinstance(inputs, str | Path):
-        table = rows_of_file(Path(inputs), encoder)
+        table = rows_of_file(Path(inputs), encoder, decimal=decimal)
+    elif decimal is not None:
+        raise InputError(f"`decimal` has no use for inputs that are no CSV file, got {type(inputs).__name__}.")
     else:
         table = rows_of_frame(_frame(inputs, encoder), encoder)
     if reasons := table.unanswered:

@@ -1,3 +1,5 @@
+"""Numbers with decimal commas, through what a user of Python calls."""
+
 import numpy as np
 import pytest
 
