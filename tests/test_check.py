@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from onepeak import ELBLoss, posterior
-from onepeak._check import check_choice, check_integer, check_number, check_weights
+from onepeak._check import check_choice, check_class_weight, check_integer, check_number, check_weights
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.metrics.functional import mean_absolute_error, side_order_index
 
@@ -78,6 +78,13 @@ def test_unsigned_integers_are_told_how_they_become_labels(dtype):
         ELBLoss(3)(scores, labels)
     with pytest.raises(InputError, match=r"`reference_labels` must be int64, .* give reference_labels\.long\(\)\."):
         side_order_index(scores, labels)
+
+
+def test_a_number_in_place_of_class_weights_is_told_what_they_are():
+    with pytest.raises(InputError, match=r"`weight` must be class weights, .* 3 numbers, one a class, got float\."):
+        check_class_weight(0.1, 3, name="weight")
+    with pytest.raises(InputError, match=r"`class_weight` must have shape \(3,\), got \(4,\)\."):
+        check_class_weight(torch.ones(4), 3)
 
 
 def test_nan_weights_are_refused():

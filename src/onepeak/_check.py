@@ -106,6 +106,16 @@ def finite_loss(loss: Tensor, scores: Tensor, *, name: str) -> Tensor:
     return loss
 
 
+def check_class_weight(class_weight: Tensor, num_classes: int, *, name: str = "class_weight") -> None:
+    """Non-negative weights, one a class; the message says so, as a `weight` may be taken for that of a term."""
+    if not isinstance(class_weight, Tensor):
+        raise InputError(
+            f"`{name}` must be class weights, a floating-point tensor of {num_classes} numbers, one a class, "
+            f"got {_found(class_weight)}."
+        )
+    check_weights(class_weight, (num_classes,), name=name)
+
+
 def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
     """Non-negative weights of the shape given."""
     if not isinstance(weights, Tensor) or not weights.is_floating_point():

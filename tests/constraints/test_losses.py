@@ -302,13 +302,20 @@ def test_a_loss_made_in_inference_mode_works_there():
         (lambda: ELBLoss(3, reduction="avg"), r"Unknown `reduction` 'avg'\. Known: none, mean, sum\."),
         (lambda: ELBLoss(3, label_smoothing=2), r"`label_smoothing` must be a finite number >= 0 and <= 1, got 2\."),
         (lambda: ELBLoss(3, weight=torch.ones(4)), r"`weight` must have shape \(3,\), got \(4,\)\."),
+        (
+            lambda: ELBLoss(3, weight=0.1),
+            r"`weight` must be class weights, a floating-point tensor of 3 numbers, one a class, got float\.",
+        ),
         (lambda: PenaltyLoss(3, class_weight=torch.ones(4)), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
         (
             lambda: ELBLoss(3, weight=torch.tensor([1.0, -2, 1])),
             r"`weight` must be finite and >= 0, got -2\.",
         ),
         (lambda: UnimodalLoss(base="ce", constraint=LogBarrier(3)), r"`base` must be a loss of \(scores, labels\)"),
-        (lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"), r"`constraint` must be a LogBarrier or the like"),
+        (
+            lambda: UnimodalLoss(base=F.cross_entropy, constraint="elb"),
+            r"`constraint` must be a LogBarrier or the like",
+        ),
         (
             lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="none")(
                 torch.zeros(2, 3), torch.zeros(2).long()

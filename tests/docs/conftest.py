@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from docs.pages import ROOT
-from onepeak.methods.catalog import METHODS
+from onepeak.methods.catalog import CONSTRAINTS, METHODS
 
 
 @pytest.fixture
@@ -32,10 +32,11 @@ def material(tmp_path, monkeypatch, made):
 
 @pytest.fixture
 def _as_before():
-    """Methods that a page adds are gone after it, and so is what it did to the threads."""
-    known, threads = dict(METHODS._records), torch.get_num_threads()
+    """Methods and constraints that a page adds are gone after it, and so is what it did to the threads."""
+    known, threads = [(each, dict(each._records)) for each in (METHODS, CONSTRAINTS)], torch.get_num_threads()
     torch.set_num_threads(1)
     yield
-    METHODS._records.clear()
-    METHODS._records.update(known)
+    for catalog, records in known:
+        catalog._records.clear()
+        catalog._records.update(records)
     torch.set_num_threads(threads)

@@ -71,3 +71,28 @@ def test_a_setting_and_a_buffer_of_the_second_method_arrive(code):
     halves, quarters = -torch.tensor(0.5).log(), -torch.tensor(0.25).log()
     first, other = 0.6 * halves + 0.4 * quarters, 0.2 * halves + 0.8 * quarters
     torch.testing.assert_close(method.loss(probs.log(), labels), (first + 3 * other) / 4)
+
+
+def test_a_constraint_is_known_by_name_costs_what_its_definition_says_and_tightens(code):
+    block = next(block for block in blocks(DOCS / "extend.md") if "RoundHinge" in block.text)
+    alone = block.text.partition("method = ")[0]
+    exec(compile(code[: code.index("class ")] + alone, "round_hinge.py", "exec"), {"__name__": "round_hinge"})
+    assert len(alone[alone.index("class ") : alone.index("CONSTRAINTS.add")].split("\n    def ")) == 4
+    method = onepeak.method("ce+round", num_classes=3, sharpness=2.0, growth=1.5)
+    scores, labels = torch.tensor([[0.0, 2.0, 1.5], [1.0, 0.0, 3.0]]), torch.tensor([1, 0])
+    gaps = torch.tensor([[-2.0, -0.5], [-1.0, 3.0]])
+    for sharpness in (2.0, 3.0):
+        costs = (1 + (sharpness * gaps).exp()).log().sum(-1) / sharpness
+        expected = torch.nn.functional.cross_entropy(scores, labels, reduction="none") + costs
+        torch.testing.assert_close(method.loss(scores, labels, reduction="none"), expected)
+        method.tighten()
+
+
+def test_t_can_be_set_by_hand():
+    scores, labels = torch.tensor([[0.0, 2.0, 1.5]]), torch.tensor([2])
+    loss, elb = onepeak.ELBLoss(num_classes=3), onepeak.method("smooth-elb", num_classes=3)
+    loss.constraint.t.fill_(2.0)
+    elb.base.constraint.t.fill_(2.0)
+    assert torch.equal(loss(scores, labels), onepeak.ELBLoss(num_classes=3, t=2.0)(scores, labels))
+    steep = onepeak.method("smooth-elb", num_classes=3, t=2.0)
+    assert torch.equal(elb.loss(scores, labels), steep.loss(scores, labels))

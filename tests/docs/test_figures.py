@@ -89,9 +89,9 @@ def test_what_the_pages_say_of_fgnet_is_what_was_measured(measured):
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/design.md"])
-def test_the_number_of_methods_is_that_of_the_catalog(path):
-    (count,) = re.findall(r"(\d+) (?:ordinal methods|methods share)", text_of(path))
-    assert int(count) == len(onepeak.methods())
+def test_there_are_more_methods_than_is_said(path):
+    (count,) = re.findall(r"[Mm]ore than (\d+) (?:ordinal methods|methods share)", text_of(path))
+    assert len(onepeak.methods()) > int(count)
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/choose.md", "results/catalog/README.md"])
@@ -102,8 +102,10 @@ def test_the_number_of_methods_compared_on_five_sets_is_that_of_the_records(path
         r"(\d+) methods(?: on (?:four tables|five data sets)|, one network)|of (\d+) by mean", text_of(path)
     )
     assert {int(one or other) for one, other in counts} == {len(compared)}
-    (told,) = re.findall(r"the (\d+), and three combinations", text_of("README.md"))
-    assert int(told) == len(onepeak.methods()) == len(compared) - 3
+    combined = {name for name in compared if "+" in name} | {"smooth-elb"}
+    assert combined < compared
+    (told,) = re.findall(r"(\d+) of the catalog, and three combinations", text_of("README.md"))
+    assert (int(told), len(combined)) == (len(compared - combined), 3)
 
 
 def test_smooth_slopes_is_first_where_it_is_said_to_be():

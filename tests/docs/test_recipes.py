@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import pytest
 
+import onepeak
 from docs.pages import DOCS, blocks
 from onepeak.data.augment import Augment
 from onepeak.data.resize import Resize
@@ -105,12 +106,32 @@ def test_what_few_pictures_get_is_what_auto_chooses():
 
 
 def test_the_files_on_the_page_are_taken():
-    recipe, experiment = (tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml")
+    recipe, experiment, of_settings = (tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml")
     assert changed(PICTURES, recipe, source="recipe.toml").resize.short_side == 512
     assert plan_from(experiment, name="experiment", source="experiment.toml").network["pooling"] == "average"
+    _, short, long, published, other = plan_from(of_settings, name="settings", source="settings.toml").methods
+    assert (short.settings, short.label) == (long.settings, "elb-growth-1.017")
+    assert (long.label, other.label) == ("elb-as-far-as-the-paper", "rps-steeper")
+    assert (published.variant, other.recipe) == ("as_published", {"lr": 1e-4})
 
 
 def test_keys_have_a_meaning():
     for heading in ("recipe", "recipe.resize", "recipe.augment", "network"):
         assert all(len(cells[-1]) > 5 for cells in table(heading).values())
     assert {field.name for field in fields(Recipe)} == {*SETTING_NAMES, "resize", "augment"}
+
+
+def test_the_growths_of_the_page_end_where_the_paper_ends():
+    section = TEXT.partition("### The barrier's t")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", section, re.MULTILINE)
+    assert len(rows) == 5
+
+    def end(epochs, **settings):
+        barrier = onepeak.LogBarrier(num_classes=3, **settings)
+        for _ in range(epochs):
+            barrier.tighten()
+        return barrier.t.item()
+
+    for epochs, default, growth in rows:
+        assert f"{end(int(epochs)):.3f}" == default
+        assert end(int(epochs), growth=float(growth)) == pytest.approx(end(1000), rel=1e-3)

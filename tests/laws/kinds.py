@@ -105,6 +105,11 @@ def firm_outputs(kind, method, label):
             own.rate_layer.weight.data.fill_(1 / num_classes)
             own.rate_layer.bias.data.zero_()
             return torch.full((num_classes,), label + 0.5, dtype=torch.float64).expm1().log()
+        case _ if kind.base.num_outputs != "c":
+            raise LookupError(
+                f"{kind.base.name!r} has {kind.base.num_outputs} outputs: give it a case in `firm_outputs` of "
+                "tests/laws/kinds.py, the outputs by which it says a label firmly."
+            )
         case _:
             return -4.0 * (torch.arange(num_classes) - label).abs().double()
 
@@ -165,4 +170,9 @@ MIRRORED = identified(
 
 
 def mirror(kind, outputs):
+    if kind.base.name not in MIRRORS and kind.base.num_outputs != "c":
+        raise LookupError(
+            f"{kind.base.name!r} has {kind.base.num_outputs} outputs: say in MIRRORS of tests/laws/kinds.py how they "
+            "look when the scale is reversed, or None where the method is not the same from both ends."
+        )
     return MIRRORS.get(kind.base.name, flipped)(outputs)

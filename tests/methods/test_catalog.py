@@ -6,7 +6,7 @@ import torch
 
 import onepeak
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods.catalog import CONSTRAINTS, METHODS, is_known, method, methods
+from onepeak.methods.catalog import CONSTRAINTS, METHODS, is_known, method, methods, parts_of
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.label_distribution import LabelDistribution
@@ -134,6 +134,10 @@ def test_class_weights_reach_every_method(name):
             r"Unknown method ''.* Those with class scores also with \+elb or \+pn or .*, as in mv\+elb;",
         ),
         ("xx+elb", r"Unknown method 'xx'"),
+        (
+            "mine",
+            r"Unknown method 'mine'.* of your own .* run in place of `onepeak`, as in `python my_method\.py compare",
+        ),
         ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian\."),
         ("mv+", r"Unknown constraint ''. Known: elb, pn, hinge, lagrangian\."),
         ("mv+ce", r"Unknown constraint 'ce'"),
@@ -143,6 +147,26 @@ def test_class_weights_reach_every_method(name):
 def test_a_name_that_is_not_known_is_never_accepted(name, message):
     with pytest.raises(UnknownNameError, match=message):
         method(name, num_classes=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "smooth", "base", "constraint"),
+    [
+        ("mv", False, "mv", None),
+        ("ld+pn", False, "ld", "pn"),
+        ("smooth-slopes", False, "smooth-slopes", None),  # a method of that name
+        ("smooth-slopes+elb", False, "smooth-slopes", "elb"),
+        ("smooth-rps+elb", True, "rps", "elb"),
+    ],
+)
+def test_a_name_is_taken_apart(name, smooth, base, constraint):
+    parts = parts_of(name)
+    assert (parts.smooth, parts.record) == (smooth, METHODS[base])
+    assert parts.constraint is (None if constraint is None else CONSTRAINTS[constraint])
+
+
+def test_the_number_of_classes_may_be_given_by_its_place():
+    assert method("elb", 5).num_classes == method("elb", num_classes=5).num_classes == 5
 
 
 @pytest.mark.bad_input

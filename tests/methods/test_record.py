@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods.catalog import METHODS, method, methods
+from onepeak.methods.catalog import CONSTRAINTS, METHODS, method, methods
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.mean_variance import MeanVariance
 from onepeak.methods.record import MethodRecord, outputs_told
@@ -37,6 +37,17 @@ def test_a_record_builds_its_method_without_being_in_the_catalog():
 @pytest.mark.parametrize("num_classes", [3, 7])
 def test_records_tell_how_many_outputs_their_methods_have(record, num_classes):
     assert outputs_told(record.num_outputs, num_classes) == method(record.name, num_classes=num_classes).num_outputs
+
+
+def test_settings_have_their_defaults_and_none_where_there_is_no_default():
+    assert METHODS["elb"].defaults == {"t": 1.0, "growth": 1.001, "t_max": 5.0}
+    assert METHODS["ren"].defaults == {"posterior": "levels"}  # the variant is given beside the settings
+    assert CONSTRAINTS["pn"].defaults == {"weight": 0.01, "slack": 0.1}
+
+    def build(num_classes, *, power, class_weight=None):
+        return MeanVariance(num_classes, mean_weight=power, class_weight=class_weight)
+
+    assert record_of(build).defaults == {"power": None}
 
 
 def test_outputs_are_told_by_a_number_or_a_multiple_of_the_classes():

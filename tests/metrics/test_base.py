@@ -8,9 +8,17 @@ import without_float64
 from onepeak import metrics
 from onepeak.metrics.catalog import METRICS, NAMES, collection
 
+CLASSES = [each for each in (getattr(metrics, name) for name in metrics.__all__) if isinstance(each, type)]
 RECORDS = [pytest.param(record, id=record.name) for record in METRICS]
 LOG_PROBS = torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3], [0.2, 0.3, 0.5]]).log()
 LABELS = torch.tensor([1, 2, 0])  # every class occurs, which the sensitivity of the extremes needs
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_the_number_of_classes_may_be_given_by_its_place(kind):
+    settings = {"weighting": "quadratic"} if kind is metrics.WeightedKappa else {}
+    assert repr(kind(8, **settings)) == repr(kind(num_classes=8, **settings))
+    assert kind(8, **settings).num_classes == 8
 
 
 @pytest.mark.parametrize("record", RECORDS)

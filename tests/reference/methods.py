@@ -31,15 +31,34 @@ def answers(name, outputs, label, *, num_classes, variant="corrected", parameter
     outputs = np.asarray(outputs, dtype=np.float64)
     if base not in METHODS:
         size = {"num_classes": num_classes} if len(outputs) < num_classes else {}
-        own = OTHERS[base](outputs, label, parameters or {}, **size)
-        cost = COSTS[constraint](outputs, label) if constraint else 0.0
+        own = found(OTHERS, base, NEEDS_ANSWERS)(outputs, label, parameters or {}, **size)
+        cost = found(COSTS, constraint, NEEDS_COST)(outputs, label) if constraint else 0.0
         return Answers(own.loss + cost, own.log_probs, own.predicted)
     rate = rate_of(outputs, parameters) if base == "po" else None
     own = METHODS[base](outputs, label, variant == "as_published", rate)
     if not constraint:
         return own
-    cost = COSTS[constraint](class_scores(base, outputs, variant == "as_published", rate), label)
+    cost = found(COSTS, constraint, NEEDS_COST)(class_scores(base, outputs, variant == "as_published", rate), label)
     return Answers(own.loss + cost, own.log_probs, own.predicted)
+
+
+def found(references, name, needed):
+    """The reference of that name; where there is none, an error that says what to write."""
+    if name not in references:
+        raise LookupError(f"{name!r} has no slow reference. {needed.format(name=name)}")
+    return references[name]
+
+
+NEEDS_ANSWERS = (
+    "Write a function (scores, label, parameters) that works out one sample from the definition, in plain Python, and "
+    "gives reference.basics.Answers(loss, log_probs, predicted), into the file of its family in tests/reference "
+    "(distance.py, soft_labels.py, levels.py, distribution.py), and name it in METHODS at its end, as "
+    '"{name}": function. One with fewer outputs than classes takes `num_classes` too.'
+)
+NEEDS_COST = (
+    "Write a function (scores, label) that gives the cost of one sample, the sum over `gaps(scores, label)`, into "
+    'tests/reference/methods.py, and name it in COSTS there, as "{name}": function.'
+)
 
 
 def rate_of(outputs, parameters):

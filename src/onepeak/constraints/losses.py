@@ -5,7 +5,15 @@ from typing import final
 
 from torch import Tensor, nn
 
-from onepeak._check import check_label_range, check_label_shape, check_number, check_scores, check_weights, finite_loss
+from onepeak._check import (
+    check_class_weight,
+    check_label_range,
+    check_label_shape,
+    check_number,
+    check_scores,
+    check_weights,
+    finite_loss,
+)
 from onepeak._reduce import Reduction, check_reduction, reduce
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.barrier import LogBarrier
@@ -32,7 +40,7 @@ class _ConstrainedCrossEntropy(nn.Module):
         super().__init__()
         check_reduction(reduction)
         if class_weight is not None:
-            check_weights(class_weight, (constraint.num_classes,), name=name_of_weight)
+            check_class_weight(class_weight, constraint.num_classes, name=name_of_weight)
         self.constraint = constraint
         self.label_smoothing = check_number("label_smoothing", label_smoothing, minimum=0, maximum=1)
         self.reduction: Reduction = reduction

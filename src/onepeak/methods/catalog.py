@@ -1,6 +1,6 @@
 """Every method by name, and how a name becomes a method."""
 
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from onepeak._check import check_choice
 from onepeak._nearest import did_you_mean
@@ -10,7 +10,7 @@ from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, Quadrati
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.constrained import Constrained
 from onepeak.methods.method import Method, Variant
-from onepeak.methods.record import ConstraintRecord, MethodRecord, settings_of
+from onepeak.methods.record import ConstraintRecord, MethodRecord
 from onepeak.methods.records_constraint import CONSTRAINT_METHODS
 from onepeak.methods.records_distance import DISTANCE_METHODS
 from onepeak.methods.records_distribution import DISTRIBUTION_METHODS
@@ -49,8 +49,8 @@ def methods() -> tuple[MethodRecord, ...]:
     """All methods there are; any with class scores can also be asked for under a constraint, as in `"<name>+elb"`.
 
     Example:
-        >>> [record.name for record in methods() if record.family == "constraint"]
-        ['pn', 'elb', 'hinge', 'lagrangian', 'wu']
+        >>> [record.name for record in methods()][:7]
+        ['ce', 'ren', 'ld', 'mv', 'po', 'pn', 'elb']
     """
     return tuple(METHODS)
 
@@ -67,8 +67,8 @@ def is_known(name: str) -> bool:
 
 def method(
     name: str | MethodRecord,
-    *,
     num_classes: int,
+    *,
     variant: Variant = "corrected",
     class_weight: PerClass | None = None,
     **settings: object,
@@ -97,18 +97,39 @@ def method(
         return _built(name, None, num_classes, variant, class_weight, settings)
     if not isinstance(name, str):
         raise InputError(f"`name` must be the name of a method, such as 'elb', or a MethodRecord, got {name!r}.")
-    base_name, plus, constraint_name = name.partition("+")
-    plain = name.removeprefix(SMOOTH)
-    if base_name not in METHODS and plain.partition("+")[0] in METHODS:
-        base = method(plain, num_classes=num_classes, variant=variant, class_weight=class_weight, **settings)
-        _check_neighbours(METHODS[plain.partition("+")[0]])
-        return Smoothed(base)
-    if not is_known(name):
-        raise _unknown(base_name)
+    parts = parts_of(name)
+    built = _built(parts.record, parts.constraint, num_classes, variant, class_weight, settings)
+    return Smoothed(built) if parts.smooth else built
+
+
+class Parts(NamedTuple):
+    """What a name is put together of."""
+
+    smooth: bool
+    record: MethodRecord
+    constraint: ConstraintRecord | None
+
+
+def parts_of(name: str) -> Parts:
+    """Takes a name apart; one that is not known, or whose parts do not go together, is an error.
+
+    Example:
+        >>> parts = parts_of("smooth-mv+elb")
+        >>> parts.smooth, parts.record.name, parts.constraint.name
+        (True, 'mv', 'elb')
+    """
+    before, plus, constraint_name = name.partition("+")
+    plain = before.removeprefix(SMOOTH)
+    smooth = before not in METHODS and plain in METHODS
+    base = plain if smooth else before
+    if base not in METHODS:
+        raise _unknown(base)
     constraint = CONSTRAINTS[constraint_name] if plus else None
-    if base_name == constraint_name:
-        raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base_name!r} has it already.")
-    return _built(METHODS[base_name], constraint, num_classes, variant, class_weight, settings)
+    if base == constraint_name:
+        raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base!r} has it already.")
+    if smooth:
+        _check_neighbours(METHODS[base])
+    return Parts(smooth, METHODS[base], constraint)
 
 
 def _built(
@@ -124,7 +145,7 @@ def _built(
     if variant == "as_published" and record.as_published == "none":
         raise InputError(f"`variant` must be 'corrected' for {record.name!r}, which is not in the published code.")
 
-    known = record.settings + (settings_of(constraint.build) if constraint else ())
+    known = record.settings + (tuple(constraint.defaults) if constraint else ())
     for setting in settings:
         if not known:
             raise InputError(f"{name!r} has no settings of its own, got {setting!r}.")
@@ -151,7 +172,8 @@ def _unknown(name: str) -> UnknownNameError:
     endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
     return UnknownNameError(
         f"Unknown method {name!r}.{question} Known: {', '.join(names)}. Those with class scores also with {endings}, "
-        f"as in mv+elb; most also with {SMOOTH} before the name, as in {SMOOTH}elb.",
+        f"as in mv+elb; most also with {SMOOTH} before the name, as in {SMOOTH}elb. One of your own is known where the "
+        "file that adds it is run in place of `onepeak`, as in `python my_method.py compare ...`, or imported.",
         page="choose",
     )
 

@@ -5,7 +5,15 @@ from typing import Literal, TypeAlias
 
 from torch import Tensor, nn
 
-from onepeak._check import check_choice, check_labels, check_num_classes, check_scores, check_weights, finite_loss
+from onepeak._check import (
+    check_choice,
+    check_class_weight,
+    check_labels,
+    check_num_classes,
+    check_scores,
+    check_weights,
+    finite_loss,
+)
 from onepeak._precision import full_precision
 from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
@@ -44,7 +52,7 @@ class Method(nn.Module, ABC):
         super().__init__()
         self.num_classes = check_num_classes(num_classes)
         if class_weight is not None:
-            check_weights(class_weight, (self.num_classes,), name="class_weight")
+            check_class_weight(class_weight, self.num_classes)
         self.register_buffer("class_weight", class_weight)
 
     @property

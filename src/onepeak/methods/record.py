@@ -66,7 +66,12 @@ class MethodRecord:
     @property
     def settings(self) -> tuple[str, ...]:
         """What can be set, beside the number of classes, class weights and the variant."""
-        return settings_of(self.build)
+        return tuple(self.defaults)
+
+    @property
+    def defaults(self) -> dict[str, object]:
+        """What can be set, with what it is where nothing is said."""
+        return defaults_of(self.build)
 
     def made(self, num_classes: int, **settings: object) -> Method:
         """Builds the method, and holds it against what the record says of it.
@@ -88,11 +93,22 @@ class MethodRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintRecord:
-    """A constraint that can be put on a method by name, as in `"mv+elb"`."""
+    """A constraint that can be put on a method by name, as in `"mv+elb"`.
+
+    Args:
+        name: What stands behind the plus.
+        title: A few words for `onepeak methods`, to be read after the method's, as "under a log-barrier".
+        build: The class, or a function: `build(num_classes, ...)`. What else it takes by name are its settings.
+    """
 
     name: str
     title: str
     build: Callable[..., OrderConstraint] = field(repr=False)
+
+    @property
+    def defaults(self) -> dict[str, object]:
+        """What can be set, with what it is where nothing is said."""
+        return defaults_of(self.build)
 
 
 def outputs_told(text: str, num_classes: int) -> int | None:
@@ -114,7 +130,10 @@ def outputs_told(text: str, num_classes: int) -> int | None:
     return int(found["factor"] or 1) * num_classes + int(found["summand"] or 0)
 
 
-def settings_of(build: Callable[..., object]) -> tuple[str, ...]:
-    """The names of what can be set, beside the number of classes, class weights and the variant."""
+def defaults_of(build: Callable[..., object]) -> dict[str, object]:
+    """What can be set beside the number of classes, class weights and the variant; None where there is no default."""
     shared = ("num_classes", "class_weight", "variant")
-    return tuple(name for name in inspect.signature(build).parameters if name not in shared)
+    taken = inspect.signature(build).parameters
+    return {
+        name: None if each.default is each.empty else each.default for name, each in taken.items() if name not in shared
+    }
