@@ -78,7 +78,7 @@ def test_a_constraint_is_known_by_name_costs_what_its_definition_says_and_tighte
     alone = block.text.partition("method = ")[0]
     exec(compile(code[: code.index("class ")] + alone, "round_hinge.py", "exec"), {"__name__": "round_hinge"})
     assert len(alone[alone.index("class ") : alone.index("CONSTRAINTS.add")].split("\n    def ")) == 4
-    method = onepeak.method("ce+round", num_classes=3, sharpness=2.0, growth=1.5)
+    method = onepeak.method("ce+round", num_classes=3, sharpness=2, growth=1.5)  # as `sharpness=2` is read
     scores, labels = torch.tensor([[0.0, 2.0, 1.5], [1.0, 0.0, 3.0]]), torch.tensor([1, 0])
     gaps = torch.tensor([[-2.0, -0.5], [-1.0, 3.0]])
     for sharpness in (2.0, 3.0):

@@ -141,6 +141,7 @@ def test_class_weights_reach_every_method(name):
         ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian\."),
         ("mv+", r"Unknown constraint ''. Known: elb, pn, hinge, lagrangian\."),
         ("mv+ce", r"Unknown constraint 'ce'"),
+        ("mv+mine", r"Unknown constraint 'mine'.* One of your own .* run in place of `onepeak`.*\(See \"Extend\""),
         ("mv+elb+pn", r"Unknown constraint 'elb\+pn'"),
     ],
 )
@@ -257,3 +258,4 @@ def test_the_public_names_are_these():
 def test_names_with_parts_around_them_are_known(name):
     assert is_known(name)
     assert not is_known(name.replace("mv", "mine"))
+    assert not is_known(f"{name.partition('+')[0]}+mine")

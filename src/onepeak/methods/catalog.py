@@ -44,6 +44,11 @@ CONSTRAINTS = Registry(
 SMOOTH = "smooth-"
 """Before a name: that method with its outputs averaged over their neighbours."""
 
+_OF_YOUR_OWN = (
+    "One of your own is known where the file that adds it is run in place of `onepeak`, as in "
+    "`python my_method.py compare ...`, or imported."
+)
+
 
 def methods() -> tuple[MethodRecord, ...]:
     """All methods there are; any with class scores can also be asked for under a constraint, as in `"<name>+elb"`.
@@ -59,10 +64,11 @@ def is_known(name: str) -> bool:
     """Whether a name, with what is put before and behind it, is that of a method in the catalog.
 
     Example:
-        >>> is_known("smooth-mv+elb"), is_known("smooth-mine")
-        (True, False)
+        >>> is_known("smooth-mv+elb"), is_known("smooth-mine"), is_known("mv+mine")
+        (True, False, False)
     """
-    return name.partition("+")[0] in METHODS or name.removeprefix(SMOOTH).partition("+")[0] in METHODS
+    before, plus, constraint = name.partition("+")
+    return (before in METHODS or before.removeprefix(SMOOTH) in METHODS) and (not plus or constraint in CONSTRAINTS)
 
 
 def method(
@@ -124,6 +130,9 @@ def parts_of(name: str) -> Parts:
     base = plain if smooth else before
     if base not in METHODS:
         raise _unknown(base)
+    if plus and constraint_name not in CONSTRAINTS:
+        error = unknown_name("constraint", constraint_name, [record.name for record in CONSTRAINTS])
+        raise UnknownNameError(f"{error} {_OF_YOUR_OWN}", page="extend")
     constraint = CONSTRAINTS[constraint_name] if plus else None
     if base == constraint_name:
         raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base!r} has it already.")
@@ -172,8 +181,7 @@ def _unknown(name: str) -> UnknownNameError:
     endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
     return UnknownNameError(
         f"Unknown method {name!r}.{question} Known: {', '.join(names)}. Those with class scores also with {endings}, "
-        f"as in mv+elb; most also with {SMOOTH} before the name, as in {SMOOTH}elb. One of your own is known where the "
-        "file that adds it is run in place of `onepeak`, as in `python my_method.py compare ...`, or imported.",
+        f"as in mv+elb; most also with {SMOOTH} before the name, as in {SMOOTH}elb. {_OF_YOUR_OWN}",
         page="choose",
     )
 
