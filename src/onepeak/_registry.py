@@ -37,10 +37,10 @@ class Registry(Generic[RecordT]):
     def __init__(self, kind: str, records: Iterable[RecordT] = ()) -> None:
         self.kind = kind
         self._records: dict[str, RecordT] = {}
-        self._built_in: frozenset[str] = frozenset()
+        self.built_in: frozenset[str] = frozenset()
         for record in records:
             self.add(record)
-        self._built_in = frozenset(self._records)
+        self.built_in = frozenset(self._records)
 
     def add(self, record: RecordT, *, replace: bool = False) -> RecordT:
         """Adds a record; a name that is taken is an error, so that nothing is replaced unseen.
@@ -50,7 +50,7 @@ class Registry(Generic[RecordT]):
             replace: Whether one of the same name that was added before gives way, as where a cell of a notebook is run
                 again. Those that the catalog began with never do.
         """
-        if record.name in self._built_in:
+        if record.name in self.built_in:
             raise InputError(f"The {self.kind} {record.name!r} comes with onepeak: give yours another name.")
         if record.name in self._records and not replace:
             raise InputError(

@@ -85,7 +85,7 @@ def test_the_table_can_be_against_a_row_that_the_folder_has_already(table, tmp_p
     assert run(*flags_of(table, out, "--methods", "ce", "--quiet"))[0] == 0
     status, _, errors = run(*flags_of(table, out, "--methods", "elb", "--quiet", "--against", "ce"))
     assert (status, errors) == (0, "")
-    assert "better than ce" in (out / "table.md").read_text()
+    assert "tell none from ce" in (out / "table.md").read_text()
     status, output, errors = run(*flags_of(table, out, "--methods", "elb", "--against", "ec", "--dry-run"))
     assert (status, output) == (2, "")
     assert "Unknown row for `--against` 'ec'. Known: elb, ce." in errors
@@ -164,6 +164,9 @@ def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the
     assert "Note: no run of wild is finished, so the others are tested against the best row." in errors
     assert {row["against"] for row in json.loads(output)["summary"]} == {None}
 
+    status, output, errors = run("compare", plan, "--alone", "elb", *again)
+    assert "Note: no run of wild is finished, so elb is not compared by itself." in errors
+
     flags = ("--methods", "wild", "--out", tmp_path / "wild", "--device", "cpu", "--quiet", "--json")
     status, output, _ = run("compare", plan, *flags)
     content = json.loads(output)
@@ -231,6 +234,8 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
         (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
         (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
         (("--against", "ebl"), ("Unknown row for `--against` 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
+        (("--alone", "ebl"), ("Unknown row for `alone` (--alone) 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
+        (("--alone", "ce"), ("`alone` (--alone) must be another row than the one it is compared with, got 'ce'",)),
         (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),

@@ -61,8 +61,19 @@ def test_differences_can_be_to_a_row_of_ones_choice(run, folder):
     assert (status, errors) == (0, "")
     rows = {row["method"]: row for row in json.loads(output)["summary"] if row["metric"] == "mae"}
     assert [(rows[name]["against"], rows[name]["difference"]) for name in ("ce", "elb")] == [("ce", 0.0), ("ce", -0.5)]
-    assert "better than ce" in (folder / "report.html").read_text()
+    assert "fewer than 3 runs of each method tell none from ce" in (folder / "report.html").read_text()
     assert "ce,-0.5,2," in (folder / "table.csv").read_text()
+
+
+def test_a_pair_that_is_named_is_compared_alone(run, folder):
+    for split in range(2):
+        write_run(folder, method="mv", split=split, mae=0.5, soi_predicted=0.7)
+    for flags, pair in (((), "ELB and CE"), (("--alone", "mv"), "MV"), (("--alone", "mv", "--against", "elb"), "MV")):
+        _, output, _ = run(folder, "--json", *flags)
+        told = [each for each in json.loads(output)["findings"]["mine"] if each.startswith("Compared alone")]
+        assert len(told) == 1
+        assert told[0].startswith(f"Compared alone, the MAE of {pair} is ")
+        assert ("than that of ELB" in told[0]) == ("elb" in flags)
 
 
 def test_calibrated_scores_are_in_json_and_explained_on_the_page(run, tmp_path):
@@ -87,6 +98,11 @@ def test_calibrated_scores_are_in_json_and_explained_on_the_page(run, tmp_path):
         (["file"], "`{0}/file` must be a folder that onepeak compare or train wrote, got no folder."),
         (["mine", "mine"], "`out` (--out) must be given for a report of 2 folders: it names where it goes."),
         (["mine", "--against=ec"], "Unknown row of mine for `against` (--against) 'ec'. Known: ce, elb."),
+        (
+            ["mine", "--alone=ebl"],
+            "Unknown row of mine for `alone` (--alone) 'ebl'. Did you mean 'elb'? Known: ce, elb.",
+        ),
+        (["mine", "--alone=ce"], "`alone` (--alone) must be another row than the one it is compared with, got 'ce'"),
         (["mine", "--out", "file"], "`out` must be a folder, or a place for one, got {0}/file"),
     ],
 )

@@ -1,11 +1,14 @@
+import json
 import os
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from onepeak.experiment.published import published_figure, published_figures
+from onepeak.experiment.published import computed_as_printed, published_figure, published_figures
 from onepeak.methods.catalog import METHODS
+from onepeak.training.presets import PAPER_BY_SET
 
 COLUMNS = {"iciar": (1, 0), "hci": (1, 1), "afad-lite": (2, 0), "afad-full": (2, 1), "fgnet": (2, 2)}
 """The table and the pair of columns in which a data set stands."""
@@ -57,3 +60,43 @@ def test_a_figure_is_found_by_its_place():
     assert (found.table, found.mean, found.std) == (1, 0.5494, 0.0138)
     assert published_figure("biopsies", "elb", "mae") is None
     assert published_figure("fgnet", "elb", "accuracy") is None
+
+
+def as_recorded(dataset, **changes):
+    return {**json.loads(json.dumps(asdict(PAPER_BY_SET[dataset]))), **changes}
+
+
+@pytest.mark.parametrize("dataset", COLUMNS)
+def test_the_papers_own_recipe_is_the_same(dataset):
+    given = {"t": 4.5, "growth": 1.01} if dataset == "afad-full" else {}
+    assert computed_as_printed(dataset, "elb", variant="corrected", settings=given, recipe=as_recorded(dataset))
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"epochs": 200}, True),
+        ({"epochs": 199}, False),
+        ({"epochs": 1001}, False),
+        ({"nesterov": True, "select": "as_published", "evaluation_batch_size": 64}, True),
+        ({"select": "last"}, False),
+        ({"ema": 0.998}, False),
+        ({"step_every": 20}, False),
+        ({"augment": {"crop": 224, "horizontal_flip": True, "vertical_flip": False, "colour_jitter": None}}, False),
+    ],
+)
+def test_another_recipe_is_not_behind_the_papers_figure(changes, same):
+    recipe = as_recorded("fgnet", **changes)
+    assert computed_as_printed("fgnet", "elb", variant="corrected", settings={}, recipe=recipe) == same
+
+
+def test_another_precision_is_not_behind_the_papers_figure():
+    known = {"variant": "corrected", "settings": {}, "recipe": as_recorded("fgnet")}
+    assert computed_as_printed("fgnet", "ce", **known, precision="32-true")
+    assert not computed_as_printed("fgnet", "ce", **known, precision="bf16-mixed")
+
+
+def test_of_afad_full_80_epochs_do_for_the_two_that_the_paper_trains_so_long():
+    for method, same in (("pn", True), ("ce", False)):
+        known = {"variant": "corrected", "settings": {}, "recipe": {"epochs": 80}}
+        assert computed_as_printed("afad-full", method, **known) == same

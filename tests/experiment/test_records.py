@@ -190,3 +190,11 @@ def test_histories_and_predictions_that_cannot_be_read_are_named(tmp_path):
     write_predictions(tmp_path, np.zeros((1, 2)), [0])
     with pytest.raises(InputError, match=r"`columns` must be some of part, item, .*, got 'logprobs'"):
         read_predictions(tmp_path, columns=["logprobs"])
+
+
+def test_recipe_and_precision_are_as_the_run_recorded_them(tmp_path):
+    write_run(tmp_path, method="ce", epochs=3)  # as older results, which have no recipe
+    write_run(tmp_path, method="elb", recipe={"epochs": 9, "ema": 0.99}, precision="bf16-mixed")
+    runs = read_results(tmp_path).set_index("label")
+    assert list(runs["recipe"]) == [{"epochs": 3}, {"epochs": 9, "ema": 0.99}]
+    assert list(runs["precision"]) == ["32-true", "bf16-mixed"]

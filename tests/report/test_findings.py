@@ -1,7 +1,7 @@
 import pytest
 
 from onepeak.experiment.records import read_results
-from onepeak.report.findings import findings, planned_comparison
+from onepeak.report.findings import findings
 from onepeak.report.summary import summary
 from run_folders import write_run
 
@@ -18,10 +18,11 @@ def write_rows(root, rows, **changes):
 def found(tmp_path):
     """The findings on hand-made results."""
 
-    def call(rows, *, paradoxical=None, variation=None, against=None, **changes):
+    def call(rows, *, paradoxical=None, variation=None, against=None, alone=None, partly="", **changes):
         runs = write_rows(tmp_path, rows, **changes)
         table = summary(runs, against=against)
-        return findings(runs, table, paradoxical=paradoxical or {}, variation=variation or {})
+        told = {"paradoxical": paradoxical or {}, "variation": variation or {}, "partly": partly}
+        return findings(runs, table, alone=alone, **told)
 
     return call
 
@@ -90,8 +91,8 @@ def test_a_higher_error_is_said_to_be_higher(found):
 
 
 def test_the_same_error_is_no_difference(found):
-    assert found({"ce": [(0.5, 0.6)] * 2, "elb": [(0.5, 0.9)] * 2})[0] == (
-        "The MAE of ELB and CE is the same to the last digit shown (0.500 against 0.500; p = 1.000, n = 2)."
+    assert found({"ce": [(0.5, 0.6)] * 3, "elb": [(0.5, 0.9)] * 3})[0] == (
+        "The MAE of ELB and CE is the same to the last digit shown (0.500 against 0.500; p = 1.000, n = 3)."
     )
 
 
@@ -99,11 +100,32 @@ def test_one_run_of_each_decides_nothing(found):
     sentences = found({"ce": [(5.0, 0.5)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]})
     assert sentences[:3] == (
         "The lowest MAE is that of MV (3.00); one run a method cannot tell the others from it.",
-        "ELB orders 90.0 % of adjacent pairs, MV 70.0 %, CE 50.0 % (chance 75.0 %).",
+        "ELB orders 90.0 % of adjacent pairs, MV 70.0 %, CE 50.0 % (chance by the mode 75.0 %).",
         "Compared alone, the MAE of ELB is lower than that of CE by 1.00 (4.00 against 5.00); with one run of each, "
         "whether that is more than chance cannot be said.",
     )
-    assert sentences[-1].startswith("One run of each method is few")
+    assert sentences[-1] == "One run of each method is few: a verdict needs 3."
+
+
+def test_two_runs_of_each_decide_nothing_however_small_their_p_value(found):
+    rows = {"ce": [(5.0, 0.5), (5.1, 0.5)], "elb": [(4.0, 0.9), (4.1001, 0.9)]}  # p = 0.00004
+    first, *_, last = found(rows)
+    assert first == (
+        "The MAE of ELB is lower than that of CE by 1.00 (4.05 against 5.05); with two runs of each, whether that is "
+        "more than chance cannot be said."
+    )
+    assert last == "2 runs of each method are few: a verdict needs 3."
+    rows |= {"pn": [(6.0, 0.7), (6.1, 0.7)]}
+    assert (
+        found(rows)[0]
+        == "The lowest MAE is that of ELB (4.05 ± 0.07); two runs a method cannot tell the others from it."
+    )
+    assert found(rows, against="ce")[0].endswith("; two runs a method cannot tell the others from CE.")
+    assert not any("significant" in each or "p =" in each for each in found(rows))
+
+
+def test_chance_is_that_of_the_mode_and_left_out_of_rows_that_decide_otherwise(found):
+    assert found({"mv": [(0.5, 0.98)]})[0] == "MV orders 98.0 % of adjacent pairs, with an MAE of 0.500 over one run."
 
 
 def test_one_method_is_described_and_compared_with_nothing(found):
@@ -133,7 +155,8 @@ def test_of_many_methods_the_order_of_the_best_the_worst_the_winner_and_the_plan
     beside = {f"mv-{number}": [(4.8, 0.8 + number / 100)] * 5 for number in range(4)}
     ends = {"slopes": [(4.9, 1.0)] * 5, "ren": [(4.9, 0.3)] * 5, "po": [(1.0, 0.7)] * 5}
     assert found(CLEAR | beside | ends)[1] == (
-        "slopes orders 100.0 % of adjacent pairs, ELB 99.0 %, PO 70.0 %, CE 53.0 %, REN 30.0 % (chance 75.0 %)."
+        "slopes orders 100.0 % of adjacent pairs, ELB 99.0 %, PO 70.0 %, CE 53.0 %, REN 30.0 % (chance by the mode "
+        "75.0 %)."
     )
 
 
@@ -155,25 +178,51 @@ def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_i
     mv = [(4.4, 0.9), (4.4, 0.9), (4.2, 0.9), (4.3, 0.9), (4.3, 0.9)]
     rows = CLEAR | {"mv": mv, "po": [(1.3, 0.9), (1.4, 0.9), (1.3, 0.9), (1.4, 0.9), (1.2, 0.9)]}
     sentences = found(rows, against="mv")
-    assert sentences[1] == ("ELB orders 99.0 % of adjacent pairs, MV 90.0 %, PO 90.0 %, CE 53.0 % (chance 75.0 %).")
-    assert sentences[2].startswith(
-        "Compared alone, the MAE of ELB is lower than that of MV by 0.02 (4.30 against 4.32), a difference that is not"
+    assert sentences[1] == (
+        "ELB orders 99.0 % of adjacent pairs, MV 90.0 %, PO 90.0 %, CE 53.0 % (chance by the mode 75.0 %)."
     )
+    assert sentences[2].startswith("Compared alone, the MAE of ELB is lower than that of CE by 1.20")
     assert sentences[0] == (
         "The lowest MAE is that of PO (1.32 ± 0.08). All tested together against MV (Holm), the MAE of PO is "
         "significantly lower, that of CE is significantly higher, that of ELB is not told from it."
     )
 
 
-def test_against_elb_the_best_of_the_others_is_compared_and_one_run_decides_nothing(found):
+def test_against_elb_no_other_is_picked_to_be_compared_alone_and_one_run_decides_nothing(found):
     sentences = found({"ce": [(5.0, 0.5)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]}, against="elb")
     assert sentences[0] == "The lowest MAE is that of MV (3.00); one run a method cannot tell the others from ELB."
-    assert sentences[2].startswith("Compared alone, the MAE of MV is lower than that of ELB by 1.00")
+    assert sentences[2].startswith("Compared alone, the MAE of ELB is lower than that of CE by 1.00")
 
 
-def test_a_baseline_whose_order_is_not_known_leaves_every_row_for_itself(found):
+def test_without_elb_and_ce_nothing_is_compared_alone_unless_it_is_named(found):
+    rows = {"pn": CLEAR["ce"], "po": CLEAR["elb"], "mv": [(mae + 1, soi) for mae, soi in CLEAR["elb"]]}
+    assert not any("ompared alone" in each for each in found(rows))
+    assert not any("ompared alone" in each for each in found(rows, against="mv"))
+    named = found(rows, against="mv", alone="pn")
+    assert [each.partition(" by ")[0] for each in named if "ompared alone" in each] == [
+        "Compared alone, the MAE of PN is higher than that of MV"
+    ]
+
+
+def test_a_named_pair_takes_the_place_of_elb_and_ce(found):
+    [alone] = [each for each in found(CLEAR | {"mv": CLEAR["ce"]}, alone="mv") if each.startswith("Compared alone")]
+    assert alone.startswith(
+        "Compared alone, the MAE of MV and CE is the same to the last digit shown (5.50 against 5.50;"
+    )
+
+
+def test_a_named_pair_that_shares_no_run_is_told_of(tmp_path):
+    write_rows(tmp_path, CLEAR | {"pn": CLEAR["ce"]})
+    write_run(tmp_path, method="mv", split=9, mae=1.0)
+    runs = read_results(tmp_path)
+    assert findings(runs, summary(runs), alone="mv", paradoxical={}, variation={})[0] == (
+        "MV and CE share no split and fold to be compared on."
+    )
+
+
+def test_a_row_whose_order_is_not_known_has_none(found):
     sentences = found({"ce": [(5.0, None)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]}, against="ce")
-    assert [sentence.split()[0] for sentence in sentences] == ["CE", "MV", "ELB"]
+    assert sentences[1] == "ELB orders 90.0 % of adjacent pairs, MV 70.0 % (chance by the mode 75.0 %)."
 
 
 def test_the_best_of_several_is_so_on_the_runs_that_all_have(found):
@@ -229,24 +278,16 @@ def test_paradoxes_and_the_truth_are_told_where_they_are_known(found):
     )
 
 
-def test_runs_that_only_one_of_them_has_are_left_out_of_the_comparison(tmp_path):
-    runs = write_rows(tmp_path, {"ce": [*CLEAR["ce"], (99.0, 0.1)], "elb": CLEAR["elb"]})
-    planned = planned_comparison(runs)
-    assert planned.n == 5
-    assert planned.mae == pytest.approx((4.3, 5.5))
-    assert planned.soi == pytest.approx((0.99, 0.53))
-
-
-def test_without_cross_entropy_and_elb_the_best_order_stands_against_the_worst(tmp_path):
-    runs = write_rows(tmp_path, {"mv": [(1.0, 0.6)], "po": [(1.0, 0.9)], "ld": [(1.0, 0.7)]})
-    planned = planned_comparison(runs)
-    assert (planned.method, planned.baseline) == ("po", "mv")
+def test_what_is_of_some_runs_only_says_so(found):
+    told = {"paradoxical": {"ce": 0.808, "elb": 0.0}, "variation": {"ce": 0.3, "elb": 0.125}}
+    sentences = found(CLEAR, **told, partly="1 of 5 runs of each method")
+    assert sentences[2].endswith("in 0.0 % of ELB's (predictions of 1 of 5 runs of each method).")
+    assert sentences[3].endswith("farthest those of CE (0.300) (predictions of 1 of 5 runs of each method).")
 
 
 def test_methods_that_share_no_split_are_described_each_for_itself(tmp_path):
     write_run(tmp_path, method="ce", split=0, mae=1.0)
     write_run(tmp_path, method="elb", split=1, mae=0.5)
     runs = read_results(tmp_path)
-    assert planned_comparison(runs) is None
     sentences = findings(runs, summary(runs), paradoxical={}, variation={})
     assert [sentence.split()[0] for sentence in sentences] == ["CE", "ELB"]

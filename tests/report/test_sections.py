@@ -62,6 +62,7 @@ def test_the_truth_stands_beside_the_bayes_error(found):
     section = found["truth"]
     assert "would reach an MAE of 0.3" in section.text
     assert [row[0].text for row in section.table.rows] == ["ce", "elb"]
+    assert section.table.caption == "Means over the test parts of 2 runs."
 
 
 def test_calibration_is_shown_before_and_after_with_its_figures(found):
@@ -107,6 +108,18 @@ def test_intervals_from_few_samples_are_told_of_once(found, tmp_path):
 
 def test_runs_that_know_no_temperature_have_no_such_section(tmp_path):
     assert "reliability" not in sections_of(write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1))
+
+
+def test_sections_of_the_predictions_of_some_runs_say_of_how_many(tmp_path):
+    folder = write_whole_comparison(tmp_path, {"ce": 2.0, "elb": 0.0})
+    whole = sections_of(folder)
+    assert not any("runs of each method" in section.text for section in whole.values())
+    for method in ("ce", "elb"):
+        (folder / "runs" / method / "split1-fold0" / "predictions.parquet").unlink()
+    partly = sections_of(folder)
+    for name in ("paradoxes", "violations", "class-errors", "confusion"):
+        assert "(of 1 of 2 runs of each method)" in partly[name].text
+    assert "over all test parts together (of 1 of 2 runs of each method); each line" in partly["confusion"].text
 
 
 def test_methods_without_paradoxes_have_no_such_section(tmp_path):

@@ -199,8 +199,17 @@ def test_a_data_set_without_calibrated_scores_has_no_rows_of_them(tmp_path):
 
 def test_the_papers_figures_stand_beside_both_variants(tmp_path):
     for label, variant in (("ld", "corrected"), ("ld-as_published", "as_published")):
-        write_run(tmp_path, method="ld", label=label, dataset="fgnet", variant=variant, mae=5.0, soi_predicted=0.75)
-    write_run(tmp_path, method="elb", dataset="fgnet", mae=4.0)
+        write_run(
+            tmp_path,
+            method="ld",
+            label=label,
+            dataset="fgnet",
+            variant=variant,
+            mae=5.0,
+            soi_predicted=0.75,
+            epochs=1000,
+        )
+    write_run(tmp_path, method="elb", dataset="fgnet", mae=4.0, epochs=1000)
     write_run(tmp_path, method="po", dataset="fgnet", mae=4.0)
     table = summary(read_results(tmp_path))
     corrected, published = of(table, "ld"), of(table, "ld-as_published")
@@ -213,7 +222,7 @@ def test_the_papers_figures_stand_beside_both_variants(tmp_path):
 
 def test_other_settings_than_the_papers_are_not_what_it_printed(tmp_path):
     for label, own in (("elb", {}), ("elb-t-5", {"t": 5.0}), ("elb-t-1", {"t": 1.0})):
-        write_run(tmp_path / "one", method="elb", label=label, dataset="fgnet", method_settings=own)
+        write_run(tmp_path / "one", method="elb", label=label, dataset="fgnet", method_settings=own, epochs=1000)
     table = summary(read_results(tmp_path / "one"), metrics=["mae"])
     assert dict(zip(table["method"], table["paper_same"], strict=True)) == {
         "elb": True,
@@ -221,7 +230,7 @@ def test_other_settings_than_the_papers_are_not_what_it_printed(tmp_path):
         "elb-t-1": True,
     }
     for label, own in (("elb", {"t": 4.5, "growth": 1.01}), ("elb-plain", {})):
-        write_run(tmp_path / "two", method="elb", label=label, dataset="afad-full", method_settings=own)
+        write_run(tmp_path / "two", method="elb", label=label, dataset="afad-full", method_settings=own, epochs=80)
     table = summary(read_results(tmp_path / "two"), metrics=["mae"])
     assert dict(zip(table["method"], table["paper_same"], strict=True)) == {"elb": True, "elb-plain": False}
 

@@ -59,10 +59,21 @@ def test_the_chance_level_stands_in_the_caption(table):
     assert only.caption.endswith("chance level: soi_predicted 0.750, soi_true 0.500.")
 
 
+def test_two_runs_have_no_sign_and_the_caption_says_so(tmp_path):
+    figures = {"ce": [1.50, 1.60], "elb": [0.5, 0.6001]}  # the differences are nearly equal: p = 0.00004
+    table = summary(read_results(write_comparison(tmp_path, figures)))
+    assert table.loc[table["metric"] == "mae", "p_value"].min() < 0.001
+    [only] = wide_tables(table, metrics=["mae"])
+    assert [row[2].mark for row in only.rows] == ["", ""]
+    assert "; fewer than 3 runs of each method tell none from the best" in only.caption
+    assert "p <" not in only.caption
+
+
 def test_the_caption_says_who_decides_otherwise_than_by_the_mode(tmp_path):
     for method in ("ce", "ren", "mv", "rps", "mine"):
         write_run(tmp_path, method=method)
     first, *others = wide_tables(summary(read_results(tmp_path)))
+    assert "soi_predicted 0.750 (of the mode), soi_true 0.500; " in first.caption
     assert first.caption.endswith(
         "; ren and rps decide by the median and mv by the mean, not by the mode: where that is not the peak, "
         "soi_predicted is below 1 even with one peak."
@@ -101,7 +112,8 @@ def test_what_is_not_defined_is_a_dash_and_one_run_has_no_deviation(tmp_path):
 
 
 def test_the_paper_stands_beside_ours_with_the_difference(tmp_path):
-    write_comparison(tmp_path, {"ld": [5.0, 6.0], "elb": [4.0, 4.5]}, dataset="fgnet")
+    write_comparison(tmp_path, {"ld": [5.0, 6.0], "elb": [4.0, 4.5]}, dataset="fgnet", epochs=200)
+    write_run(tmp_path, method="elb", label="elb-short", dataset="fgnet", mae=4.5, epochs=60)
     write_run(tmp_path, method="slopes", dataset="fgnet")
     *_, beside = wide_tables(summary(read_results(tmp_path)))
     assert beside.title == "fgnet, beside Belharbi et al. 2019"
@@ -112,6 +124,7 @@ def test_the_paper_stands_beside_ours_with_the_difference(tmp_path):
     assert texts == [
         ["ld†", "18.250 ± 0.860", "5.500 ± 0.707", "\N{MINUS SIGN}12.750"],
         ["elb", "4.270 ± 0.470", "4.250 ± 0.354", "\N{MINUS SIGN}0.020"],
+        ["elb-short†", "4.270 ± 0.470", "4.500", "+0.230"],
     ]
     assert "† not what is behind the paper" in beside.caption
 

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from onepeak.methods.catalog import METHODS
 from onepeak.report.wording import never_said, p_text, spoken
 
 
@@ -11,6 +14,16 @@ def test_p_values_read_as_journals_want_them(p_value, text):
 
 def test_a_constraint_on_a_method_keeps_both_names():
     assert spoken("slopes+elb") == "slopes+ELB"
+
+
+def test_names_that_are_not_the_catalogs_stay_as_they_are():
+    METHODS.add(replace(METHODS["ce"], name="abc"))
+    try:
+        assert [spoken(each) for each in ("cum-focal", "abc", "abc+elb", "mine", "or-cnn", "ce-mine")] == [
+            "cum-focal", "abc", "abc+ELB", "mine", "or-cnn", "CE-mine",
+        ]  # fmt: skip
+    finally:
+        del METHODS._records["abc"]
 
 
 def test_classes_that_samples_have_and_no_answer_is_are_named_with_their_number():

@@ -81,6 +81,7 @@ def compare(
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,
     cache: options.Cache = None,
     against: options.Against = None,
+    alone: options.Alone = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -138,6 +139,7 @@ def compare(
         dry_run=dry_run,
         cache=cache,
         against=against,
+        alone=alone,
         as_json=as_json,
         quiet=quiet,
     )

@@ -35,6 +35,7 @@ from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.tally import Tally
+from onepeak.report.planned import check_alone
 from onepeak.training.devices import make_fabric
 from onepeak.training.file_names import ERROR, RUNS
 from onepeak.training.patience import epochs_in_words
@@ -69,6 +70,8 @@ class CompareRequest:
     cache: Path | None = None
     against: str | None = None
     """The row of the table that others are tested against; the best if None."""
+    alone: str | None = None
+    """The row that is compared with that one, or with ce, by itself."""
     as_json: bool = False
     quiet: bool = False
 
@@ -78,7 +81,7 @@ def compare_all(request: CompareRequest) -> None:
     experiment = experiment_of(request)
     folder = folder_of(request, experiment)
     check_place(folder)
-    _check_against(request.against, experiment, folder)
+    _check_rows(request, experiment, folder)
     if request.dry_run:
         executor = executor_of(request)
         # A cluster may have GPUs where this machine has none; then the estimate is that of a CPU.
@@ -94,6 +97,7 @@ def compare_all(request: CompareRequest) -> None:
         executor=executor_of(request),
         cache=request.cache,
         against=request.against,
+        alone=request.alone,
         as_json=request.as_json,
         quiet=request.quiet,
     )
@@ -144,12 +148,13 @@ def _table_in_root(plan: Experiment, changes: dict[str, Any]) -> Path | None:
     return table if table.is_file() else None
 
 
-def _check_against(against: str | None, experiment: Experiment, folder: Path) -> None:
-    """Refuses a row that the table will not have, before anything is trained."""
+def _check_rows(request: CompareRequest, experiment: Experiment, folder: Path) -> None:
+    """Refuses rows that the table will not have, before anything is trained."""
     rows = [entry.label for entry in experiment.methods]
     rows += [path.name for path in sorted((folder / RUNS).glob("*")) if path.name not in rows]
-    if against is not None and against not in rows:
-        raise unknown_name("row for `--against`", against, rows)
+    if request.against is not None and request.against not in rows:
+        raise unknown_name("row for `--against`", request.against, rows)
+    check_alone(rows, alone=request.alone, against=request.against)
 
 
 def executor_of(request: CompareRequest) -> Executor:
@@ -174,6 +179,7 @@ def run_comparison(
     executor: Executor,
     cache: Path | None = None,
     against: str | None = None,
+    alone: str | None = None,
     as_json: bool = False,
     quiet: bool = False,
 ) -> Path | None:
@@ -185,6 +191,7 @@ def run_comparison(
         executor: What trains them.
         cache: Folder for decoded pictures.
         against: The row that others are tested against; the best one of each metric if left out.
+        alone: The row that is compared with that one, or with ce, by itself; elb if left out.
         as_json: Whether to print the findings as JSON.
         quiet: Whether to print nothing else.
 
@@ -217,7 +224,7 @@ def run_comparison(
     except KeyboardInterrupt:
         done = f"{tally.count('finished')} of {counted(len(runs), 'run')} are finished"
         raise StoppedError(f"Stopped: {done}; the same command goes on with the others.") from None
-    page = print_comparison(outcome, folder, against=against, as_json=as_json, quiet=quiet)
+    page = print_comparison(outcome, folder, against=against, alone=alone, as_json=as_json, quiet=quiet)
     if outcome.failed:
         first = outcome.failed[0]
         raise FailedRunsError(

@@ -16,6 +16,7 @@ from onepeak.experiment.estimate import PlannedRun
 from onepeak.experiment.executor import Executor
 from onepeak.experiment.records import read_results
 from onepeak.report import Report
+from onepeak.report.planned import BASELINE
 from onepeak.training.json_text import json_text
 
 _MOST_LISTED = 40
@@ -103,20 +104,35 @@ def _about(planned: Sequence[PlannedRun]) -> str:
 
 
 def print_comparison(
-    outcome: Outcome, folder: Path, *, against: str | None = None, as_json: bool, quiet: bool
+    outcome: Outcome,
+    folder: Path,
+    *,
+    against: str | None = None,
+    alone: str | None = None,
+    as_json: bool,
+    quiet: bool,
 ) -> Path | None:
     """Writes the report where it can be, and prints the means; of failures alone only JSON has something to say.
 
-    A row to test against that has no finished run cannot be one: then it is the best, and a note says so.
+    A row to test against that has no finished run cannot be one: then it is the best, and a note says so. So it does
+    where one of two rows that are to be compared by themselves has none.
 
     Returns:
         The report's page; None where none was written.
     """
     results = read_results(folder) if outcome.finished else None
-    if results is not None and against is not None and against not in set(results["label"]):
+    finished = set() if results is None else set(results["label"])
+    for row in (alone, against or BASELINE) if finished and alone is not None else ():
+        if row not in finished:
+            print_note(f"Note: no run of {row} is finished, so {alone} is not compared by itself.")
+            alone = None
+            break
+    if finished and against is not None and against not in finished:
         print_note(f"Note: no run of {against} is finished, so the others are tested against the best row.")
         against = None
-    written = None if results is None else _report(folder, results, against=against, show=not as_json, quiet=quiet)
+    written = None
+    if results is not None:
+        written = _report(folder, results, against=against, alone=alone, show=not as_json, quiet=quiet)
     if as_json:
         typer.echo(json_text(findings_record([folder], results, written, against=against)))
     elif written is not None and not quiet:
@@ -124,10 +140,12 @@ def print_comparison(
     return None if written is None else written.page
 
 
-def _report(folder: Path, results: Frame, *, against: str | None, show: bool, quiet: bool) -> Report | None:
+def _report(
+    folder: Path, results: Frame, *, against: str | None, alone: str | None, show: bool, quiet: bool
+) -> Report | None:
     """Writes tables, figures and page, and shows the table; plain means where the packages for that are missing."""
     try:
-        written = write_with_progress(folder, against=against, quiet=quiet)
+        written = write_with_progress(folder, against=against, alone=alone, quiet=quiet)
         if show:
             print_results(results, against=against)
     except MissingExtraError as error:

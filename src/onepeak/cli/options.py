@@ -130,6 +130,14 @@ Against = Annotated[
     str | None,
     typer.Option("--against", help="The row of the table that others are tested against; the best if left out."),
 ]
+Alone = Annotated[
+    str | None,
+    typer.Option(
+        "--alone",
+        help="The row that is compared with --against (or ce) in one test by itself: name it before you look. elb if "
+        "left out.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -23,6 +23,7 @@ def report(
         typer.Option("--out", callback=options.at_home, help="Where the report goes; the folder itself if left out."),
     ] = None,
     against: options.Against = None,
+    alone: options.Alone = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -36,7 +37,7 @@ def report(
     from onepeak.experiment.records import read_results
     from onepeak.training.json_text import json_text
 
-    written = write_with_progress(*folders, out=out, against=against, quiet=quiet or as_json)
+    written = write_with_progress(*folders, out=out, against=against, alone=alone, quiet=quiet or as_json)
     results = read_results(*folders)
     if as_json:
         typer.echo(json_text(findings_record(folders, results, written, against=against)))
@@ -58,7 +59,11 @@ def print_findings(written: "Report", *, stderr: bool = False) -> None:
 
 
 def write_with_progress(
-    *folders: Path, out: Path | None = None, against: str | None = None, quiet: bool = False
+    *folders: Path,
+    out: Path | None = None,
+    against: str | None = None,
+    alone: str | None = None,
+    quiet: bool = False,
 ) -> "Report":
     """Writes the report; on a terminal a bar shows how many runs are read.
 
@@ -66,6 +71,7 @@ def write_with_progress(
         folders: What `onepeak compare` or `onepeak train` wrote to.
         out: Where to; the folder itself if left out.
         against: The row that the others are tested against; the best one of each metric if left out.
+        alone: The row that is compared with that one, or with ce, by itself; elb if left out.
         quiet: Whether to show nothing.
     """
     from rich.console import Console
@@ -81,7 +87,7 @@ def write_with_progress(
             what = "Reading runs" if done < total else "Drawing figures"
             bar.update(task, completed=done, total=total, description=what)
 
-        return write_report(*folders, out=out, against=against, on_run=show)
+        return write_report(*folders, out=out, against=against, alone=alone, on_run=show)
 
 
 def findings_record(

@@ -16,6 +16,7 @@ from onepeak.data.frame_types import Frame
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import none_done
+from onepeak.experiment.published import FULL_PRECISION
 from onepeak.experiment.run_json import read_json, read_message
 from onepeak.methods.catalog import METHODS, SMOOTH, method
 from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
@@ -48,7 +49,8 @@ def read_results(*folders: str | Path) -> Frame:
 
     Returns:
         A table with the columns experiment (the folder), label (the row's name in tables), method, variant, settings
-        (the method's own that were given, a dictionary), dataset, protocol, split, fold, seed, epochs, best_epoch,
+        (the method's own that were given, a dictionary), recipe (a dictionary too; of older results the epochs alone),
+        precision, dataset, protocol, split, fold, seed, epochs, best_epoch,
         seconds, most_epochs (those of the recipe; more than epochs where patience has ended a run), num_train,
         num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the best constant answer
         (NaN where they are not known), folder (the run's own), and a metric a column, such as `test_mae` and
@@ -177,6 +179,8 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
             "selected_by": result.get("selected_by", "mae"),
             "settings": result.get("method_settings", {}),
+            "recipe": result.get("recipe", {"epochs": result["epochs"]}),
+            "precision": result.get("precision", FULL_PRECISION),
             "num_classes": num_classes,
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
             "constant_mae": result.get("constant", {}).get("valid_mae", np.nan),

@@ -53,6 +53,11 @@ def sections(evidence: Evidence) -> Iterator[Section]:
         yield _truth(evidence)
 
 
+def _of_runs(evidence: Evidence) -> str:
+    """Of which runs the predictions are, where it is not all."""
+    return f" (of {evidence.partly})" if evidence.partly else ""
+
+
 def _tradeoff(evidence: Evidence) -> Section:
     scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
     front = pareto_front({row: each.mean for row, each in scores.items()})
@@ -135,8 +140,8 @@ def _paradoxes(evidence: Evidence) -> Section:
         name="paradoxes",
         title="Paradoxical predictions",
         text=f"Who says “{name}” first must say “{lower}” or “{upper}” second. Here the second most probable label is "
-        f"no neighbour of the first. Share of such predictions: {shares}. The strongest cases, with what every method "
-        "says of the same sample:",
+        f"no neighbour of the first. Share of such predictions{_of_runs(evidence)}: {shares}. The strongest cases, "
+        "with what every method says of the same sample:",
         charts=(),
         cards=tuple(
             _card(case, evidence, None if picture is None else thumbnail(picture), features)
@@ -173,7 +178,7 @@ def _violations(evidence: Evidence) -> Section:
         name="violations",
         title="Pairs out of order",
         text=f"How many of the {len(evidence.classes) - 1} adjacent pairs do not fall away from the predicted label, "
-        f"as a share of all test predictions. On average: {means}.",
+        f"as a share of all test predictions{_of_runs(evidence)}. On average: {means}.",
         charts=(Chart(figure=interactive_violations(violations, evidence.looks)),),
         printed=printed_violations(violations, evidence.looks),
     )
@@ -232,7 +237,8 @@ def _class_errors(evidence: Evidence) -> Section:
     return Section(
         name="class-errors",
         title="Error of each class",
-        text="Where on the scale the errors lie. The ends of a scale and rare classes are often the hardest.",
+        text=f"Where on the scale the errors lie{_of_runs(evidence)}. The ends of a scale and rare classes are often "
+        "the hardest.",
         charts=(Chart(figure=interactive_class_errors(confusions, evidence.classes, evidence.looks)),),
         printed=printed_class_errors(confusions, evidence.classes, evidence.looks),
     )
@@ -244,8 +250,8 @@ def _confusion(evidence: Evidence) -> Section:
     return Section(
         name="confusion",
         title="Confusion",
-        text="What each true class is taken for, over all test parts together; each line sums to 100 %."
-        + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
+        text=f"What each true class is taken for, over all test parts together{_of_runs(evidence)}; each line sums to "
+        "100 %." + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
         charts=tuple(
             Chart(
                 name=row,
@@ -287,6 +293,7 @@ def _truth(evidence: Evidence) -> Section:
             title="Distance from the true posterior",
             header=("method", "runs", "total variation ↓", "Kullback-Leibler ↓"),
             rows=rows,
-            caption=f"Means over the test parts of {counted(len(evidence.runs), 'run')}.",
+            caption="Means over the test parts of "
+            f"{counted(sum(len(each.variation) for each in evidence.distances.values()), 'run')}.",
         ),
     )

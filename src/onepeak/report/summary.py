@@ -18,6 +18,10 @@ from onepeak.report.measured import MEASURED, Measured
 LEVEL = 0.05
 """A difference is called real below this p-value."""
 
+FEWEST = 3
+"""Pairs of runs without which nothing is called real: two differences that are nearly equal by chance have a p-value as
+small as you like."""
+
 COLUMNS = (
     "dataset", "method", "variant", "decision", "metric", "mean", "std", "n", "chance", "best", "against", "difference",
     "n_pairs", "p_value", "p_wilcoxon", "effect", "rank_biserial", "paper_mean", "paper_std", "paper_difference",
@@ -52,7 +56,8 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: st
           that row itself, and where they are not defined (`onepeak.experiment.significance`);
         - paper_mean, paper_std: as Belharbi et al. 2019 print them; paper_difference: mean minus theirs; paper_same:
           whether this row computes what theirs did. It is false for the corrected variant of a method whose published
-          code computes something else, and with other settings than theirs.
+          code computes something else, with other settings or another recipe than theirs, and in other than full
+          precision (`computed_as_printed`).
     """
     if not len(results):
         raise InputError("`results` must hold at least one run, got none.")
@@ -171,7 +176,12 @@ def _beside_the_paper(own: Frame, metric: str, column: str) -> dict[str, Any]:
         "paper_mean": figure.mean,
         "paper_std": figure.std,
         "paper_difference": own[column].mean() - figure.mean,
-        "paper_same": computed_as_printed(
-            figure.dataset, figure.method, variant=first["variant"], settings=first["settings"]
+        "paper_same": all(
+            computed_as_printed(
+                figure.dataset, figure.method, variant=variant, settings=settings, recipe=recipe, precision=precision
+            )
+            for variant, settings, recipe, precision in own[["variant", "settings", "recipe", "precision"]].itertuples(
+                index=False
+            )
         ),
     }

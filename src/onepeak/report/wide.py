@@ -8,7 +8,7 @@ from typing import Any
 from onepeak.data.frame_types import Frame
 from onepeak.experiment.published import PAPER
 from onepeak.report.measured import MEASURED
-from onepeak.report.summary import LEVEL
+from onepeak.report.summary import FEWEST, LEVEL
 from onepeak.report.wording import enumerated
 
 HEADLINES = ("mae", "soi_predicted", "soi_true", "unimodal", "accuracy", "rps")
@@ -84,13 +84,19 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
         for row in measured
         if row["n"] > row["n_pairs"] and MEASURED[row["metric"]].higher_is_better is not None
     }
-    levels = [f"{metric} {value:.3f}" for metric, value in chances.items() if not math.isnan(value)]
+    decided = _decided(block) if "soi_predicted" in metrics else ""
+    of_the_mode = {"soi_predicted": " (of the mode)"} if decided else {}
+    levels = [
+        f"{metric} {value:.3f}{of_the_mode.get(metric, '')}"
+        for metric, value in chances.items()
+        if not math.isnan(value)
+    ]
     sentences = [
         "Mean ± standard deviation over runs; the best in bold",
-        f"{_signs(block)}: p < {LEVEL:g} (corrected resampled t-test, Holm)" if len(rows) > 1 else "",
+        _tested(block[block["metric"].isin(metrics)]) if len(rows) > 1 else "",
         f"both only by splits and folds on which all methods have the metric: {_counted(partly)}" if partly else "",
         f"chance level: {', '.join(levels)}" if levels else "",
-        _decided(block) if "soi_predicted" in metrics else "",
+        decided,
     ]
     return WideTable(
         title=f"{block['dataset'].iloc[0]}{subtitle}",
@@ -116,7 +122,7 @@ def paper_table(block: Frame) -> WideTable:
         header=("method", *(name for m in metrics for name in (f"{m} paper", "ours", "difference"))),
         rows=tuple(rows),
         caption="Mean ± standard deviation over runs; difference: ours minus the paper's"
-        + ("; † not what is behind the paper's figure: other formulas or settings." if other else "."),
+        + ("; † not what is behind the paper's figure: other formulas, settings or training." if other else "."),
     )
 
 
@@ -126,16 +132,20 @@ def _measured(row: dict[Any, Any]) -> Cell:
 
 
 def _mark(row: dict[Any, Any]) -> str:
-    if not row["p_value"] < LEVEL:
+    if row["n_pairs"] < FEWEST or not row["p_value"] < LEVEL:
         return ""
     if (row["difference"] > 0) == MEASURED[row["metric"]].higher_is_better:
         return BETTER
     return WORSE
 
 
-def _signs(block: Frame) -> str:
+def _tested(block: Frame) -> str:
+    """What the signs mean, or why there are none."""
     against = block["against"].iloc[0]
-    return f"{WORSE} worse than the best" if against is None else f"{WORSE} worse, {BETTER} better than {against}"
+    if block["n_pairs"].max() < FEWEST:
+        return f"fewer than {FEWEST} runs of each method tell none from {against or 'the best'}"
+    signs = f"{WORSE} worse than the best" if against is None else f"{WORSE} worse, {BETTER} better than {against}"
+    return f"{signs}: p < {LEVEL:g} (corrected resampled t-test, Holm)"
 
 
 def _decided(block: Frame) -> str:

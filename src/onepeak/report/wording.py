@@ -6,20 +6,23 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._listing import counted, listed
+from onepeak.methods.catalog import CONSTRAINTS, METHODS
 
-_ABBREVIATION = 4
-"""Names of methods up to so many letters are abbreviations, and are written in capitals."""
+_LONGEST = 4
+"""Letters of an abbreviation."""
+ABBREVIATIONS = frozenset(name for name in METHODS.built_in | CONSTRAINTS.built_in if len(name) <= _LONGEST)
+"""Names in the catalog that are written in capitals; those of a user stay as they are."""
 
 
 def spoken(label: str) -> str:
     """A row's name in a sentence.
 
     Example:
-        >>> spoken("elb"), spoken("mv+elb"), spoken("slopes"), spoken("ld-as_published")
-        ('ELB', 'MV+ELB', 'slopes', 'LD-as_published')
+        >>> spoken("elb"), spoken("mv+elb"), spoken("slopes"), spoken("ld-as_published"), spoken("cum-focal")
+        ('ELB', 'MV+ELB', 'slopes', 'LD-as_published', 'cum-focal')
     """
     name, dash, rest = label.partition("-")
-    parts = [part.upper() if len(part) <= _ABBREVIATION else part for part in name.split("+")]
+    parts = [part.upper() if part in ABBREVIATIONS else part for part in name.split("+")]
     return "+".join(parts) + dash + rest
 
 

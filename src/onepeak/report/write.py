@@ -19,6 +19,7 @@ from onepeak.report.figures.canvas import save
 from onepeak.report.findings import findings
 from onepeak.report.made import how_made
 from onepeak.report.page import BlockText, page_html, subtitle
+from onepeak.report.planned import check_alone
 from onepeak.report.sections import sections
 from onepeak.report.source import open_source
 from onepeak.report.summary import blocks, summary
@@ -46,6 +47,7 @@ def write_report(
     *folders: str | Path,
     out: str | Path | None = None,
     against: str | None = None,
+    alone: str | None = None,
     on_run: Callable[[int, int], None] = lambda *_: None,
 ) -> Report:
     """Writes `table.csv`, `table.md`, `table.tex`, `figures/*.png` and `*.pdf`, and `report.html`.
@@ -56,6 +58,8 @@ def write_report(
         folders: What `onepeak compare` or `onepeak train` wrote to.
         out: Where to; the folder itself if left out, which needs it to be one.
         against: The row that the others are tested against; the best one of each metric if left out.
+        alone: The row whose MAE is compared with that of `against` (CE if left out) in one test by itself, in place of
+            ELB's with CE's. Name it before you look: picked from results, its p-value would be too small.
         on_run: Called after each run that was read, with how many are read and how many there are.
 
     Example:
@@ -68,13 +72,15 @@ def write_report(
     results = read_results(*folders)
     place = Path(folders[0] if out is None else out)
     whole = summary(results, against=against)
+    for title, runs in blocks(results):
+        check_alone(dict.fromkeys(runs["label"]), alone=alone, against=against, of=f" of {title}")
     paths = write_summary(results, whole, place)
     for module in ("matplotlib", "plotly", "jinja2"):  # before figures are drawn for a page that cannot be
         require(module, extra="report", purpose="The report's page")
     done = iter(range(1, len(results) + 1))
     found = list(_gathered(results, whole, lambda: on_run(next(done), len(results))))
     figures: list[Path] = []
-    texts = [_block_text(block, place, alone=len(found) == 1, figures=figures) for block in found]
+    texts = [_block_text(block, place, single=len(found) == 1, alone=alone, figures=figures) for block in found]
     diagrams = [path.name for path in paths.diagrams if path.suffix == ".png"]
     html = page_html(texts, metrics=whole["metric"], diagrams=diagrams)
     write_text_in_one_step(place / PAGE, html)
@@ -123,12 +129,12 @@ def _id_of(title: str, taken: set[str]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _block_text(block: _Block, place: Path, *, alone: bool, figures: list[Path]) -> BlockText:
+def _block_text(block: _Block, place: Path, *, single: bool, alone: str | None, figures: list[Path]) -> BlockText:
     """One data set as the page holds it; its figures for print are written on the way."""
     evidence = block.evidence
     texts = []
     for section in sections(evidence):
-        stem = section.name if alone else f"{block.id}-{section.name}"
+        stem = section.name if single else f"{block.id}-{section.name}"
         png, pdf = save(section.printed, place / FIGURES / stem)
         figures += [png, pdf]
         texts.append((section, f"{FIGURES}/{png.name}"))
@@ -141,8 +147,10 @@ def _block_text(block: _Block, place: Path, *, alone: bool, figures: list[Path])
         findings=findings(
             evidence.runs,
             evidence.summary,
+            alone=alone,
             paradoxical={row: tally.paradoxical for row, tally in evidence.tallies.items()},
             variation={row: float(each.variation.mean()) for row, each in evidence.distances.items()},
+            partly=evidence.partly,
         ),
         tables=tuple(table for table in tables if PAPER not in table.title),
         paper=tuple(table for table in tables if PAPER in table.title),
