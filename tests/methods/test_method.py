@@ -191,7 +191,7 @@ def test_labels_that_are_none_are_refused(ce, labels, message):
         (torch.ones(4), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
         (torch.ones(1, 3), r"`class_weight` must have shape \(3,\), got \(1, 3\)\."),
         (torch.tensor([1, 2, 3]), r"`class_weight` must be a floating-point tensor, got torch.int64\."),
-        ([1.0, 2.0, 3.0], r"`class_weight` must be a floating-point tensor, got list\."),
+        ([1.0, 2.0, 3.0], r"`class_weight` must be class weights, a floating-point tensor of 3 numbers, .* got list\."),
     ],
 )
 def test_class_weights_that_are_none_are_refused(weight, message):

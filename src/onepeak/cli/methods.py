@@ -35,7 +35,6 @@ def methods(
     a class or level can learn together: smooth-elb, smooth-rps+elb.
 
     Example: onepeak methods elb
-    Example: onepeak methods --family levels --json
     """
     import onepeak
     from onepeak._check import check_choice

@@ -92,8 +92,6 @@ def predict(
     a row with its error; the exit status is 1 only if all fail, or with --strict if any does or is unlike the training.
     The column unlike says by what. Rows of a CSV are called by their line: the header is line 1.
 
-    In a clone, python examples/make_data.py out/try makes pictures to ask about.
-
     Example: onepeak predict model out/try/photos --csv > answers.csv
     """
     if as_csv and as_json:
