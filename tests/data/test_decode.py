@@ -1,3 +1,5 @@
+"""Pictures as files bring them: long because every format and depth has a way to be read, and to be refused."""
+
 import io
 import struct
 import warnings

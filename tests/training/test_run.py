@@ -1,4 +1,4 @@
-"""One run from start to end: every file it writes, and every way it can end."""
+"""One run from start to end: long because there are many files it writes and ways it can end."""
 
 import gc
 import json
