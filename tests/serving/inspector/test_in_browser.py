@@ -379,6 +379,24 @@ def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_
         expect(page.locator("#seen-note")).to_be_empty()
 
 
+@pytest.mark.parametrize(("unlike", "count"), [(["contrast"], 1), ([], 0), (None, 0)])
+def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(context, address, compared, unlike, count):
+    def answer(route):
+        said = route.fetch()
+        one = said.json()["predictions"][0] | {"unlike": unlike, "unimodal": True}
+        route.fulfill(response=said, json=said.json() | {"predictions": [one]})
+
+    page = context(LAPTOP).new_page()
+    page.route("**/v1/predict?*", answer)
+    page.goto(f"{address}/try")
+    page.locator("#file").set_input_files(next((compared.parent / "data").rglob("*.png")))
+    expect(page.locator("#chosen[data-drawn]")).to_be_visible()
+    expect(page.locator("#result-title .badge.warn", has_text="unlike the training")).to_have_count(count)
+    if count:
+        expect(page.locator("#result-title .badge.good")).to_have_count(0)
+    page.close()
+
+
 NO_TELLING = "The interval holds all classes: the model cannot tell."
 FLAT = {"interval": [0, 7], "unimodal": True, "paradoxical": False, "violations": []}
 

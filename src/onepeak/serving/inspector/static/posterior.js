@@ -85,11 +85,12 @@ const holdsAll = ({interval: ends, probs}) => ends != null && ends[0] === 0 && e
 
 /** Words for what is wrong with a posterior, as small labels. */
 export function badges(said) {
-  const label = (look, text) => element("span", {class: `badge ${look}`}, text), all = holdsAll(said);
+  const label = (look, text) => element("span", {class: `badge ${look}`}, text), all = holdsAll(said), odd = said.unlike?.length > 0;
   return [
-    said.unimodal ? label(all ? "neutral" : "good", "one peak") : label("warn", "several peaks"),
+    said.unimodal ? label(all || odd ? "neutral" : "good", "one peak") : label("warn", "several peaks"),
     ...(said.paradoxical ? [label("warn", "paradoxical")] : []),
     ...(all ? [label("warn", "cannot tell")] : []),
+    ...(odd ? [label("warn", "unlike the training")] : []),
   ];
 }
 

@@ -12,7 +12,7 @@ let seen;
 /** The answer under the names that the pages share. */
 function answerOf(item, alpha, raw) {
   const logProbs = item.log_probs.map(value => value ?? -Infinity), half = item.probs.reduce(([sum, place], value, each) => sum >= 0.5 ? [sum, place] : [sum + value, each], [0, 0]);
-  return {probs: item.probs, predicted: item.label, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, interval: item.interval, alpha, raw,
+  return {probs: item.probs, predicted: item.label, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, unlike: item.unlike, interval: item.interval, alpha, raw,
     mode: item.probs.indexOf(Math.max(...item.probs)), median: half[1], violations: violations(logProbs, item.label), projected: null};
 }
 
