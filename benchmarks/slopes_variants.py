@@ -6,13 +6,10 @@ Run: python benchmarks/slopes_variants.py compare benchmarks/slopes_variants.tom
 `table` appends the runs of some folders to a file, one line each, and prints the means.
 """
 
-import argparse
 import math
 import sys
-from pathlib import Path
 from typing import Literal, TypeAlias
 
-import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -20,13 +17,13 @@ from torch.nn import functional as F
 from onepeak.cli import main as run_onepeak
 from onepeak.constraints import log_barrier
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.experiment.records import read_results
 from onepeak.methods.catalog import METHODS
 from onepeak.methods.levels import answers
 from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.rps import ranked_probability
 from onepeak.methods.slopes import accumulate
+from variants_table import write_table
 
 Levels: TypeAlias = Literal["squared", "logistic", "arcsine"]
 Smoothing: TypeAlias = Literal["none", "gaussian", "pyramid", "harmonic"]
@@ -147,34 +144,6 @@ METHODS.add(
         build=SlopesVariant,
     )
 )
-
-
-def lines_of(folders: list[Path]) -> pd.DataFrame:
-    """One line a run."""
-    runs = read_results(*folders)
-    lines = runs[["dataset", "label", "split", "fold", "valid_mae", "test_mae", "test_soi_predicted", "test_unimodal"]]
-    lines = lines.assign(
-        rps_tempered=runs["test_rps_calibrated"],
-        nll_tempered=runs["test_nll_calibrated"],
-        best_epoch=runs["best_epoch"],
-    )
-    return lines.round(5)
-
-
-def write_table(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args(arguments)
-    lines = lines_of(options.folders)
-    if options.out.exists():
-        lines = pd.concat([pd.read_csv(options.out), lines])
-    keys = ["dataset", "label", "split", "fold"]
-    lines = lines.drop_duplicates(keys, keep="last").sort_values(keys)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    lines.to_csv(options.out, index=False, lineterminator="\n")
-    means = lines.drop(columns=["split", "fold"]).groupby(["dataset", "label"])
-    print(means.mean().assign(runs=means.size()).round(3).to_string())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,105 @@
+"""What was tried under the log-barrier: the base loss, the barrier's weight and schedule, smoothed scores.
+
+Run: python benchmarks/barrier_variants.py compare benchmarks/barrier_variants.toml --root FGNET --weights W --out D
+     python benchmarks/barrier_variants.py table D --out results/fgnet-barrier/runs.csv
+`table` appends the runs of some folders to a file, one line each, and prints the means.
+"""
+
+import sys
+
+import torch
+from torch import Tensor
+
+from onepeak.cli import main as run_onepeak
+from onepeak.constraints import LogBarrier
+from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.catalog import METHODS
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.rps import ranked_probability
+from onepeak.methods.softmax import SoftmaxMethod
+from variants_table import write_table
+
+
+class BarrierVariant(SoftmaxMethod):
+    """Base losses under a log-barrier of any weight, on scores that may be averaged with their neighbours'.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        ce: The weight of cross-entropy.
+        rps: That of the ranked probability score.
+        barrier: That of the barrier, whose sum over the constraints has 1; 1 / (c - 1) makes a mean of it.
+        t: The barrier's first t.
+        growth: Its factor after every epoch.
+        reach: Scores are the mean of the outputs and of their averages over 1, 2, 4, ... neighbours on either side, up
+            to this many; 0 leaves them as they are, and the number of classes makes them those of `Smoothed`.
+        class_weight: A weight of each class.
+    """
+
+    mixing: Tensor
+
+    def __init__(
+        self,
+        num_classes: int,
+        *,
+        ce: float = 0.0,
+        rps: float = 0.0,
+        barrier: float = 1.0,
+        t: float = 1.0,
+        growth: float = 1.001,
+        reach: int = 0,
+        class_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(num_classes, class_weight=class_weight)
+        self.ce, self.rps, self.barrier = ce, rps, barrier
+        self.constraint = LogBarrier(num_classes, t, growth)
+        self.register_buffer("mixing", mixing(num_classes, reach).float(), persistent=False)
+
+    def class_scores(self, outputs: Tensor) -> Tensor:
+        """Smoothed outputs; no matrix product, which mixed precision would round."""
+        return (outputs.unsqueeze(-2) * self.mixing.to(outputs.dtype)).sum(dim=-1)
+
+    def sample_losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
+        """All terms that have a weight."""
+        scores = self.class_scores(outputs)
+        loss = self.barrier * self.constraint.cost(scores, labels)
+        if self.ce:
+            loss = loss + self.ce * cross_entropy(scores, labels)
+        if self.rps:
+            loss = loss + self.rps * ranked_probability(scores.softmax(dim=-1), labels)
+        return loss
+
+    def tighten(self) -> None:
+        """Moves the barrier's schedule on."""
+        self.constraint.tighten()
+
+
+def mixing(num_classes: int, reach: int) -> Tensor:
+    """Row k: the weights of the outputs in score k."""
+    place = torch.arange(num_classes, dtype=torch.float64)
+    distance = (place.unsqueeze(-1) - place).abs()
+    parts, near = [torch.eye(num_classes, dtype=torch.float64)], 1
+    while near <= min(reach, num_classes - 1):
+        within = (distance <= near).double()
+        parts.append(within / within.sum(dim=-1, keepdim=True))
+        near *= 2
+    return torch.stack(parts).mean(dim=0)
+
+
+METHODS.add(
+    MethodRecord(
+        name="barrier-variant",
+        title="a log-barrier with other settings",
+        family="constraint",
+        reference="benchmarks/barrier_variants.py",
+        year=None,
+        num_outputs="c",
+        build=BarrierVariant,
+    )
+)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["table"]:
+        write_table(sys.argv[2:])
+    else:
+        run_onepeak()
