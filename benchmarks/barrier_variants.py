@@ -51,7 +51,7 @@ class BarrierVariant(SoftmaxMethod):
     ) -> None:
         super().__init__(num_classes, class_weight=class_weight)
         self.ce, self.rps, self.barrier = ce, rps, barrier
-        self.constraint = LogBarrier(num_classes, t, growth)
+        self.constraint = LogBarrier(num_classes, t, growth, t_max=max(t, 5.0))
         self.register_buffer("mixing", mixing(num_classes, reach).float(), persistent=False)
 
     def class_scores(self, outputs: Tensor) -> Tensor:
