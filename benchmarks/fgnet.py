@@ -3,10 +3,11 @@
 Run: python benchmarks/fgnet.py            (after benchmarks/keep_records.py has added runs to results/fgnet)
 or:  python benchmarks/fgnet.py --check    (writes nothing; fails where a page is not what the records say)
 Read: results/fgnet/runs (either form of the methods, any number of splits), results/fgnet-1000/runs (the full 1000
-epochs) and results/fgnet-beyond/runs (other methods) where there are any, results/fgnet/explanations.toml (what
-explains a difference from a printed figure) and the experiments. Written: what stands between `<!-- made: NAME -->` and
-`<!-- end of made -->` in docs/reproduce.md, docs/paper.md, results/fgnet/README.md and results/fgnet-beyond/README.md,
-the pictures in both folders, and docs/pictures/fgnet_posteriors.png.
+epochs) and results/fgnet-beyond/runs (other methods) where there are any, results/fgnet-posteriors and results/fgnet-ld
+(settings that were tried), results/fgnet/explanations.toml (what explains a difference from a printed figure) and the
+experiments. Written: what stands between `<!-- made: NAME -->` and `<!-- end of made -->` in docs/reproduce.md,
+docs/paper.md, results/fgnet/README.md and results/fgnet-beyond/README.md, the pictures in both folders, and
+docs/pictures/fgnet_posteriors.png.
 """
 
 import argparse
@@ -38,7 +39,7 @@ BEYOND = "results/fgnet-beyond/README.md"
 def makers_of(root: Path) -> dict[str, Callable[[], str]]:
     """What can be made of the records below a checkout's root, by the name that pages ask for it by."""
     runs, longer = read_runs(root / "results/fgnet"), longer_runs(root)
-    shorter = read_runs(root / "results/fgnet-posteriors")
+    shorter, divided = read_runs(root / "results/fgnet-posteriors"), read_runs(root / "results/fgnet-ld")
     explanations = read_explanations(root / "results/fgnet/explanations.toml")
     found = differences(runs)
     every = runs if longer is None else pd.concat([runs, longer], ignore_index=True)
@@ -56,7 +57,7 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
         "epochs": lambda: epochs_table(every),
         "longest": lambda: "None of 1000 epochs yet." if longer is None else longest_table(runs, longer),
         "plateau": lambda: "None of 1000 epochs yet." if longer is None else plateau_table(longer),
-        "tried": lambda: tried_table(runs, shorter),
+        "tried": lambda: tried_table(runs, shorter, divided),
         "fgnet-cost": lambda: fgnet_cost(runs, longer),
         "cost": lambda: cost_table(root / "experiments"),
         "beyond-goal": lambda: goal(beyond()),

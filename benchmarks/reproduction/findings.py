@@ -22,6 +22,8 @@ def state(runs: pd.DataFrame) -> str:
         splits = rows.groupby("method").size().reindex(list(PAPER_METHODS), fill_value=0)
         each = ", ".join(f"{method.upper()} {splits[method]}" for method in PAPER_METHODS if splits[method])
         parts.append(f"{title} {len(rows)} of {WANTED[form]}" + (f" (splits: {each})" if each else ""))
+    if all((own["variant"] == form).sum() == wanted for form, wanted in WANTED.items()):
+        return f"All runs are there: {'; '.join(parts)}."
     return f"Runs so far: {'; '.join(parts)}. Where n is small, means and their errors are uncertain themselves."
 
 

@@ -29,12 +29,12 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
     """A number with so many decimals.
 
     Example:
-        >>> number(1.234, 2), number(0.5, 1, signed=True), number(float("nan"), 2) == MISSING
-        ('1.23', '+0.5', True)
+        >>> number(1.234, 2), number(0.5, 1, signed=True), number(-0.01, 1), number(float("nan"), 2) == MISSING
+        ('1.23', '+0.5', '0.0', True)
     """
     if math.isnan(value):
         return MISSING
-    return f"{value:{'+' if signed else ''}.{digits}f}".replace("-", MINUS)
+    return f"{value:{'+' if signed else ''}z.{digits}f}".replace("-", MINUS)
 
 
 def spread(found: Figure | None, digits: int, *, scale: float = 1.0) -> str:

@@ -28,7 +28,7 @@ def test_every_page_has_something_that_is_made():
 def checkout(tmp_path, records, write_fgnet_run):
     """What the command needs of a checkout, with records of its own."""
     root = tmp_path / "checkout"
-    for name in ("results/fgnet", "results/fgnet-posteriors"):
+    for name in ("results/fgnet", "results/fgnet-posteriors", "results/fgnet-ld"):
         shutil.copytree(records / "runs", root / name / "runs")
     write_fgnet_run(root / "results/fgnet-1000", "ce", epochs=1000)
     shutil.copytree(ROOT / "experiments", root / "experiments")

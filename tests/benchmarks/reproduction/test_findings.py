@@ -1,8 +1,10 @@
 import numpy as np
 from scipy import stats
 
+from onepeak.experiment.entries import PAPER_METHODS
 from reproduction.beside import differences
 from reproduction.findings import claim, in_short, state
+from reproduction.runs import read_runs
 
 
 def test_the_state_counts_the_runs_of_both_forms(runs):
@@ -43,3 +45,14 @@ def test_an_explanation_that_begins_with_unexplained_leaves_the_difference_open(
     assert "CE (MAE)" in in_short(runs, found, {})
     assert "CE (MAE)" in in_short(runs, found, half)
     assert "CE (MAE)" not in in_short(runs, found, explained)
+
+
+def test_the_state_says_when_nothing_is_missing(tmp_path, write_fgnet_run):
+    for split in range(10):
+        for method in PAPER_METHODS:
+            write_fgnet_run(tmp_path, method, split, epochs=10, chosen=5)
+            if method != "po":
+                write_fgnet_run(tmp_path, method, split, epochs=10, chosen=5, variant="as_published")
+    whole = read_runs(tmp_path)
+    assert state(whole).startswith("All runs are there: as published 60 of 60 (splits: CE 10, ")
+    assert state(whole[1:]).startswith("Runs so far: ")

@@ -8,9 +8,9 @@ from reproduction.tried import tried_table
 def test_each_setting_says_what_it_gives(runs, records, tmp_path, write_fgnet_run):
     for split, mae in enumerate((5.4, 6.4)):
         write_fgnet_run(tmp_path / "short", "ce", split, epochs=60, chosen=8, mae=mae)
-    rows = dict(
-        line.strip("| ").split(" | ") for line in tried_table(runs, read_runs(tmp_path / "short")).splitlines()[2:]
-    )
+    write_fgnet_run(tmp_path / "divided", "ld", 0, variant="as_published", mae=21.0)
+    table = tried_table(runs, read_runs(tmp_path / "short"), read_runs(tmp_path / "divided"))
+    rows = dict(line.strip("| ").split(" | ") for line in table.splitlines()[2:])
     loss = "the epoch of the lowest loss, as the code keeps it"
     assert [tried for tried in rows if loss in tried] == [f"{name}: {loss}" for name in ("CE", "LD", "MV")]
     assert rows[f"CE: {loss}"] == (
@@ -22,4 +22,7 @@ def test_each_setting_says_what_it_gives(runs, records, tmp_path, write_fgnet_ru
     down, nearest = (np.abs(decide(means) - part["label"]).mean() for decide in (np.floor, np.round))
     assert rows["MV: the mean rounded down, as in the code"] == (
         f"test MAE {down:.2f} instead of {nearest:.2f} (1 split)"
+    )
+    assert rows["LD as published: its divergence averaged over the 70 classes as well as over the samples"] == (
+        "test MAE 21.00 instead of 18.00 (1 split)"
     )
