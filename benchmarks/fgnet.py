@@ -3,11 +3,11 @@
 Run: python benchmarks/fgnet.py            (after benchmarks/keep_records.py has added runs to results/fgnet)
 or:  python benchmarks/fgnet.py --check    (writes nothing; fails where a page is not what the records say)
 Read: results/fgnet/runs (either form of the methods, any number of splits), results/fgnet-1000/runs (the full 1000
-epochs) and results/fgnet-beyond/runs (other methods) where there are any, results/fgnet-posteriors and results/fgnet-ld
-(settings that were tried), results/fgnet/explanations.toml (what explains a difference from a printed figure) and the
-experiments. Written: what stands between `<!-- made: NAME -->` and `<!-- end of made -->` in docs/reproduce.md,
-docs/paper.md, results/fgnet/README.md and results/fgnet-beyond/README.md, the pictures in both folders, and
-docs/pictures/fgnet_posteriors.png.
+epochs) and results/fgnet-beyond/runs (other methods) where there are any, results/fgnet-posteriors, results/fgnet-ld
+and results/fgnet-barrier (settings that were tried), results/fgnet/explanations.toml (what explains a difference from a
+printed figure) and the experiments. Written: what stands between `<!-- made: NAME -->` and `<!-- end of made -->` in
+docs/reproduce.md, docs/paper.md and the README.md of results/fgnet, results/fgnet-beyond and results/fgnet-barrier, the
+pictures in the first two folders, and docs/pictures/fgnet_posteriors.png.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from reproduction.against import against_table
+from reproduction.barrier import barrier_table, read_forms
 from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
 from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
 from reproduction.cost import cost_table, fgnet_cost
@@ -32,8 +33,8 @@ from reproduction.text import filled
 from reproduction.tried import tried_table
 
 PAGES = ("results/fgnet/README.md", "docs/reproduce.md", "docs/paper.md")
-BEYOND = "results/fgnet-beyond/README.md"
-"""A page of its own, once there are runs."""
+BEYOND, BARRIER = "results/fgnet-beyond/README.md", "results/fgnet-barrier/README.md"
+"""Pages of their own, once there are runs."""
 
 
 def makers_of(root: Path) -> dict[str, Callable[[], str]]:
@@ -64,6 +65,11 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
         "beyond": lambda: beyond_table(beyond()),
         "beyond-elb": lambda: beyond_tests(beyond(), "elb"),
         "beyond-ren": lambda: beyond_tests(beyond(), "ren"),
+        "barrier": lambda: barrier_table(
+            pd.read_csv(root / "results/fgnet-barrier/runs.csv"),
+            read_forms(root / "benchmarks/barrier_variants.toml"),
+            beyond(),
+        ),
     }
 
 
@@ -76,7 +82,7 @@ def longer_runs(root: Path) -> pd.DataFrame | None:
 def pages_of(root: Path) -> dict[Path, str]:
     """The pages as the records want them."""
     makers = makers_of(root)
-    names = [*PAGES, BEYOND] if (root / BEYOND).exists() else PAGES
+    names = [*PAGES, *(name for name in (BEYOND, BARRIER) if (root / name).exists())]
     return {root / name: filled((root / name).read_text(encoding="utf-8"), makers) for name in names}
 
 

@@ -1,0 +1,70 @@
+"""What was tried under the log-barrier: every form with its settings and its figures, the failures too."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from reproduction.runs import NUM_CLASSES
+from reproduction.text import MISSING, number, table
+
+Settings = Mapping[str, float]
+DEFAULTS: Settings = {"ce": 0.0, "rps": 0.0, "barrier": 1.0, "t": 1.0, "growth": 1.001, "reach": 0}
+"""Those of `barrier_variants.BarrierVariant`."""
+REFERENCES: dict[str, Settings | None] = {
+    "elb-averaged": {"ce": 1.0},
+    "smooth-elb-averaged": {"ce": 1.0, "reach": NUM_CLASSES},
+    "rps+elb-averaged": {"rps": 0.3},
+    "smooth-slopes-averaged": None,
+}
+"""Of results/fgnet-beyond, trained alike; without settings where there is no barrier."""
+SHOWN = {
+    "valid_mae": ("validation MAE", 2, 1),
+    "valid_unimodal": ("one-peaked % there", 1, 100),
+    "test_mae": ("MAE", 2, 1),
+    "test_soi_predicted": ("SOI %", 2, 100),
+    "test_unimodal": ("one-peaked %", 1, 100),
+    "rps_tempered": ("RPS, tempered", 2, 1),
+    "nll_tempered": ("NLL, tempered", 2, 1),
+}
+"""The columns, each with its name on the page, its decimals and the factor that it is shown with."""
+
+
+def read_forms(experiment: Path) -> dict[str, Settings]:
+    """The settings of every form, by its label."""
+    methods = tomllib.loads(experiment.read_text(encoding="utf-8"))["methods"]
+    return {entry["label"]: entry["settings"] for entry in methods}
+
+
+def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], beyond: pd.DataFrame) -> str:
+    """Means over splits, the lowest validation error first.
+
+    Args:
+        lines: What `barrier_variants.py table` writes.
+        forms: As `read_forms` gives them.
+        beyond: The runs of results/fgnet-beyond, of which the references are taken on the same splits.
+    """
+    tempered = {f"test_{name}_calibrated": f"{name}_tempered" for name in ("rps", "nll")}
+    known = beyond[beyond["label"].isin(list(REFERENCES)) & beyond["split"].isin(lines["split"])]
+    every = pd.concat([lines, known.rename(columns=tempered)])
+    means = every.groupby("label")[list(SHOWN)].mean().sort_values("valid_mae")
+    settings = {**forms, **REFERENCES}
+    rows = []
+    for label, own in means.iterrows():
+        name = f"`{label}`" if label in REFERENCES else str(label)
+        figures = (number(by * own[column], digits) for column, (_, digits, by) in SHOWN.items())
+        rows.append((name, *_described(settings[str(label)]), *figures))
+    header = ("form", "CE", "RPS", "barrier", "t", "smoothed over")
+    return table((*header, *(title for title, _, _ in SHOWN.values())), rows)
+
+
+def _described(settings: Settings | None) -> tuple[str, ...]:
+    """The cells of a form: the weights of its terms, t at the first epoch and the last of 60, how far scores reach."""
+    if settings is None:
+        return (MISSING,) * 5
+    found = {**DEFAULTS, **settings}
+    last = found["t"] * found["growth"] ** 59
+    t = f"{found['t']:g}" if last < 1.1 * found["t"] else f"{found['t']:g} to {last:.1f}"
+    reach = "all" if found["reach"] >= NUM_CLASSES else f"{found['reach']:g}" if found["reach"] else MISSING
+    return (*(f"{found[name]:g}" if found[name] else MISSING for name in ("ce", "rps", "barrier")), t, reach)
