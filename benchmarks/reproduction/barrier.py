@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from reproduction.runs import NUM_CLASSES
+from reproduction.runs import DATASET, NUM_CLASSES
 from reproduction.text import MISSING, number, table
 
 Settings = Mapping[str, float]
@@ -45,6 +45,7 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], beyond: pd
         forms: As `read_forms` gives them.
         beyond: The runs of results/fgnet-beyond, of which the references are taken on the same splits.
     """
+    lines = lines[lines["dataset"] == DATASET]
     tempered = {f"test_{name}_calibrated": f"{name}_tempered" for name in ("rps", "nll")}
     known = beyond[beyond["label"].isin(list(REFERENCES)) & beyond["split"].isin(lines["split"])]
     every = pd.concat([lines, known.rename(columns=tempered)])
@@ -57,6 +58,21 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], beyond: pd
         rows.append((name, *_described(settings[str(label)]), *figures))
     header = ("form", "CE", "RPS", "barrier", "t", "smoothed over")
     return table((*header, *(title for title, _, _ in SHOWN.values())), rows)
+
+
+def few_labels_table(lines: pd.DataFrame) -> str:
+    """Error and tempered RPS of every method on the other data sets, means over folds."""
+    others = lines[lines["dataset"] != DATASET]
+    means = others.groupby(["label", "dataset"])[["test_mae", "rps_tempered"]].mean()
+    sets = list(dict.fromkeys(others["dataset"]))
+    rows = [
+        (
+            f"`{label}`",
+            *(" / ".join(number(value, 3) for value in means.loc[(label, name)]) for name in sets),
+        )
+        for label in dict.fromkeys(others["label"])
+    ]
+    return table(("MAE / RPS, tempered", *sets), rows)
 
 
 def _described(settings: Settings | None) -> tuple[str, ...]:
