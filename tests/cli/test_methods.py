@@ -58,7 +58,7 @@ def test_one_method_is_shown_with_its_settings_and_how_they_are_given():
     assert (rows["outputs for c classes"], rows["variants"]) == ("c", "corrected, as_published")
     assert (rows["setting t"], rows["setting growth"], rows["setting t_max"]) == ("1.0", "1.001", "5.0")
     assert "--methods ce,elb:t=1.0" in notes
-    assert "--method elb --set t=1.0" in notes
+    assert "--method elb:t=1.0" in notes
     rows, notes = told("se")
     assert rows["variants"] == "corrected"
     assert notes == "se has no settings.\n"

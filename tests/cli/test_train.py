@@ -262,6 +262,20 @@ def test_flags_come_before_the_recipe_and_settings_reach_the_method(run, table, 
     assert history_of(tmp_path / "run")["lr"].tolist() == [0.02, 0.02]
 
 
+def test_a_method_may_have_variant_and_settings_behind_colons_as_in_compare_and_flags_come_first(run, table, tmp_path):
+    def trained(name, *more):
+        flags = flags_of(table, tmp_path / name, "--epochs", 1, *more)
+        assert run(*flags)[0] == 0
+        result = json.loads((tmp_path / name / "result.json").read_text())
+        return result["method"], result["variant"], result["method_settings"]
+
+    assert trained("colons", "--method", "elb:t=2:growth=1.01") == ("elb", "corrected", {"t": 2, "growth": 1.01})
+    more = ("--method", "elb:t=2:growth=1.01", "--set", "t=3", "--set", "t_max=4")
+    assert trained("both", *more) == ("elb", "corrected", {"t": 3, "growth": 1.01, "t_max": 4})
+    assert trained("published", "--method", "ld:as_published") == ("ld", "as_published", {})
+    assert trained("corrected", "--method", "ld:as_published", "--variant", "corrected") == ("ld", "corrected", {})
+
+
 def test_without_quiet_the_data_and_the_plan_are_told_on_stderr(run, table, tmp_path):
     flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
     status, output, errors = run(*flags)
@@ -278,6 +292,7 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--method", "ebl"), "Unknown method 'ebl'. Did you mean 'elb'?"),
         (("--method", "elb", "--variant", "published"), "as_published"),
         (("--method", "elb", "--set", "t=0"), "`t` must be a finite number > 0, got 0"),
+        (("--method", "elb:t=0"), "`t` must be a finite number > 0, got 0"),
         (("--method", "elb", "--set", "tt=1"), "'tt'"),
         (("--method", "elb", "--set", "nonsense"), "`--set` must be name=value, got 'nonsense'"),
     ):

@@ -19,8 +19,10 @@ def test_auto_is_a_device_that_is_there():
 
 
 @pytest.mark.parametrize(("precision", "dtype"), [("fp32", torch.float32), ("bf16", torch.bfloat16)])
-def test_the_precision_is_that_of_the_arithmetic(precision, dtype):
-    with make_fabric(device="cpu", precision=precision).autocast():
+def test_the_precision_is_that_of_the_arithmetic_and_nothing_is_said_of_it(precision, dtype, caplog):
+    fabric = make_fabric(device="cpu", precision=precision)
+    assert not caplog.records
+    with fabric.autocast():
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == dtype
 
 

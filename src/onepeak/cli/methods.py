@@ -115,8 +115,7 @@ def _show_one(name: str, *, as_json: bool) -> None:
         return
     key, value = next(iter(settings.items()))
     given = f"{key}={_written(value)}"
-    print_note(f"In compare: --methods ce,{name}:{given}, more of them after further colons.")
-    print_note(f"In train: --method {name} --set {given}.")
+    print_note(f"In train --method {name}:{given}, in compare --methods ce,{name}:{given}; more after further colons.")
 
 
 def _told(record: "MethodRecord") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from onepeak.cli import options
 
 def train(
     data: options.Data,
-    method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb, smooth-elb.")],
+    method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb, elb:t=2.")],
     out: Annotated[Path, typer.Option("--out", callback=options.at_home, help="Folder for the model and its records.")],
     root: options.Root = None,
     order: options.Order = None,
@@ -33,7 +33,7 @@ def train(
     patience: options.Patience = None,
     class_weight: options.ClassWeight = None,
     bits: options.Bits = None,
-    variant: Annotated[str, typer.Option("--variant", help="corrected or as_published.")] = "corrected",
+    variant: Annotated[str | None, typer.Option("--variant", help="corrected (the default) or as_published.")] = None,
     settings: Annotated[list[str], typer.Option("--set", help="A setting of the method: t=1.5. Repeatable.")] = [],  # noqa: B006
     network: options.Network = [],  # noqa: B006
     backbone: options.Backbone = None,
@@ -61,10 +61,12 @@ def train(
     Example: onepeak train biopsies --method elb --epochs 5 --out model
     """
     from onepeak.cli.training import TrainRequest, train_one
+    from onepeak.experiment.entries import entry_from_text
 
+    entry = entry_from_text(method)
     request = TrainRequest(
         data=data,
-        method=method,
+        method=entry.name,
         out=out,
         root=root,
         order=order,
@@ -87,8 +89,8 @@ def train(
             class_weight=class_weight,
             bits=bits,
         ),
-        variant=variant,
-        settings=options.settings_of(settings),
+        variant=variant or entry.variant,
+        settings=entry.settings | options.settings_of(settings),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
         weights=weights,
         seed=seed,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Precision: TypeAlias = Literal["fp32", "bf16", "fp16"]
 
-_FABRIC_PRECISION = {"fp32": "32-true", "bf16": "bf16-mixed", "fp16": "16-mixed"}
+_MIXED = {"bf16": "bf16-mixed", "fp16": "16-mixed"}
 
 
 def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabric":
@@ -30,12 +30,13 @@ def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabr
     if precision == "fp16" and place.type == "cpu":
         raise InputError("`precision` must be fp32 or bf16 on a CPU, got 'fp16'.")
     fabric_module = require("lightning.fabric", extra="train", purpose="Training")
+    mixed = _MIXED.get(precision)  # given by its name, it would be told on stderr
     fabric: Fabric = fabric_module.Fabric(
         accelerator=place.type,
         devices=max(1, _num_processes() // _num_nodes()) if place.index is None else [place.index],
         num_nodes=_num_nodes(),
         strategy="ddp" if _num_processes() > 1 else "auto",
-        precision=_FABRIC_PRECISION[precision],
+        plugins=None if mixed is None else fabric_module.plugins.MixedPrecision(mixed, device=place.type),
     )
     if _num_processes() > 1:
         fabric.launch()
