@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from reproduction.against import against_table
-from reproduction.barrier import barrier_table, few_labels_table, read_forms
+from reproduction.barrier import barrier_table, few_labels_table, read_forms, read_lines
 from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
 from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
 from reproduction.cost import cost_table, fgnet_cost
@@ -45,7 +45,7 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
     found = differences(runs)
     every = runs if longer is None else pd.concat([runs, longer], ignore_index=True)
     beyond = partial(read_runs, root / BEYOND.removesuffix("/README.md"))
-    barrier = partial(pd.read_csv, root / "results/fgnet-barrier/runs.csv")
+    barrier = partial(read_lines, root / "results/fgnet-barrier/runs.csv")
     return {
         "state": lambda: state(runs),
         "in-short": lambda: in_short(runs, found, explanations),

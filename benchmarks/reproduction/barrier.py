@@ -31,6 +31,11 @@ SHOWN = {
 """The columns, each with its name on the page, its decimals and the factor that it is shown with."""
 
 
+def read_lines(path: Path) -> pd.DataFrame:
+    """One line a run, as `barrier_variants.py table` writes them."""
+    return pd.read_csv(path)
+
+
 def read_forms(experiment: Path) -> dict[str, Settings]:
     """The settings of every form, by its label."""
     methods = tomllib.loads(experiment.read_text(encoding="utf-8"))["methods"]
@@ -41,7 +46,7 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], beyond: pd
     """Means over splits, the lowest validation error first.
 
     Args:
-        lines: What `barrier_variants.py table` writes.
+        lines: As `read_lines` gives them.
         forms: As `read_forms` gives them.
         beyond: The runs of results/fgnet-beyond, of which the references are taken on the same splits.
     """

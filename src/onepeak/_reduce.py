@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias, get_args
 
-from torch import Tensor
+from torch import Tensor, dtype
 
 from onepeak._check import check_choice, readable
 from onepeak._shapes import Labels, PerClass, PerSample
@@ -17,13 +17,17 @@ def check_reduction(reduction: str) -> None:
 
 
 def weights_of_samples(
-    labels: Labels, class_weight: PerClass | None, sample_weight: PerSample | None
+    labels: Labels, class_weight: PerClass | None, sample_weight: PerSample | None, precision: dtype
 ) -> PerSample | None:
-    """The weight of each sample: its class's times its own; None where neither is given."""
+    """The weight of each sample: its class's times its own; None where neither is given.
+
+    In the precision of the losses that they weigh: a sum of many in half precision would be rounded, or infinite.
+    """
+    own = None if sample_weight is None else sample_weight.to(precision)
     if class_weight is None:
-        return sample_weight
-    weights = class_weight[labels.long()]  # uint8 would be read as a mask
-    return weights if sample_weight is None else weights * sample_weight
+        return own
+    weights = class_weight[labels.long()].to(precision)  # uint8 would be read as a mask
+    return weights if own is None else weights * own
 
 
 def reduce(weighted: PerSample, weights: PerSample | None, reduction: Reduction) -> Tensor:

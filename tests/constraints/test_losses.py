@@ -77,6 +77,14 @@ def test_a_sample_of_weight_two_is_a_sample_seen_twice(name):
     torch.testing.assert_close(weighted, LOSSES[name](5)(scores[rows], labels[rows]))
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_many_weights_in_half_precision_do_not_add_up_to_infinity(name):
+    scores, labels = batch(80_000, 3)
+    scores = scores.float()
+    got = LOSSES[name](3)(scores, labels, torch.ones(80_000).half())
+    torch.testing.assert_close(got, LOSSES[name](3)(scores, labels))
+
+
 def test_a_class_of_weight_two_is_a_class_seen_twice():
     scores, _ = batch(4, 3)
     labels = torch.tensor([0, 1, 2, 1])
@@ -321,6 +329,10 @@ def test_a_loss_made_in_inference_mode_works_there():
                 torch.zeros(2, 3), torch.zeros(2).long()
             ),
             r"`base` must give one loss a sample, of shape \(2,\), .*: give it reduction='none'\.",
+        ),
+        (
+            lambda: UnimodalLoss(nn.CrossEntropyLoss(reduction="sum"), LogBarrier(3)),
+            r"`base` must have reduction='none' or 'mean', got 'sum': it would be taken for a mean\.",
         ),
         (  # a mean and a sum
             lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="sum")(

@@ -207,6 +207,19 @@ class TestHeldOut:
             assert abs(covered - (1 - alpha)) < 0.1
             assert (upper - lower).mean() < 2.5
 
+    def test_a_class_without_weight_is_in_the_promise_of_the_intervals_all_the_same(self):
+        rows, labels = planted(600, noise=0.8)
+        test_rows, test_labels = planted(2000, seed=1, noise=0.8)
+        settings = QUICK | {"validation_fraction": 0.5, "class_weight": {0: 0.0}}
+        model = OrdinalClassifier(**settings).fit(rows, labels)
+        assert not (model.predict(test_rows) == 0).any()
+        lower, upper = model.predict_interval(test_rows).T
+        assert abs(((lower <= test_labels) & (test_labels <= upper)).mean() - 0.9) < 0.08
+
+    def test_weights_of_classes_must_leave_something_to_train_on(self):
+        with pytest.raises(InputError, match="`class_weight` must leave some sample a weight above zero"):
+            OrdinalClassifier(**QUICK | {"class_weight": dict.fromkeys(range(4), 0)}).fit(ROWS, LABELS)
+
     @pytest.mark.slow
     def test_choosing_epoch_and_temperature_takes_nothing_from_the_promise_of_the_intervals(self):
         settings = QUICK | {"early_stopping": True, "patience": 5, "validation_fraction": 0.2}

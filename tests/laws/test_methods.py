@@ -280,6 +280,19 @@ def test_class_and_sample_weights_multiply(kind):
         close(got, (weights * losses).sum() / weights.sum())
 
 
+@every_method
+@pytest.mark.parametrize("weight_type", [torch.float16, torch.bfloat16, torch.float64])
+def test_weights_of_any_type_count_with_all_their_digits_and_leave_the_type_of_the_loss(kind, weight_type):
+    batch = seeded(5, 301, dtype=torch.float32)
+    class_weight = torch.tensor([300.0, 0.37, 120.0, 256.0, 0.25]).to(weight_type)  # which add up to too much for half
+    sample_weight = torch.linspace(0.1, 3, 301).to(weight_type)
+    given, plain = (kind.build(5, class_weight=each) for each in (class_weight, class_weight.float()))
+    outputs = batch.outputs(plain)
+    got = given.loss(outputs, batch.labels, sample_weight=sample_weight)
+    assert got.dtype == torch.float32
+    close(got, plain.loss(outputs, batch.labels, sample_weight=sample_weight.float()), rtol=1e-5, atol=1e-6)
+
+
 # Shapes and types
 
 

@@ -18,6 +18,14 @@ def test_at_an_output_of_zero_every_class_begins_equally_probable(link, num_clas
 
 
 @pytest.mark.parametrize("link", LINKS)
+def test_thresholds_of_a_method_in_half_precision_are_added_up_with_all_digits(link):
+    clm = CumulativeLink(70, link=link).bfloat16()
+    exact = CumulativeLink(70, link=link).double()
+    exact.load_state_dict(clm.state_dict())  # the same rounded parameters
+    torch.testing.assert_close(clm.thresholds.double(), exact.thresholds, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("link", LINKS)
 def test_thresholds_stay_in_order_whatever_the_parameters(link):
     clm = CumulativeLink(6, link=link)
     for parameter in clm.parameters():

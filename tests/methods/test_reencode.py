@@ -71,6 +71,14 @@ def test_the_prediction_is_the_median_of_the_posterior(logits):
     assert torch.equal(ren.predict(outputs), median(ren.log_probs(outputs)))
 
 
+def test_at_one_half_exactly_the_prediction_is_the_upper_median():
+    ren, outputs = Reencode(num_classes=5), torch.zeros(1, 5)
+    probs = ren.log_probs(outputs).exp()
+    at_most, at_least = probs.cumsum(dim=-1)[0, 4], probs[0, 4:].sum()
+    assert ren.predict(outputs).tolist() == [4]
+    assert (at_most, at_least) == (1, 0.5)  # half of the probability on either side, and nothing above
+
+
 def test_read_as_slopes_it_is_slopes_without_the_first_output():
     outputs = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
     ren, slopes = Reencode(num_classes=8, posterior="slopes"), Slopes(num_classes=8)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from onepeak.posterior._check import check_class_scores, check_log_probs, wide
+from onepeak.posterior._check import check_class_scores, check_log_probs
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
@@ -24,12 +24,3 @@ def test_a_posterior_that_lost_a_fifth_of_its_mass_does_not_pass(dtype):
 def test_minus_infinity_is_a_score_like_any_other():
     check_class_scores(torch.tensor([[0.0, -torch.inf]]), 2)
     check_log_probs(torch.tensor([[0.0, -torch.inf]]))
-
-
-def test_computing_is_never_in_half_precision():
-    assert [wide(torch.empty(1, dtype=d)) for d in (torch.bfloat16, torch.float16, torch.float32, torch.float64)] == [
-        torch.float32,
-        torch.float32,
-        torch.float32,
-        torch.float64,
-    ]

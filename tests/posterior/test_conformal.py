@@ -188,6 +188,16 @@ def test_intervals_may_be_empty_where_asked_and_then_cover_no_more_than_promised
     assert within[False] > 0.95 * m
 
 
+def test_of_two_classes_intervals_that_may_be_empty_hold_both_where_the_last_to_join_is_often_true():
+    generator = torch.Generator().manual_seed(0)
+    probs = torch.rand(4000, generator=generator)
+    log_probs = torch.stack([1 - probs, probs], dim=-1).log()
+    labels = (torch.rand(4000, generator=generator) < probs).long()
+    sets = ContiguousSets(alpha=0.2, allow_empty=True).calibrate(log_probs, labels)  # a quarter of the modes is wrong
+    assert sets.uncertain_classes == (0, 1)
+    assert sets.predict(log_probs).unique(dim=0).tolist() == [[0, 1]]
+
+
 def test_per_class_empty_intervals_keep_the_promise_too():
     alpha, n, m = 0.1, 4000, 16_000
     log_probs, labels, _ = graded(3, n + m)

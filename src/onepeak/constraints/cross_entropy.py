@@ -36,6 +36,8 @@ def ordered_cross_entropy(
     scores = full_precision(scores)
     if class_weight is not None:
         class_weight = class_weight.to(scores.dtype)
+    if sample_weight is not None:
+        sample_weight = sample_weight.to(scores.dtype)
     if plain_mean and readable(scores) and (gap_terms := constraint.gap_terms()) is not None:
         return analytic.ordered_cross_entropy(scores, labels, gap_terms, constraint.cost_as_it_is())
     base = cross_entropy(scores, labels, class_weight=class_weight, label_smoothing=label_smoothing)
@@ -45,7 +47,7 @@ def ordered_cross_entropy(
     losses = base + cost
     if sample_weight is not None:
         losses = losses * sample_weight
-    return reduce(losses, weights_of_samples(labels, class_weight, sample_weight), reduction)
+    return reduce(losses, weights_of_samples(labels, class_weight, sample_weight, scores.dtype), reduction)
 
 
 def mean_of_few(scores: Scores, labels: Labels, constraint: OrderConstraint) -> Tensor | None:

@@ -14,7 +14,7 @@ from onepeak._check import (
     check_weights,
     finite_loss,
 )
-from onepeak._reduce import Reduction, check_reduction, reduce
+from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
 from onepeak._shapes import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.barrier import LogBarrier
 from onepeak.constraints.cross_entropy import mean_of_few, ordered_cross_entropy
@@ -200,6 +200,8 @@ class UnimodalLoss(nn.Module):
         if not isinstance(constraint, OrderConstraint):
             raise InputError(f"`constraint` must be a LogBarrier or the like, got {type(constraint).__name__}.")
         check_reduction(reduction)
+        if getattr(base, "reduction", None) == "sum":
+            raise InputError("`base` must have reduction='none' or 'mean', got 'sum': it would be taken for a mean.")
         self.base = base
         self.constraint = constraint
         self.reduction: Reduction = reduction
@@ -214,8 +216,8 @@ class UnimodalLoss(nn.Module):
             raise InputError(f"`base` must give a tensor, got {type(base).__name__}.")
         if base.shape == cost.shape:
             losses = base + cost
-            weighted = losses if sample_weight is None else losses * sample_weight
-            loss = reduce(weighted, sample_weight, self.reduction)
+            weights = weights_of_samples(labels, None, sample_weight, losses.dtype)
+            loss = reduce(losses if weights is None else losses * weights, weights, self.reduction)
         elif base.ndim == 0 and self.reduction == "mean" and sample_weight is None:
             loss = base + reduce(cost, None, self.reduction)
         else:

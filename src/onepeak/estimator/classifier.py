@@ -29,7 +29,7 @@ from onepeak.estimator.fitting import Curves, rate_of_linear
 from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of, weights_of_classes
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
-from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples
+from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples, weighed
 from onepeak.estimator.unchanged import unchanged_by_failure
 from onepeak.methods.method import Variant
 from onepeak.methods.record import MethodRecord
@@ -96,7 +96,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             probabilities. Without them it gets none.
         class_weight: Weight of each label in a dictionary, "balanced" to make classes count alike, or None.
         decide: How `predict` reads the posterior: "mode" (fewest errors), "median" (least absolute error), "mean"
-            (least squared error), "cost" (least `cost`), or None for the method's own rule.
+            (least squared error), "cost" (least `cost`), or None for the method's own rule. That one reads the
+            posterior as it was trained, before the temperature; the others read what `predict_proba` gives.
         cost: For "cost": what it costs to predict a label (column) when another is true (row), an array in the order of
             the labels, or a DataFrame or CSV file with their names.
         device: "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
@@ -216,7 +217,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.classes_ = found_classes(labels) if declared is None else declared
         self._costs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        train, choosing, unseen = self._parts(self._samples(rows, labels, sample_weight), seed)
+        samples, class_weights = self._samples(rows, labels, sample_weight), self._class_weights(labels)
+        train, choosing, unseen = self._parts(samples, class_weights, seed)
         self._model = self._new_model(rows.dtype, seed, len(train))
         curves = self._model.fit(train, choosing if self.early_stopping else None, verbose=bool(self.verbose))
         self.loss_curve_, self.validation_curve_ = curves.train, curves.valid
@@ -264,7 +266,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             self.classes_ = found_classes(np.asarray(classes)) if declared is None else declared
         elif classes is not None and set(np.asarray(classes).tolist()) != set(self.classes_.tolist()):
             raise InputError(f"`classes` must be those of the first call, {self.classes_.tolist()}, got {classes}.")
-        train = merged(self._samples(rows, labels, sample_weight))
+        train = _to_train(self._samples(rows, labels, sample_weight), self._class_weights(labels))
         if first:
             self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1), None)
             self.loss_curve_, self.validation_curve_ = [], []
@@ -291,8 +293,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """For every row an interval of labels that holds the true one with probability 1 - alpha.
 
         Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from samples that nothing else has seen.
-        The promise is for rows from the same source, on average over fits; weights of samples have no part in it. An
-        interval is widened where that is needed to hold what `predict` says.
+        The promise is for rows from the same source, on average over fits; weights of samples and classes have no part
+        in it. An interval is widened where that is needed to hold what `predict` says.
 
         Args:
             X: Rows x columns of finite numbers.
@@ -354,21 +356,33 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def _samples(self, rows: Rows, labels: Classes, sample_weight: Any) -> Samples:
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        positions = positions_of(labels, self.classes_)
-        if isinstance(self.class_weight, Mapping):
-            weights = weights * weights_of_classes(self.class_weight, self.classes_)[positions]
-        elif self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, labels)
-        return sorted_samples(Samples(rows=rows, labels=positions, weights=weights))
+        return sorted_samples(Samples(rows=rows, labels=positions_of(labels, self.classes_), weights=weights))
 
-    def _parts(self, samples: Samples, seed: int) -> tuple[Samples, Samples | None, Samples | None]:
-        """Samples to train on, to choose epoch and temperature by, and to learn intervals from."""
+    def _class_weights(self, labels: Classes) -> Floats | None:
+        """A weight of each class; None for all alike."""
+        match self.class_weight:
+            case None:
+                return None
+            case Mapping() as given:
+                return weights_of_classes(given, self.classes_)
+            case name:
+                found = dict(zip(labels.tolist(), compute_sample_weight(name, labels), strict=True))
+                return np.array([found.get(label, 1.0) for label in self.classes_.tolist()])
+
+    def _parts(
+        self, samples: Samples, class_weights: Floats | None, seed: int
+    ) -> tuple[Samples, Samples | None, Samples | None]:
+        """Samples to train on, to choose epoch and temperature by, and to learn intervals from.
+
+        The weights of classes have no part in the last, so that its promise is kept for every class.
+        """
         share = check_number("validation_fraction", self.validation_fraction, minimum=0, below=1)
         if round(share * len(samples)) < FEWEST_HELD_OUT:
-            return merged(samples), None, None
+            return _to_train(samples, class_weights), None, None
         train, held_out = hold_out(samples, share, seed=seed)
         choosing, unseen = hold_out(held_out, 0.5, seed=seed + 1)
-        return merged(train), choosing, unseen
+        choosing = weighed(choosing, class_weights)
+        return _to_train(train, class_weights), choosing if len(choosing) else None, unseen
 
     def _new_model(self, dtype: np.dtype[Any], seed: int, num_rows: int | None) -> RowModel:
         plan = NetworkPlan(
@@ -437,3 +451,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         """The posterior at its temperature, and the labels of the method's own rule."""
         log_probs, labels = self._model.answers(rows)
         return temper(log_probs, self.temperature_), labels
+
+
+def _to_train(samples: Samples, class_weights: Floats | None) -> Samples:
+    kept = weighed(samples, class_weights)
+    if not len(kept):
+        raise InputError("`class_weight` must leave some sample a weight above zero, all are zero.")
+    return merged(kept)

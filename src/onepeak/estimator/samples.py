@@ -32,6 +32,19 @@ def sorted_samples(samples: Samples) -> Samples:
     return kept.take(np.lexsort((kept.weights, kept.labels, *kept.rows.T)))
 
 
+def weighed(samples: Samples, class_weights: npt.NDArray[np.float64] | None) -> Samples:
+    """The samples with their weights times those of their classes; without any left of a class that has none.
+
+    Args:
+        samples: Some samples.
+        class_weights: A weight of each class, or None for all alike.
+    """
+    if class_weights is None:
+        return samples
+    weights = samples.weights * class_weights[samples.labels]
+    return Samples(rows=samples.rows, labels=samples.labels, weights=weights).take(np.flatnonzero(weights > 0))
+
+
 def merged(samples: Samples) -> Samples:
     """Every row with its label once, with the sum of its weights; the samples must be sorted.
 

@@ -55,7 +55,8 @@ class CumulativeLink(Method):
     @property
     def thresholds(self) -> Tensor:
         """Where one class ends and the next begins."""
-        return self.first + torch.cat([self.log_gaps.new_zeros(1), self.log_gaps.exp().cumsum(dim=0)])
+        first, gaps = full_precision(self.first), full_precision(self.log_gaps).exp()
+        return first + torch.cat([gaps.new_zeros(1), gaps.cumsum(dim=0)])
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """What the distribution has between the thresholds."""

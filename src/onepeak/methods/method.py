@@ -90,7 +90,7 @@ class Method(nn.Module, ABC):
         if sample_weight is not None:
             check_weights(sample_weight, labels.shape, name="sample_weight")
         outputs, labels = full_precision(outputs), labels.long()
-        weights = weights_of_samples(labels, self.class_weight, sample_weight)
+        weights = weights_of_samples(labels, self.class_weight, sample_weight, outputs.dtype)
         if weights is None and reduction == "mean":
             return finite_loss(self.mean_loss(outputs, labels), outputs, name="outputs")
         loss = reduce(self.weighted_losses(outputs, labels, weights), weights, reduction)

@@ -27,7 +27,7 @@ class Reencode(Method):
 
     - "levels": the probability of class k is level k minus level k + 1, the levels made to fall by their running
       minimum (which moves neither the prediction nor levels that fall already). Prediction: the class before the first
-      level under one half, which is this posterior's median.
+      level under one half, which is this posterior's median (the upper one where a level is one half).
     - "slopes": o_k is the slope of the class scores between k - 1 and k, see `Slopes`. Prediction: the mode.
 
     `as_published` differs in the posterior: the published code takes the order index on the sigmoids themselves, which

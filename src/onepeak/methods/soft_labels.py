@@ -58,7 +58,7 @@ def check_targets(targets: Tensor) -> None:
         raise InputError(f"`targets` must be a floating-point tensor, got {found}.")
     if targets.ndim != 2 or targets.shape[0] != targets.shape[1]:
         raise InputError(f"`targets` must have one row and one column a class, got shape {tuple(targets.shape)}.")
-    if not (targets >= 0).all() or not torch.allclose(targets.double().sum(dim=-1), torch.ones(1).double(), atol=1e-5):
+    if not (targets >= 0).all() or not ((targets.double().sum(dim=-1) - 1).abs() <= 1e-5).all():
         raise InputError("`targets` must be distributions: no row with a negative or a sum other than 1.")
 
 

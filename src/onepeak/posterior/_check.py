@@ -5,6 +5,7 @@ import math
 import torch
 
 from onepeak._check import check_scores, readable
+from onepeak._precision import full_precision
 from onepeak._shapes import LogProbs, Scores
 from onepeak.errors import InputError
 
@@ -21,7 +22,7 @@ def check_log_probs(log_probs: LogProbs, num_classes: int | None = None, *, name
     """Scores whose exponentials sum to one, as far as their precision can tell."""
     check_class_scores(log_probs, num_classes, name=name)
     if readable(log_probs) and log_probs.numel():
-        worst = log_probs.to(wide(log_probs)).logsumexp(dim=-1).abs().max()
+        worst = full_precision(log_probs).logsumexp(dim=-1).abs().max()
         # Rounding log p moves the sum by at most eps * E|log p|, and the entropy is at most log c.
         allowed = max(1e-3, 2 * torch.finfo(log_probs.dtype).eps * (1 + math.log(log_probs.shape[-1])))
         if worst > allowed:
@@ -29,8 +30,3 @@ def check_log_probs(log_probs: LogProbs, num_classes: int | None = None, *, name
                 f"`{name}` must be log-probabilities, whose exponentials sum to 1, got a log-sum off by "
                 f"{worst.item():.3g}: apply `log_softmax(dim=-1)` to scores, `log()` to probabilities."
             )
-
-
-def wide(scores: Scores) -> torch.dtype:
-    """The precision to compute in: that of the scores, float32 at least."""
-    return torch.promote_types(scores.dtype, torch.float32)

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_labels, check_number, check_weights, in_plain_eager
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, PerSample
 from onepeak.errors import InputError
-from onepeak.posterior._check import check_class_scores, check_log_probs, wide
+from onepeak.posterior._check import check_class_scores, check_log_probs
 
 COLDEST, HOTTEST = 0.05, 1000.0
 """The temperatures between which the best one is looked for."""
@@ -95,7 +96,7 @@ def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     """
     check_class_scores(log_probs, name="log_probs")
     check_number("temperature", temperature, above=0)
-    log_probs = log_probs.to(wide(log_probs))
+    log_probs = full_precision(log_probs)
     if temperature == 1:
         return log_probs
     tempered = (log_probs / temperature).log_softmax(dim=-1)

@@ -34,7 +34,9 @@ class ContiguousSets:
         per_class: Keep the promise for the samples of every class, not only for all together (Mondrian sets). A class
             with fewer than 1 / alpha - 1 samples, see `uncertain_classes`, is then taken into every interval.
         allow_empty: Count a label's own probability too. Coverage then is not above 1 - alpha by more than is said
-            above, however sure the posteriors are; the price is intervals without a label, [mode, mode - 1].
+            above where posteriors are rightly sure of their modes; the price is intervals without a label,
+            [mode, mode - 1]. Not for two or three classes: whichever label joins last has the same score, infinity,
+            and where that one is true for a share alpha of samples, all intervals hold every label.
 
     Example:
         >>> import torch
@@ -59,7 +61,7 @@ class ContiguousSets:
 
     @property
     def uncertain_classes(self) -> tuple[int, ...]:
-        """The labels that are in every interval, having had too few samples."""
+        """The labels that are in every interval: of too few samples, or often without any probability where true."""
         return tuple(self._known_thresholds().isinf().nonzero().flatten().tolist())
 
     def calibrate(self, log_probs: LogProbs, labels: Labels) -> "ContiguousSets":

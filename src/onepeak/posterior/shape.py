@@ -5,10 +5,11 @@ from typing import Literal, TypeAlias, get_args
 import torch
 
 from onepeak._check import check_choice, check_number
+from onepeak._precision import full_precision
 from onepeak._shapes import LogProbs, PerSampleBool
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.errors import InputError
-from onepeak.posterior._check import check_class_scores, check_log_probs, wide
+from onepeak.posterior._check import check_class_scores, check_log_probs
 
 Unimodality: TypeAlias = Literal["strict", "weak", "quasi", "rounded_to_two_decimals"]
 """What is meant by one peak, see `is_unimodal`."""
@@ -49,9 +50,10 @@ def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unim
     mode = log_probs.argmax(dim=-1)
     match definition:
         case "strict":
-            return (signed_gaps(log_probs, mode) < tolerance).all(dim=-1)
+            gaps = signed_gaps(log_probs, mode)
+            # two minus infinities differ by NaN, and are a tie, which breaks what has no tolerance
+            return ((gaps < 0) if tolerance == 0 else ~(gaps >= tolerance)).all(dim=-1)
         case "weak":
-            # "no rise" rather than "a fall": two minus infinities differ by NaN, and they are a tie
             return ~(signed_gaps(log_probs, mode) > tolerance).any(dim=-1)
         case "quasi":
             offsets = torch.arange(log_probs.shape[-1], device=mode.device) - mode.unsqueeze(-1)
@@ -64,6 +66,6 @@ def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unim
                     f"got {tolerance!r}."
                 )
             check_log_probs(log_probs)
-            steps = log_probs.to(wide(log_probs)).exp().diff(dim=-1).round(decimals=2)
+            steps = full_precision(log_probs).exp().diff(dim=-1).round(decimals=2)
             fallen = (steps < 0).cumsum(dim=-1) > 0
             return ~(fallen & (steps > 0)).any(dim=-1)

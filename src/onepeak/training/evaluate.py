@@ -104,7 +104,7 @@ def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fab
     for outputs, truth in _many_at_once(given):
         batch_loss = loss_or_nan(method, outputs, truth, reduction="sum")
         loss[0] += batch_loss.to(loss.device)
-        weights = weights_of_samples(truth, method.class_weight, None)
+        weights = weights_of_samples(truth, method.class_weight, None, loss.dtype)
         loss[1] += len(truth) if weights is None else weights.sum().to(loss.device)
         if not readable(batch_loss) or batch_loss.isfinite():  # metrics refuse NaN where they can see it
             metrics.update(method.log_probs(outputs), truth, method.predict(outputs))

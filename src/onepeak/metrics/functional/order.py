@@ -3,10 +3,11 @@
 from typing import Literal, get_args
 
 from onepeak._check import check_choice, check_labels, check_num_classes
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.constraints.order_counts import pairs_in_order
-from onepeak.posterior._check import check_class_scores, check_log_probs, wide
+from onepeak.posterior._check import check_class_scores, check_log_probs
 
 Reference = Literal["predicted", "true"]
 """The label the posterior should fall away from: the one that was predicted, or the true one."""
@@ -39,7 +40,7 @@ def side_order_index(scores: Scores, reference_labels: Labels) -> PerSample:
     """
     check_class_scores(scores)
     check_labels(reference_labels, scores.shape[-1], scores.shape[:-1], name="reference_labels")
-    return pairs_in_order(scores, reference_labels).to(wide(scores)) / (scores.shape[-1] - 1)
+    return pairs_in_order(scores, reference_labels).to(full_precision(scores).dtype) / (scores.shape[-1] - 1)
 
 
 def side_order_chance(num_classes: int, *, reference: Reference = "predicted") -> float:
@@ -101,4 +102,4 @@ def violation_size(log_probs: LogProbs, reference_labels: Labels) -> PerSample:
     """
     check_log_probs(log_probs)
     check_labels(reference_labels, log_probs.shape[-1], log_probs.shape[:-1], name="reference_labels")
-    return signed_gaps(log_probs.to(wide(log_probs)).exp(), reference_labels).clamp(min=0).sum(dim=-1)
+    return signed_gaps(full_precision(log_probs).exp(), reference_labels).clamp(min=0).sum(dim=-1)

@@ -4,10 +4,11 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_integer, check_labels
+from onepeak._precision import full_precision
 from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion import as_weights
-from onepeak.posterior._check import check_log_probs, wide
+from onepeak.posterior._check import check_log_probs
 from onepeak.posterior.reliability_bins import bin_sums
 
 
@@ -29,7 +30,7 @@ def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:
     """
     check_log_probs(log_probs)
     check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
-    at_label = log_probs.to(wide(log_probs)).gather(-1, labels.long().unsqueeze(-1)).squeeze(-1)
+    at_label = full_precision(log_probs).gather(-1, labels.long().unsqueeze(-1)).squeeze(-1)
     # rounding can leave a log-probability a hair above zero; `0 -` rather than `-`, since a perfect score is 0, not -0
     return 0 - at_label.clamp(max=0)
 
@@ -58,7 +59,7 @@ def ranked_probability_score(log_probs: LogProbs, labels: Labels) -> PerSample:
     """
     check_log_probs(log_probs)
     check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
-    probs = log_probs.to(wide(log_probs)).exp()
+    probs = full_precision(log_probs).exp()
     # The part of the distribution on the wrong side of each threshold; each tail is summed from its own end, so that
     # a small one is not the rounding of one minus a large one.
     at_or_below = probs.cumsum(dim=-1)[..., :-1]
@@ -91,7 +92,7 @@ def earth_mover_distance(log_probs: LogProbs, truth: Labels | LogProbs) -> PerSa
     Reference: Rubner, Tomasi, Guibas 2000, The earth mover's distance as a metric for image retrieval.
     """
     check_log_probs(log_probs)
-    probs = log_probs.to(wide(log_probs)).exp()
+    probs = full_precision(log_probs).exp()
     if isinstance(truth, Tensor) and truth.is_floating_point():
         check_log_probs(truth, log_probs.shape[-1], name="truth")
         if truth.shape != log_probs.shape:
