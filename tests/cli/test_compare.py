@@ -279,4 +279,4 @@ def test_a_folder_with_other_things_is_refused_before_data_are_read(run, tmp_pat
     (tmp_path / "notes.txt").write_text("mine")
     status, _, errors = run("compare", tmp_path / "nowhere.csv", "--out", tmp_path)
     assert status == 2
-    assert "has no config.toml and holds other things (notes.txt)" in errors
+    assert f"`--out` {tmp_path} holds other files (notes.txt): give a new or an empty folder." in errors

@@ -353,6 +353,48 @@ def test_an_out_that_is_a_file_or_below_one_is_refused_and_the_file_kept(run, ta
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.bad_input
+@pytest.mark.parametrize("more", [(), ("--resume",)])
+def test_a_folder_of_other_files_is_refused_before_data_are_read_and_left_as_it_is(run, tmp_path, more):
+    (tmp_path / "pics").mkdir()
+    (tmp_path / "pics" / "thesis.txt").write_text("mine")
+    status, output, errors = run(*flags_of(tmp_path / "nowhere.csv", tmp_path / "pics", *more))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert f"`--out` {tmp_path / 'pics'} holds other files (thesis.txt): give a new or an empty folder." in errors
+    assert [path.name for path in (tmp_path / "pics").iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("name", [".gitkeep", ".checkpoint.pt.7.part"])
+def test_a_folder_of_hidden_files_is_trained_in(run, table, tmp_path, name):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).touch()
+    assert run(*flags_of(table, tmp_path / "run", "--epochs", 1))[0] == 0
+
+
+@pytest.mark.parametrize("more", [(), ("--resume",)])
+def test_what_a_run_left_that_was_killed_in_its_first_epoch_is_in_no_ones_way(run, table, tmp_path, more):
+    with claim(tmp_path / "run"):  # and a logger that keeps its files as it likes
+        (tmp_path / "run" / "logs").mkdir()
+        (tmp_path / "run" / "logs" / "events").write_text("begun")
+    status, _, errors = run(*flags_of(table, tmp_path / "run", "--epochs", 1, *more))
+    assert status == 0, errors
+
+
+def test_a_checkpoint_that_was_brought_here_without_hidden_files_is_gone_on_with(run, table, tmp_path):
+    process = start(*flags_of(table, tmp_path / "there", "--epochs", LONG))
+    try:
+        wait_for(tmp_path / "there" / "history.csv", process)
+    finally:
+        process.kill()
+        process.communicate()
+    (tmp_path / "here").mkdir()
+    for name in ("checkpoint.pt", "history.csv"):
+        shutil.copy(tmp_path / "there" / name, tmp_path / "here")
+    (tmp_path / "here" / "notes.txt").write_text("on my run")
+    status, _, errors = run(*flags_of(table, tmp_path / "here", "--epochs", LONG, "--resume"))
+    assert status == 0, errors
+
+
 def test_training_that_runs_away_exits_with_1_and_names_epoch_and_step(run, table, tmp_path):
     more = ("--lr", "1e30", "--batch-size", 16)
     status, output, errors = run(*flags_of(table, tmp_path / "run", *more))

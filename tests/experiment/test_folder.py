@@ -155,7 +155,17 @@ def test_a_place_that_is_a_file_or_holds_other_things_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match=r"`--out` must be a folder, got .* with the file .*notes\.txt"):
         check_place(tmp_path / "notes.txt" / "run")
-    with pytest.raises(InputError, match=r"has no config\.toml and holds other things \(notes\.txt\)"):
+    with pytest.raises(InputError, match=r"holds other files \(notes\.txt\): give a new or an empty folder\.$"):
+        check_place(tmp_path)
+
+
+@pytest.mark.bad_input
+def test_a_config_of_somebodys_own_makes_no_comparison_of_a_folder(opened, tmp_path):
+    begin(tmp_path / "begun", opened)
+    (tmp_path / "begun" / "notes.txt").write_text("on my comparison")
+    check_place(tmp_path / "begun")
+    (tmp_path / CONFIG).write_text('camera = "mine"\n')
+    with pytest.raises(InputError, match=r"holds other files \(begun, config\.toml\)"):
         check_place(tmp_path)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.training.out_folder import check_out, make_out
+from onepeak.training.out_folder import check_out, make_out, refuse_others
 
 
 def test_a_new_folder_is_made_and_one_that_is_there_is_left(tmp_path):
@@ -28,6 +28,24 @@ def test_a_file_in_the_way_is_named(tmp_path):
         check_out(tmp_path / "notes.txt" / "run")
     with pytest.raises(InputError, match=r"can be made and written to, got .*run: Not a directory\.$"):
         make_out(tmp_path / "notes.txt" / "run")
+
+
+@pytest.mark.bad_input
+def test_a_folder_of_other_files_is_refused_with_the_first_of_them(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"^`--out` \S+ holds other files \(thesis\.txt\): give a new or an empty fol"):
+        refuse_others(tmp_path)
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match=r"holds other files \(a, b, c and 1 more\): "):
+        refuse_others(tmp_path)
+
+
+def test_a_new_folder_and_one_of_hidden_files_hold_no_others(tmp_path):
+    refuse_others(tmp_path / "new")
+    for name in (".gitkeep", ".claim", ".checkpoint.pt.7.part"):
+        (tmp_path / name).touch()
+    refuse_others(tmp_path)
 
 
 @pytest.mark.bad_input

@@ -21,7 +21,10 @@ def compare(
         typer.Option("--methods", help="ce,elb,ld:as_published,elb:t=2; paper: its seven (the default); all."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", callback=options.at_home, help="Folder for all runs; out/NAME if left out.")
+        Path | None,
+        typer.Option(
+            "--out", callback=options.at_home, help="New folder for all runs, or theirs to go on; out/NAME if left out."
+        ),
     ] = None,
     root: options.Root = None,
     order: options.Order = None,

@@ -11,7 +11,9 @@ from onepeak.cli import options
 def train(
     data: options.Data,
     method: Annotated[str, typer.Option("--method", help="A method: see `onepeak methods`; also mv+elb, elb:t=2.")],
-    out: Annotated[Path, typer.Option("--out", callback=options.at_home, help="Folder for the model and its records.")],
+    out: Annotated[
+        Path, typer.Option("--out", callback=options.at_home, help="New folder for the model and its records.")
+    ],
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,

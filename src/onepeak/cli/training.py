@@ -20,14 +20,14 @@ from onepeak.data.open import open_data
 from onepeak.data.splits import Split, make_splits, refuse_leaks, split_notes
 from onepeak.data.splits.duplicates import conflict_notes
 from onepeak.errors import InputError, StoppedError
-from onepeak.experiment.run_folder import claim, read_result
+from onepeak.experiment.run_folder import CLAIM, claim, read_result
 from onepeak.methods.catalog import method
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.checkpoint import epochs_done
 from onepeak.training.class_weights import class_weights
 from onepeak.training.devices import find_device, make_fabric
 from onepeak.training.file_names import RESULT
-from onepeak.training.out_folder import check_out, make_out
+from onepeak.training.out_folder import check_out, make_out, refuse_others
 from onepeak.training.patience import epochs_in_words
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.progress import LoggerWatch, ProgressBar
@@ -143,7 +143,7 @@ def opened(request: TrainRequest) -> Manifest:
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
-    """A folder that holds a run is gone on with only when asked."""
+    """A folder that holds a run is gone on with only when asked, and one that holds something else never."""
     check_out(out)
     if (out / RESULT).exists():
         raise InputError(f"`--out` {out} holds a finished run: give another folder.")
@@ -151,6 +151,8 @@ def check_folder(out: Path, *, resume: bool) -> None:
         raise InputError(
             f"`--out` {out} holds an unfinished run: add --resume to go on with it, or give another folder."
         )
+    if not any((out / name).exists() for name in (CHECKPOINT, CLAIM)):  # the claim is older than all that a run writes
+        refuse_others(out)
 
 
 def choose_recipe(request: TrainRequest, manifest: Manifest) -> Recipe:

@@ -9,7 +9,6 @@ from typing import Any
 
 from onepeak._file_lock import locked
 from onepeak._home import expanded
-from onepeak._listing import listed
 from onepeak._one_step import write_text_in_one_step
 from onepeak.data.datasets import DATASETS
 from onepeak.data.splits import PARTS, Split
@@ -19,7 +18,7 @@ from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import plan_content
 from onepeak.networks.own_backbone import source_digest
-from onepeak.training.out_folder import check_out, make_out
+from onepeak.training.out_folder import check_out, make_out, refuse_others
 from onepeak.training.recipe_file import BASE
 from onepeak.training.run import versions
 from onepeak.training.toml_file import read_toml, toml_text
@@ -61,13 +60,8 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
 def check_place(folder: Path) -> None:
     """Refuses a place that is not new and holds no experiment; told before any picture is read."""
     check_out(folder)
-    if folder.is_dir() and not (folder / CONFIG).exists():
-        others = [each.name for each in folder.iterdir() if not each.name.startswith(".")]
-        if others:
-            raise InputError(
-                f"`--out` must be a new folder or one of onepeak compare, got {folder}, which has no {CONFIG} and "
-                f"holds other things ({listed(sorted(others))})."
-            )
+    if config_of(folder) is None:
+        refuse_others(folder)
 
 
 def config_of(folder: Path) -> Path | None:
