@@ -1,10 +1,11 @@
 from dataclasses import replace
 
+import pytest
 import torch
 
 import onepeak
 from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.training.optimizer import make_optimizer
+from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.recipe import Recipe
 
 NETWORK = NetworkSettings(backbone="mlp", num_features=6, hidden=(16,))
@@ -19,3 +20,22 @@ def test_an_optimiser_has_every_weight_and_the_recipes_numbers():
     adamw = make_optimizer(network, replace(recipe, optimizer="adamw", nesterov=False))
     assert isinstance(adamw, torch.optim.AdamW)
     assert adamw.param_groups[0]["weight_decay"] == 0.2
+
+
+@pytest.mark.parametrize("name", ["coral", "clm", "smooth-elb", "coral+elb"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_thresholds_of_a_method_learn_ten_times_as_fast_and_all_else_alike(name, optimizer):
+    network = build_network(onepeak.method(name, num_classes=4), NETWORK, seed=0)
+    found = make_optimizer(network, Recipe(optimizer=optimizer, lr=0.3))
+    own = list(network.method.parameters())
+    others = len(list(network.parameters())) - len(own)
+    assert [len(group["params"]) for group in found.param_groups] == ([others, len(own)] if own else [others])
+    assert not own or all(mine is given for mine, given in zip(own, found.param_groups[1]["params"], strict=True))
+    rates = [0.3, 3.0] if own else [0.3]
+    assert [group["lr"] for group in found.param_groups] == pytest.approx(rates)
+    set_learning_rate(found, 0.1)
+    assert [group["lr"] for group in found.param_groups] == pytest.approx([rate / 3 for rate in rates])
+    again = make_optimizer(network, Recipe(optimizer=optimizer, lr=0.3))
+    again.load_state_dict(found.state_dict())
+    set_learning_rate(again, 0.2)
+    assert again.param_groups[-1]["lr"] == pytest.approx(rates[-1] * 2 / 3)

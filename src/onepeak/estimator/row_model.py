@@ -14,7 +14,7 @@ from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.samples import Samples
 from onepeak.estimator.unchanged import unchanged_by_failure
 from onepeak.estimator.weight_bytes import from_bytes, to_bytes
-from onepeak.training.optimizer import make_optimizer
+from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.recipe import Recipe
 from onepeak.training.same_bits import same_bits
 
@@ -87,8 +87,9 @@ class RowModel:
             self._learn_scale(train)
             if self.optimizer is None:
                 self.optimizer = make_optimizer(self.network, recipe)
+            set_learning_rate(self.optimizer, recipe.lr)
             for group in self.optimizer.param_groups:
-                group |= {"lr": recipe.lr, "weight_decay": recipe.weight_decay}
+                group["weight_decay"] = recipe.weight_decay
             table = self._table(train)
             with random_numbers(self.seed + epoch, table.rows.device) as order, same_bits():
                 loss = train_epoch(self.network, table, self.optimizer, batch_size=self.recipe.batch_size, order=order)

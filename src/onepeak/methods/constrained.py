@@ -52,7 +52,7 @@ class Constrained(Method):
         base.class_scores(torch.zeros(1, base.num_outputs, device=device))  # an error here, not when training begins
         self.base = base
         self.constraint = constraint
-        self.decision = base.decision
+        self.decision, self.own_rate = base.decision, base.own_rate
         self.batchwise = base.batchwise
 
     @property

@@ -37,6 +37,7 @@ class Coral(Method):
     """
 
     decision = "median"
+    own_rate = 10.0
 
     def __init__(self, num_classes: int, *, class_weight: PerClass | None = None) -> None:
         super().__init__(num_classes, class_weight=class_weight)

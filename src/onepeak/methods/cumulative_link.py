@@ -40,6 +40,8 @@ class CumulativeLink(Method):
     Hervás-Martínez, "Cumulative link models for deep ordinal classification", Neurocomputing 2020.
     """
 
+    own_rate = 10.0
+
     def __init__(self, num_classes: int, *, link: Link = "logit", class_weight: PerClass | None = None) -> None:
         super().__init__(num_classes, class_weight=class_weight)
         self.link = check_choice("link", link, get_args(Link))

@@ -42,6 +42,10 @@ class Method(nn.Module, ABC):
     batchwise: bool = False
     """Whether a sample's loss depends on the others of its batch (weighted kappa), and means little without them."""
 
+    own_rate: float = 1.0
+    """How many times as fast as the network's weights its own parameters learn, where it has some. Thresholds lie units
+    apart: with steps that suit weights they would not get there before the rest has learnt to do without."""
+
     class_weight: Tensor | None
 
     def __init_subclass__(cls) -> None:

@@ -53,7 +53,7 @@ class Smoothed(Method):
         self.base = base
         length = base.num_outputs
         self.weights = ExactTable(smoothed(torch.eye(length).double())) if length <= MOST_TABLED else None
-        self.decision = base.decision
+        self.decision, self.own_rate = base.decision, base.own_rate
         self.batchwise = base.batchwise
 
     @property
