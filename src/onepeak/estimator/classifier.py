@@ -26,6 +26,7 @@ from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, LogProbs
 from onepeak.errors import InputError
 from onepeak.estimator.fitting import Curves, rate_of_linear
+from onepeak.estimator.groups import numbers_of_groups
 from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of, weights_of_classes
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
@@ -91,7 +92,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         patience: Epochs without a better loss before training stops early.
         validation_fraction: Share of the samples held out of training; 0 for none. Half of them choose the epoch and
             the temperature, the other half the width of the intervals, which therefore keep their promise. Where it
-            comes to fewer than 30 samples none are held out, and the whole table is trained on.
+            comes to fewer than 30 samples none are held out, and the whole table is trained on. With `groups` in `fit`
+            whole groups are held out, so that the share may be exceeded.
         calibrate: Whether the posterior gets a temperature fitted to held-out samples, which keeps the order of its
             probabilities. Without them it gets none.
         class_weight: Weight of each label in a dictionary, "balanced" to make classes count alike, or None.
@@ -198,18 +200,21 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "OrdinalClassifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "OrdinalClassifier":
         """Trains a new network; if that fails, the estimator stays as it was.
 
         Args:
             X: Rows x columns of finite numbers, an array or a DataFrame.
             y: A label for each row.
             sample_weight: A weight of each row, not negative.
+            groups: A group of each row, such as its patient, by any label that can be hashed; what the labels are makes
+                no difference. Whole groups are held out. Needed where several rows are of one patient: rows held out
+                beside others of their patients would show how well those are known by heart.
         """
         with unchanged_by_failure(self):
-            return self._fit(X, y, sample_weight)
+            return self._fit(X, y, sample_weight, groups)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> "OrdinalClassifier":
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> "OrdinalClassifier":
         self._check_decide()  # a wrong name is told before the work and not after
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
@@ -217,7 +222,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.classes_ = found_classes(labels) if declared is None else declared
         self._costs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        samples, class_weights = self._samples(rows, labels, sample_weight), self._class_weights(labels)
+        samples, class_weights = self._samples(rows, labels, sample_weight, groups), self._class_weights(labels)
         train, choosing, unseen = self._parts(samples, class_weights, seed)
         self._model = self._new_model(rows.dtype, seed, len(train))
         curves = self._model.fit(train, choosing if self.early_stopping else None, verbose=bool(self.verbose))
@@ -266,7 +271,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             self.classes_ = found_classes(np.asarray(classes)) if declared is None else declared
         elif classes is not None and set(np.asarray(classes).tolist()) != set(self.classes_.tolist()):
             raise InputError(f"`classes` must be those of the first call, {self.classes_.tolist()}, got {classes}.")
-        train = _to_train(self._samples(rows, labels, sample_weight), self._class_weights(labels))
+        train = _to_train(self._samples(rows, labels, sample_weight, None), self._class_weights(labels))
         if first:
             self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1), None)
             self.loss_curve_, self.validation_curve_ = [], []
@@ -295,6 +300,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from samples that nothing else has seen.
         The promise is for rows from the same source, on average over fits; weights of samples and classes have no part
         in it. An interval is widened where that is needed to hold what `predict` says.
+
+        Where several rows are of one group, such as a patient, it is kept for new groups only nearly, even if `fit` was
+        given the `groups`: rows of one group are not exchangeable with those of another, and few groups were held out.
+        If the groups were ignored it is not kept for them at all, since the rows held out were of known groups.
 
         Args:
             X: Rows x columns of finite numbers.
@@ -354,9 +363,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _costs(self) -> Costs | None:
         return costs_of(self.cost, [str(label) for label in self.classes_.tolist()])
 
-    def _samples(self, rows: Rows, labels: Classes, sample_weight: Any) -> Samples:
+    def _samples(self, rows: Rows, labels: Classes, sample_weight: Any, groups: Any) -> Samples:
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        return sorted_samples(Samples(rows=rows, labels=positions_of(labels, self.classes_), weights=weights))
+        numbers = None if groups is None else numbers_of_groups(groups, len(rows))
+        positions = positions_of(labels, self.classes_)
+        return sorted_samples(Samples(rows=rows, labels=positions, weights=weights, groups=numbers))
 
     def _class_weights(self, labels: Classes) -> Floats | None:
         """A weight of each class; None for all alike."""
@@ -379,7 +390,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         share = check_number("validation_fraction", self.validation_fraction, minimum=0, below=1)
         if round(share * len(samples)) < FEWEST_HELD_OUT:
             return _to_train(samples, class_weights), None, None
-        train, held_out = hold_out(samples, share, seed=seed)
+        train, held_out = hold_out(samples, share, seed=seed, fewest_groups=2)  # one for each half
+        if len(held_out) < FEWEST_HELD_OUT:  # one group has nearly all samples
+            return _to_train(samples, class_weights), None, None
         choosing, unseen = hold_out(held_out, 0.5, seed=seed + 1)
         choosing = weighed(choosing, class_weights)
         return _to_train(train, class_weights), choosing if len(choosing) else None, unseen

@@ -1,6 +1,6 @@
 """The samples of a fit as a weighted set: neither their order nor how repetitions are written makes a difference."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,26 +10,51 @@ from onepeak.errors import InputError
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
-    """Rows, the positions of their labels in the order, and their weights."""
+    """Rows, the positions of their labels in the order, their weights and, where there are some, their groups."""
 
     rows: npt.NDArray[np.floating]
     labels: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float64]
+    groups: npt.NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, places: npt.NDArray[np.int64]) -> "Samples":
         """Some of the samples."""
-        return Samples(rows=self.rows[places], labels=self.labels[places], weights=self.weights[places])
+        groups = None if self.groups is None else self.groups[places]
+        return Samples(rows=self.rows[places], labels=self.labels[places], weights=self.weights[places], groups=groups)
 
 
 def sorted_samples(samples: Samples) -> Samples:
-    """The samples that have a weight, in an order that depends on nothing but themselves."""
+    """The samples that have a weight, in an order that depends on nothing but themselves.
+
+    Groups are numbered anew, by the samples they hold: what they were called is of no matter either.
+    """
     kept = samples.take(np.flatnonzero(samples.weights > 0))
     if not len(kept):
         raise InputError("`sample_weight` must leave some sample a weight above zero, all are zero.")
-    return kept.take(np.lexsort((kept.weights, kept.labels, *kept.rows.T)))
+    in_order = kept.take(np.lexsort((kept.weights, kept.labels, *kept.rows.T)))
+    return in_order if in_order.groups is None else _with_groups_by_content(in_order, in_order.groups)
+
+
+def _with_groups_by_content(samples: Samples, groups: npt.NDArray[np.int64]) -> Samples:
+    """Groups numbered in the order of their samples, and samples that are alike in the order of their groups."""
+    new = ~(_same_as_before(samples) & (samples.weights[1:] == samples.weights[:-1]))
+    ranks = np.concatenate([[0], np.cumsum(new)])
+    content: dict[int, list[int]] = {}
+    for group, rank in zip(groups.tolist(), ranks.tolist(), strict=True):
+        content.setdefault(group, []).append(rank)
+    number = {group: place for place, group in enumerate(sorted(content, key=content.__getitem__))}
+    numbers = np.array([number[group] for group in groups.tolist()], dtype=np.int64)
+    return replace(samples, groups=numbers).take(np.lexsort((numbers, ranks)))
+
+
+def _same_as_before(samples: Samples) -> npt.NDArray[np.bool_]:
+    """Whether a sample has row and label of the one before, for all but the first."""
+    rows, labels = samples.rows, samples.labels
+    same: npt.NDArray[np.bool_] = (rows[1:] == rows[:-1]).all(axis=1) & (labels[1:] == labels[:-1])
+    return same
 
 
 def weighed(samples: Samples, class_weights: npt.NDArray[np.float64] | None) -> Samples:
@@ -42,11 +67,11 @@ def weighed(samples: Samples, class_weights: npt.NDArray[np.float64] | None) -> 
     if class_weights is None:
         return samples
     weights = samples.weights * class_weights[samples.labels]
-    return Samples(rows=samples.rows, labels=samples.labels, weights=weights).take(np.flatnonzero(weights > 0))
+    return replace(samples, weights=weights).take(np.flatnonzero(weights > 0))
 
 
 def merged(samples: Samples) -> Samples:
-    """Every row with its label once, with the sum of its weights; the samples must be sorted.
+    """Every row with its label once, with the sum of its weights, whatever its group; the samples must be sorted.
 
     A sample of weight 3 and three samples of weight 1 are then the same thing to the last bit, and a table of few
     distinct rows trains faster.
@@ -56,21 +81,24 @@ def merged(samples: Samples) -> Samples:
         >>> merged(Samples(rows=rows, labels=labels, weights=np.ones(3))).weights
         array([2., 1.])
     """
-    same = (samples.rows[1:] == samples.rows[:-1]).all(axis=1) & (samples.labels[1:] == samples.labels[:-1])
-    first = np.flatnonzero(np.concatenate([[True], ~same]))
+    first = np.flatnonzero(np.concatenate([[True], ~_same_as_before(samples)]))
     weights = np.add.reduceat(samples.weights, first)
     return Samples(rows=samples.rows[first], labels=samples.labels[first], weights=weights)
 
 
-def hold_out(samples: Samples, share: float, *, seed: int) -> tuple[Samples, Samples]:
+def hold_out(samples: Samples, share: float, *, seed: int, fewest_groups: int = 1) -> tuple[Samples, Samples]:
     """Training samples, and a share of the samples drawn at random from every class in proportion.
 
     Every sample has the same chance to be held out, also where a class has only a few.
+
+    Where samples have groups, whole groups are drawn at random until the share is reached, with no regard to classes;
+    one that alone holds more than the share only if no other is left. At least one group is not held out.
 
     Args:
         samples: All samples, sorted.
         share: How many to hold out, from 0 to below 1; rounded to whole samples.
         seed: Of the draw.
+        fewest_groups: To hold out at least, where any are.
 
     Example:
         >>> rows, labels = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
@@ -80,9 +108,33 @@ def hold_out(samples: Samples, share: float, *, seed: int) -> tuple[Samples, Sam
     """
     chance = np.random.default_rng(seed)
     count = round(share * len(samples))
-    by_class = np.lexsort((chance.random(len(samples)), samples.labels))
-    # A point at random in the first of `count` equal steps through the classes, and then one in each step.
-    steps = (np.arange(count) + chance.random()) * len(samples) / max(1, count)
-    held_out = np.zeros(len(samples), dtype=bool)
-    held_out[by_class[steps.astype(np.int64)]] = True
+    if samples.groups is None:
+        held_out = _of_every_class(samples.labels, count, chance)
+    else:
+        held_out = _whole_groups(samples.groups, count, chance, fewest_groups)
     return samples.take(np.flatnonzero(~held_out)), samples.take(np.flatnonzero(held_out))
+
+
+def _of_every_class(labels: npt.NDArray[np.int64], count: int, chance: np.random.Generator) -> npt.NDArray[np.bool_]:
+    by_class = np.lexsort((chance.random(len(labels)), labels))
+    # A point at random in the first of `count` equal steps through the classes, and then one in each step.
+    steps = (np.arange(count) + chance.random()) * len(labels) / max(1, count)
+    held_out = np.zeros(len(labels), dtype=bool)
+    held_out[by_class[steps.astype(np.int64)]] = True
+    return held_out
+
+
+def _whole_groups(
+    groups: npt.NDArray[np.int64], count: int, chance: np.random.Generator, fewest: int
+) -> npt.NDArray[np.bool_]:
+    if not count:
+        return np.zeros(len(groups), dtype=bool)
+    names, sizes = np.unique(groups, return_counts=True)
+    if len(names) <= fewest:
+        raise InputError(
+            f"`groups` must be at least {fewest + 1} where whole groups are held out of training, got {len(names)}: "
+            "give rows of more groups, or `validation_fraction=0` to hold out none."
+        )
+    drawn = np.lexsort((chance.random(len(names)), sizes > count))
+    enough = 1 + int(np.searchsorted(np.cumsum(sizes[drawn]), count))
+    return np.isin(groups, names[drawn[: min(max(enough, fewest), len(names) - 1)]])
