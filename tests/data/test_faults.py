@@ -27,6 +27,14 @@ def test_rows_with_a_fault_are_left_out_once_and_one_line_tells_why():
     assert notes == ("left out 2 of 10 rows: no number in 'A' (rows 3, 5); no label (row 5)",)
 
 
+def test_what_may_not_be_meant_is_said_first():
+    many = replace(NO_LABEL, note="all rows labelled 'x' (1) are left out")
+    assert rows_without([NO_NUMBER, many], rows=ROWS, skip_bad=True)[1] == (
+        "all rows labelled 'x' (1) are left out",
+        "left out 2 of 10 rows: no number in 'A' (rows 3, 5); no label (row 5)",
+    )
+
+
 @pytest.mark.bad_input
 def test_one_fault_is_one_line():
     assert refused(NO_NUMBER) == "A must be a number. Correct it. Or leave the rows out with skip_bad=True."

@@ -109,6 +109,27 @@ def test_a_stray_label_is_left_out_though_a_class_of_the_order_has_no_item(label
 
 
 @pytest.mark.bad_input
+def test_a_forgotten_class_is_to_be_added_and_left_out_only_with_a_note_of_its_own():
+    frame = pd.DataFrame({"x": np.arange(20) / 7, "label": ["low", "high", "low", "very poor"] * 5})
+    with pytest.raises(InputError) as caught:
+        from_frame(frame, order="low,high")
+    assert str(caught.value).endswith(
+        "Add 'very poor' to `order` (--order) in the right place, or correct these cells."
+    )
+    data = from_frame(frame, order="low,high", skip_bad=True)
+    assert (len(data), data.num_left_out) == (15, 5)
+    assert data.notes[0] == "all rows labelled 'very poor' (5) are left out: the order has no such class"
+    assert data.notes[1].startswith("left out 5 of 20 rows: a label that the order lacks, 'very poor' (rows 3, 7, ")
+
+
+@pytest.mark.bad_input
+def test_of_a_class_that_a_model_does_not_have_the_rows_may_be_left_out():
+    frame = pd.DataFrame({"x": np.arange(20) / 7, "label": ["low", "high", "low", "very poor"] * 5})
+    with pytest.raises(InputError, match=r"It names low, high\. Or leave the rows out with skip_bad=True\.$"):
+        from_frame(frame, order="low,high", keep_classes=False)
+
+
+@pytest.mark.bad_input
 def test_all_bad_cells_are_told_at_once():
     with pytest.raises(InputError) as caught:
         from_frame(BAD, order="a,b")

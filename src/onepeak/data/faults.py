@@ -26,7 +26,9 @@ class Fault:
     unread: bool = False
     """Whether nothing of these rows is known: their cells are empty, and no fault of their own."""
     plain: bool = False
-    """Whether it is plain what some cells should be: to leave their rows out is not advised."""
+    """Whether it is plain what some cells or the order should be: to leave the rows out is not advised."""
+    note: str = ""
+    """What is said first where the rows are left out, of so many that it may not be meant."""
 
 
 def rows_without(
@@ -37,7 +39,7 @@ def rows_without(
     lost: Mapping[str, str] | None = None,
     also: Iterable[str] = (),
 ) -> tuple[list[int], tuple[str, ...]]:
-    """The positions of the rows without a fault, and a note on the others.
+    """The positions of the rows without a fault, and notes on the others.
 
     Args:
         faults: What is wrong.
@@ -62,7 +64,8 @@ def rows_without(
         raise InputError(_told(faults, also, num_bad=len(bad), num_rows=len(rows), skip_bad=skip_bad, lost=lost or {}))
     reasons = "; ".join(f"{fault.reason} ({shown_rows([rows[i] for i in fault.places])})" for fault in faults)
     note = f"left out {len(bad):,} of {counted(len(rows), 'row')}: {reasons}"
-    return [place for place in range(len(rows)) if place not in bad], (note,)
+    first = (fault.note for fault in faults if fault.note)
+    return [place for place in range(len(rows)) if place not in bad], (*first, note)
 
 
 def refuse_lost(lost: Mapping[str, str], notes: Sequence[str]) -> None:

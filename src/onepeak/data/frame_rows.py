@@ -24,7 +24,7 @@ def usable_rows(
     skip_bad: bool = False,
     keep_classes: bool = True,
 ) -> tuple[list[int], tuple[str, ...]]:
-    """The places of the rows without a fault, and a note on those that are left out.
+    """The places of the rows without a fault, and notes on those that are left out.
 
     Args:
         frame: The table.
@@ -43,7 +43,7 @@ def usable_rows(
         >>> usable_rows(table, table[["n"]], columns_of(table, label="label", read_as="", **told), skip_bad=True)
         ([0, 1, 3, 4], ('left out 1 of 5 rows: no label (row 2)',))
     """
-    faults = _faults(frame, numbers, columns, known)
+    faults = _faults(frame, numbers, columns, known, may_grow=keep_classes)
     bad = {place for fault in faults for place in fault.places}
     if bad and columns.path is not None and not skip_bad:  # then the flag would leave these out too
         bad.update(missing_pictures(frame[columns.path].tolist(), root=columns.root))
@@ -92,12 +92,14 @@ def plain(column: Column) -> Sequence[object]:
     return [None if gone else value for value, gone in zip(column.tolist(), column.isna(), strict=True)]
 
 
-def _faults(frame: Frame, numbers: Frame, columns: Columns, known: Sequence[Fault]) -> list[Fault]:
+def _faults(frame: Frame, numbers: Frame, columns: Columns, known: Sequence[Fault], *, may_grow: bool) -> list[Fault]:
     unread = {row for fault in known if fault.unread for row in fault.places}
     read = [row for row in range(len(frame)) if row not in unread]
     part = frame.iloc[read]
     rows = list(part.index)
-    found = label_faults(plain(part[columns.label]), rows=rows, order=columns.order, source=columns.source)
+    found = label_faults(
+        plain(part[columns.label]), rows=rows, order=columns.order, source=columns.source, may_grow=may_grow
+    )
     if columns.group is not None:
         found += group_faults(part[columns.group])
     if columns.path is None:

@@ -3,7 +3,7 @@
 import math
 import numbers
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from onepeak._listing import counted, listed
 from onepeak.data.declared_order import Order, declared_order
-from onepeak.data.faults import FEW, Fault, shown_rows
+from onepeak.data.faults import Fault, shown_rows
 from onepeak.data.label_key import Key, label_key
-from onepeak.data.spelling import meant_by
+from onepeak.data.unnamed_labels import meant, unnamed_labels, without_item
 from onepeak.errors import InputError
 
 _MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # what other programs write for "no value"; not "None"
@@ -76,7 +76,7 @@ def order_labels(
     else:
         if unnamed := _unnamed(texts, classes, _given(argument, source)):
             raise InputError(f"{unnamed.sentence}.")
-        empty = _without_item(classes, counts)
+        empty = without_item(classes, counts)
         notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
         notes += [f"classes that differ only in case: {twins}; are they one?" for twins in _case_twins(classes)]
     position = {label_key(name): index for index, name in enumerate(classes)}
@@ -86,7 +86,12 @@ def order_labels(
 
 
 def label_faults(
-    found: Sequence[object], *, rows: Sequence[Hashable], order: Order | None = None, source: str = ""
+    found: Sequence[object],
+    *,
+    rows: Sequence[Hashable],
+    order: Order | None = None,
+    source: str = "",
+    may_grow: bool = True,
 ) -> list[Fault]:
     """The labels that are missing, and those that the order does not name, for which `order_labels` would refuse all.
 
@@ -95,6 +100,7 @@ def label_faults(
         rows: The name of each item's row.
         order: See `order_labels`, as for the source.
         source: Where the order stands if not in the argument or its file.
+        may_grow: Whether a class can be added to the order; not to that of a trained model.
 
     Example:
         >>> for fault in label_faults(["low", "", "hi"], rows=[2, 3, 4], order="low,high"):
@@ -107,14 +113,14 @@ def label_faults(
     texts = [_text(label) for label in found]
     given = _given("order", order.name if isinstance(order, Path) else source)
     missing = _missing(texts, classes, rows)
-    unnamed = None if classes is None else _unnamed(texts, classes, given, rows=rows)
+    unnamed = None if classes is None else _unnamed(texts, classes, given, rows=rows, may_grow=may_grow)
     return [fault for fault in (missing, unnamed) if fault is not None]
 
 
 def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: Order | None = None) -> dict[str, str]:
     """Classes that would have no item once rows are left out, though they have some, as they are written there.
 
-    A label that the order lacks stands for a class without an item if it may be another writing of it, see `meant_by`:
+    A label that the order lacks stands for a class without an item if it may be another writing of it, see `meant`:
     where a message would ask. Any other belongs to no class.
 
     Args:
@@ -131,11 +137,11 @@ def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: O
     classes = () if order is None else declared_order(order)
     names = {label_key(name): name for name in classes}
     texts = {place: text for place, text in enumerate(map(_text, found)) if text and not _is_missing(text, names)}
-    spare = _without_item(classes, texts.values())
+    spare = without_item(classes, texts.values())
     kept = {label_key(text) for place, text in texts.items() if place not in left_out}
     lost: dict[str, str] = {}
     for text in (text for place, text in texts.items() if place in left_out):
-        name = text if order is None else names.get(label_key(text)) or _meant(text, spare)
+        name = text if order is None else names.get(label_key(text)) or meant(text, spare)
         if name is not None and label_key(name) not in kept:
             lost.setdefault(name, text)
     return lost
@@ -239,43 +245,19 @@ def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> lis
 
 
 def _unnamed(
-    texts: Sequence[str | None], classes: Sequence[str], given: str, *, rows: Sequence[Hashable] | None = None
+    texts: Sequence[str | None],
+    classes: Sequence[str],
+    given: str,
+    *,
+    rows: Sequence[Hashable] | None = None,
+    may_grow: bool = False,
 ) -> Fault | None:
     known = {label_key(name) for name in classes}
     if len(known) < len(classes):
         twice = [key for key, number in Counter(map(label_key, classes)).items() if number > 1]
         raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
     present = {place: text for place, text in enumerate(texts) if text is not None and not _is_missing(text, known)}
-    at: dict[str, list[int]] = {}
-    for place, text in present.items():
-        if label_key(text) not in known:
-            at.setdefault(text, []).append(place)
-    if not at:
-        return None
-    spare = _without_item(classes, present.values())
-    folded = {name.casefold(): name for name in classes}
-    shown = []
-    for text, places in sorted(at.items()):
-        where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
-        near, twin = _meant(text, spare), folded.get(text.casefold())
-        hint = "" if near is None else f"; is {near!r} meant for it?"
-        hint = hint if twin is None else f"; differs from {twin!r} only in case"
-        shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
-    return Fault(
-        places=tuple(place for places in at.values() for place in places),
-        sentence=f"{given} must name every label of the data, it lacks {listed(shown, limit=FEW)}. It names "
-        f"{listed(classes)}",
-        advice="Write them alike" if (plain := any(text.casefold() in folded for text in at)) else "",
-        reason=f"a label that the order lacks, {listed((repr(text) for text in sorted(at)), limit=FEW)}",
-        plain=plain,
-    )
-
-
-def _meant(text: str, spare: Sequence[str]) -> str | None:
-    """The class that a label may be another writing of; an integer is none of another one."""
-    if isinstance(label_key(text), int):
-        spare = [name for name in spare if not isinstance(label_key(name), int)]
-    return meant_by(text, spare)
+    return unnamed_labels(present, classes, given=given, rows=rows, may_grow=may_grow)
 
 
 def _case_twins(names: Sequence[str]) -> list[str]:
@@ -284,8 +266,3 @@ def _case_twins(names: Sequence[str]) -> list[str]:
     for name in names:
         alike.setdefault(name.casefold(), []).append(name)
     return [" and ".join(map(repr, same)) for same in alike.values() if len(same) > 1]
-
-
-def _without_item(classes: Sequence[str], texts: Iterable[str]) -> list[str]:
-    used = {label_key(text) for text in texts}
-    return [name for name in classes if label_key(name) not in used]
