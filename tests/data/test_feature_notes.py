@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 
-from onepeak.data.feature_notes import kinds_of
+from onepeak.data.feature_notes import kinds_of, telling_names
 from onepeak.data.features import encode_features
 from onepeak.data.manifest import FeatureRows
 
@@ -79,3 +79,57 @@ def test_names_are_no_ids():
         columns=("code",), values=np.arange(60.0)[:, None], categories={"code": tuple(map(str, range(60)))}
     )
     assert kinds_of(rows) == ("read as categories: code",)
+
+
+def patients_of(num_names, rows_each):
+    """A column of names, in blocks, and labels that go by the name."""
+    who = np.repeat(np.arange(num_names), rows_each)
+    names = {"patient": tuple(f"p{number}" for number in range(num_names))}
+    return FeatureRows(columns=("patient",), values=who[:, None].astype(float), categories=names), who % 3
+
+
+def test_many_names_that_each_have_one_label_tell_it():
+    assert telling_names(*patients_of(120, 10)) == (
+        "`patient` tells the label by itself, as all rows of each of its 120 names have the same: if it names whom the "
+        "rows are of, give it as --group patient (`group`), or leave it out with --drop patient (`drop`)",
+    )
+    assert len(telling_names(*patients_of(20, 2))) == 1
+
+
+def test_few_names_or_names_of_few_rows_do_not():
+    assert telling_names(*patients_of(19, 40)) == ()
+    assert telling_names(*patients_of(40, 1)) == ()
+
+
+def test_names_do_not_where_one_of_them_has_two_labels():
+    rows, labels = patients_of(120, 10)
+    labels[5] += 1
+    assert telling_names(rows, labels) == ()
+
+
+def test_where_there_is_one_label_only_nothing_tells_it():
+    rows, labels = patients_of(120, 10)
+    assert telling_names(rows, np.zeros_like(labels)) == ()
+
+
+def test_numbers_are_no_names_and_rows_without_a_name_do_not_count():
+    rows, labels = patients_of(30, 3)
+    assert telling_names(FeatureRows(columns=rows.columns, values=rows.values), labels) == ()
+    gaps = rows.values.copy()
+    gaps[:3] = np.nan
+    labels[:3] = [0, 1, 2]
+    (note,) = telling_names(FeatureRows(columns=rows.columns, values=gaps, categories=rows.categories), labels)
+    assert "its 29 names" in note
+    empty = FeatureRows(columns=rows.columns, values=np.full((90, 1), np.nan), categories={"patient": ()})
+    assert telling_names(empty, labels) == ()
+
+
+def test_of_several_columns_of_names_all_are_told():
+    rows, labels = patients_of(30, 3)
+    names = dict.fromkeys(("a b", "c"), rows.categories["patient"])
+    twice = FeatureRows(columns=("a b", "c"), values=np.tile(rows.values, 2), categories=names)
+    assert telling_names(twice, labels) == (
+        "a b (30 names), c (30 names) tell the label by themselves, as all rows of each name have the same: if one "
+        "names whom the rows are of, give it as --group COLUMN (`group`), and leave the others that do out with --drop "
+        "COLUMN (`drop`)",
+    )

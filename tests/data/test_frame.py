@@ -20,6 +20,20 @@ def test_every_other_column_is_a_feature():
     assert data.notes == ("order: low < high", "read as numbers: a, b", "2 groups from the column 'person'")
 
 
+def test_names_that_tell_the_label_are_noted_where_they_are_trained_on_and_only_there():
+    patient = [f"p{number // 4}" for number in range(120)]
+    frame = pd.DataFrame({"a": np.arange(120) % 7 / 2, "patient": patient, "label": np.arange(120) // 4 % 3})
+
+    def told(**how):
+        return [note for note in from_frame(frame, **how).notes if "tells the label" in note]
+
+    (note,) = told()
+    assert note.startswith("`patient` tells the label by itself, as all rows of each of its 30 names")
+    assert told(group="patient") == told(drop=["patient"]) == told(like=from_frame(frame).items) == []
+    shuffled = frame.assign(label=np.arange(120) % 3)
+    assert not any("tells the label" in note for note in from_frame(shuffled).notes)
+
+
 def test_a_column_called_group_is_taken_as_groups():
     data = from_frame(pd.DataFrame({"a": [1, 2], "label": [0, 1], "group": [7, 7]}))
     assert data.groups == ("7", "7")

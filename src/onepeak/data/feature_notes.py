@@ -1,4 +1,4 @@
-"""What is said of the columns of a table: what they are read as, and what looks odd in them."""
+"""What is said of the columns of a table: what they are read as, what looks odd in them, and what gives labels away."""
 
 import shlex
 
@@ -14,6 +14,10 @@ _ROWS_A_NAME = 10
 """With fewer rows for each integer of a column, nobody is asked whether they are names."""
 _MANY = 50
 """Where so many integers all differ, they may be an id."""
+_NAMES = 20
+"""Fewer names may each have one label because the category matters: a site of severe cases only."""
+_ROWS_OF_ONE = 2
+"""Of names with fewer rows on average it says little that each has one label."""
 
 
 def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
@@ -60,6 +64,47 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
             "--drop COLUMN (`drop`)"
         )
     return tuple(sentences)
+
+
+def telling_names(rows: FeatureRows, labels: npt.NDArray[np.int64]) -> tuple[str, ...]:
+    """A sentence on categories that tell the label by themselves, as the names of patients do whose rows share it.
+
+    These are columns of 20 names or more, on average in 2 rows each, no name of which has rows of two labels.
+
+    Example:
+        >>> patients = FeatureRows(
+        ...     columns=("who",), values=np.arange(60.0)[:, None] // 3, categories={"who": tuple(map(str, range(20)))}
+        ... )
+        >>> print(*telling_names(patients, np.arange(60) // 3 % 4))
+        `who` tells the label by itself, as all rows of each of its 20 names have the same: if it names whom the rows
+        are of, give it as --group who (`group`), or leave it out with --drop who (`drop`)
+    """
+    telling = {}
+    for name, values in zip(rows.columns, rows.values.T, strict=True):
+        if name not in rows.categories:
+            continue
+        known = ~np.isnan(values)
+        codes, of = values[known].astype(np.int64), labels[known]
+        count = len(np.unique(codes))
+        if _NAMES <= count <= len(codes) // _ROWS_OF_ONE and of.min() < of.max():
+            pairs = np.unique(np.stack([codes, of]), axis=1).shape[1]
+            if pairs == count:
+                telling[name] = count
+    if not telling:
+        return ()
+    if len(telling) == 1:
+        (name, count), *_ = telling.items()
+        flag = shlex.quote(name)
+        return (
+            f"`{name}` tells the label by itself, as all rows of each of its {count:,} names have the same: if it "
+            f"names whom the rows are of, give it as --group {flag} (`group`), or leave it out with --drop {flag} "
+            "(`drop`)",
+        )
+    shown = listed(f"{name} ({count:,} names)" for name, count in telling.items())
+    return (
+        f"{shown} tell the label by themselves, as all rows of each name have the same: if one names whom the rows are "
+        "of, give it as --group COLUMN (`group`), and leave the others that do out with --drop COLUMN (`drop`)",
+    )
 
 
 def odd_values(rows: FeatureRows) -> tuple[str, ...]:

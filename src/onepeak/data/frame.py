@@ -8,7 +8,7 @@ from onepeak._extras import require
 from onepeak._listing import counted, listed
 from onepeak.data.declared_order import Order
 from onepeak.data.faults import Fault, refuse_lost
-from onepeak.data.feature_notes import odd_values
+from onepeak.data.feature_notes import odd_values, telling_names
 from onepeak.data.features import as_names, encode_features, encode_like
 from onepeak.data.frame_columns import LABEL, PATH, Columns, columns_of
 from onepeak.data.frame_rows import cell_fault, lost_by, plain, usable_rows
@@ -102,6 +102,8 @@ def from_frame(
             refuse_lost(lost_by(used, columns, set(range(len(used))).difference(kept)), (*left_out, *notes[:1]))
         used = used.iloc[kept]
     ordered = order_labels(plain(used[label]), order=columns.order, source=columns.source, rows=list(used.index))
+    if like is None and isinstance(items, FeatureRows):
+        notes = (*notes, *telling_names(items, ordered.labels))
     groups = None if columns.group is None else tuple(group_names(used[columns.group]))
     grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {columns.group!r}",)
     return Manifest(
