@@ -33,7 +33,7 @@ def test_a_dry_run_of_many_runs_has_a_line_a_method_and_json_has_them_all(table,
     done = tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json"  # it also says how long a run takes
     done.parent.mkdir(parents=True)
     done.write_text(json.dumps({"seconds": 4.0, "epochs": 2}))
-    (tmp_path / "out" / "config.toml").touch()
+    (tmp_path / "out" / "config.toml").write_text("[record]\n")  # by which a comparison is known
     flags = flags_of(table, tmp_path / "out", "--protocol", "holdout", "--splits", 21)
     status, output, errors = run(*flags)
     assert status == 0, errors
