@@ -90,8 +90,8 @@ def patients_of(num_names, rows_each):
 
 def test_many_names_that_each_have_one_label_tell_it():
     assert telling_names(*patients_of(120, 10)) == (
-        "`patient` tells the label by itself, as all rows of each of its 120 names have the same: if it names whom the "
-        "rows are of, give it as --group patient (`group`), or leave it out with --drop patient (`drop`)",
+        "`patient` tells the label by itself, as all rows of each of its 120 values have the same: if it names whom "
+        "the rows are of, give it as --group patient (`group`), or leave it out with --drop patient (`drop`)",
     )
     assert len(telling_names(*patients_of(20, 2))) == 1
 
@@ -112,14 +112,30 @@ def test_where_there_is_one_label_only_nothing_tells_it():
     assert telling_names(rows, np.zeros_like(labels)) == ()
 
 
-def test_numbers_are_no_names_and_rows_without_a_name_do_not_count():
+def test_numbers_of_patients_tell_it_too_and_a_score_that_labels_go_by_does_not():
     rows, labels = patients_of(30, 3)
-    assert telling_names(FeatureRows(columns=rows.columns, values=rows.values), labels) == ()
+    assert len(telling_names(FeatureRows(columns=rows.columns, values=rows.values), labels)) == 1
+    assert telling_names(FeatureRows(columns=rows.columns, values=rows.values + 0.5), labels) == ()
+    grades = (rows.values[:, 0] // 10).astype(np.int64)
+    assert telling_names(FeatureRows(columns=rows.columns, values=rows.values), grades) == ()
+
+
+def test_a_rare_label_may_have_a_name_of_its_own_by_chance():
+    rows, labels = patients_of(60, 3)
+    rare = np.zeros_like(labels)
+    rare[:18] = 1
+    assert telling_names(rows, rare) == ()
+    rare[:21] = 1
+    assert len(telling_names(rows, rare)) == 1
+
+
+def test_rows_without_a_name_do_not_count():
+    rows, labels = patients_of(30, 3)
     gaps = rows.values.copy()
     gaps[:3] = np.nan
     labels[:3] = [0, 1, 2]
     (note,) = telling_names(FeatureRows(columns=rows.columns, values=gaps, categories=rows.categories), labels)
-    assert "its 29 names" in note
+    assert "its 29 values" in note
     empty = FeatureRows(columns=rows.columns, values=np.full((90, 1), np.nan), categories={"patient": ()})
     assert telling_names(empty, labels) == ()
 
@@ -129,7 +145,7 @@ def test_of_several_columns_of_names_all_are_told():
     names = dict.fromkeys(("a b", "c"), rows.categories["patient"])
     twice = FeatureRows(columns=("a b", "c"), values=np.tile(rows.values, 2), categories=names)
     assert telling_names(twice, labels) == (
-        "a b (30 names), c (30 names) tell the label by themselves, as all rows of each name have the same: if one "
+        "a b (30 values), c (30 values) tell the label by themselves, as all rows of each value have the same: if one "
         "names whom the rows are of, give it as --group COLUMN (`group`), and leave the others that do out with --drop "
         "COLUMN (`drop`)",
     )

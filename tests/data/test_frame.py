@@ -28,7 +28,7 @@ def test_names_that_tell_the_label_are_noted_where_they_are_trained_on_and_only_
         return [note for note in from_frame(frame, **how).notes if "tells the label" in note]
 
     (note,) = told()
-    assert note.startswith("`patient` tells the label by itself, as all rows of each of its 30 names")
+    assert note.startswith("`patient` tells the label by itself, as all rows of each of its 30 values")
     assert told(group="patient") == told(drop=["patient"]) == told(like=from_frame(frame).items) == []
     shuffled = frame.assign(label=np.arange(120) % 3)
     assert not any("tells the label" in note for note in from_frame(shuffled).notes)

@@ -218,7 +218,7 @@ class TestHeldOut:
         assert abs(((lower <= test_labels) & (test_labels <= upper)).mean() - 0.9) < 0.08
 
     def test_weights_of_classes_must_leave_something_to_train_on(self):
-        with pytest.raises(InputError, match="`class_weight` must leave some sample a weight above zero"):
+        with pytest.raises(InputError, match="`class_weight` must leave a weight to some sample that is trained on"):
             OrdinalClassifier(**QUICK | {"class_weight": dict.fromkeys(range(4), 0)}).fit(ROWS, LABELS)
 
     @pytest.mark.slow

@@ -139,6 +139,12 @@ def test_a_group_larger_than_the_share_is_trained_on_while_others_are_left():
         assert set(train.groups) == {0}
 
 
+def test_of_groups_larger_than_the_share_the_smallest_is_held_out():
+    for seed in range(20):
+        assert len(hold_out(grouped([300, 100, 20]), 0.2, seed=seed, fewest_groups=2)[1]) == 120
+        assert len(hold_out(grouped([1000, 400, 390, 10]), 0.2, seed=seed, fewest_groups=2)[1]) == 400
+
+
 def test_as_many_groups_are_held_out_as_are_asked_for():
     for seed in range(20):
         assert len(set(hold_out(grouped([10] * 4), 0.2, seed=seed)[1].groups)) == 1

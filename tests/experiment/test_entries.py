@@ -1,8 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 import onepeak
 from onepeak.errors import InputError
-from onepeak.experiment.entries import PAPER_METHODS, MethodEntry, entries_from_text, setting_value
+from onepeak.experiment.entries import (
+    PAPER_METHODS,
+    MethodEntry,
+    entries_from_text,
+    name_and_settings,
+    setting_value,
+)
+from onepeak.methods.catalog import METHODS
 
 
 def labels(text, known=()):
@@ -27,6 +36,18 @@ def test_variant_and_settings_follow_a_name_and_make_the_label():
     assert read == MethodEntry(name="ren", settings={"posterior": "slopes"}, label="ren-posterior-slopes")
     assert mixed.settings == {"t": 2, "growth": 1.01}
     assert mixed.label == "mv+elb-t-2-growth-1.01"
+
+
+def test_a_setting_without_a_default_may_be_given_with_the_name(monkeypatch):
+    def sharp(num_classes, *, sharpness, class_weight=None):
+        assert sharpness == 2
+        return onepeak.method("ce", num_classes=num_classes, class_weight=class_weight)
+
+    monkeypatch.setattr(METHODS, "_records", dict(METHODS._records))
+    METHODS.add(replace(METHODS["ce"], name="sharp", build=sharp))
+    (entry,) = entries_from_text("sharp:sharpness=2")
+    assert (entry.name, entry.settings) == ("sharp", {"sharpness": 2})
+    assert name_and_settings("sharp") == ("sharp", None, {})  # told of where all that is given is known
 
 
 def test_names_mean_the_entries_that_are_known_and_others_start_from_them():

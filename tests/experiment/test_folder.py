@@ -11,6 +11,7 @@ from onepeak.experiment.folder import begin, check_place, config_of, located
 from onepeak.experiment.opened import splits_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
+from run_folders import write_run
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +158,11 @@ def test_a_place_that_is_a_file_or_holds_other_things_is_refused(tmp_path):
         check_place(tmp_path / "notes.txt" / "run")
     with pytest.raises(InputError, match=r"holds other files \(notes\.txt\): give a new or an empty folder\.$"):
         check_place(tmp_path)
+
+
+def test_runs_that_were_copied_to_a_folder_are_gone_on_with(tmp_path):
+    write_run(tmp_path, method="ce")
+    check_place(tmp_path)
 
 
 @pytest.mark.bad_input

@@ -63,12 +63,12 @@ def train(
     Example: onepeak train biopsies --method elb --epochs 5 --out model
     """
     from onepeak.cli.training import TrainRequest, train_one
-    from onepeak.experiment.entries import entry_from_text
+    from onepeak.experiment.entries import name_and_settings
 
-    entry = entry_from_text(method)
+    name, named_variant, named_settings = name_and_settings(method)
     request = TrainRequest(
         data=data,
-        method=entry.name,
+        method=name,
         out=out,
         root=root,
         order=order,
@@ -91,8 +91,8 @@ def train(
             class_weight=class_weight,
             bits=bits,
         ),
-        variant=variant or entry.variant,
-        settings=entry.settings | options.settings_of(settings),
+        variant=variant or named_variant or "corrected",
+        settings=named_settings | options.settings_of(settings),
         network=options.network_settings(network, backbone=backbone, pooling=pooling),
         weights=weights,
         seed=seed,

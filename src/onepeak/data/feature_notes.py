@@ -18,6 +18,8 @@ _NAMES = 20
 """Fewer names may each have one label because the category matters: a site of severe cases only."""
 _ROWS_OF_ONE = 2
 """Of names with fewer rows on average it says little that each has one label."""
+_OTHERS = 20
+"""Where fewer rows have another label than the most common one, chance may put them all under names of their own."""
 
 
 def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
@@ -67,43 +69,45 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
 
 
 def telling_names(rows: FeatureRows, labels: npt.NDArray[np.int64]) -> tuple[str, ...]:
-    """A sentence on categories that tell the label by themselves, as the names of patients do whose rows share it.
+    """A sentence on columns that tell the label by themselves, as names or numbers of patients do whose rows share it.
 
-    These are columns of 20 names or more, on average in 2 rows each, no name of which has rows of two labels.
+    These are categories and integers of 20 values or more, on average in 2 rows each, none of which has rows of two
+    labels; of integers only those that labels do not rise or fall with, as they do with a score.
 
     Example:
         >>> patients = FeatureRows(
         ...     columns=("who",), values=np.arange(60.0)[:, None] // 3, categories={"who": tuple(map(str, range(20)))}
         ... )
         >>> print(*telling_names(patients, np.arange(60) // 3 % 4))
-        `who` tells the label by itself, as all rows of each of its 20 names have the same: if it names whom the rows
-        are of, give it as --group who (`group`), or leave it out with --drop who (`drop`)
+        `who` tells the label by itself, as all rows of each of its 20 values have the same: if it names whom the
+        rows are of, give it as --group who (`group`), or leave it out with --drop who (`drop`)
     """
     telling = {}
     for name, values in zip(rows.columns, rows.values.T, strict=True):
-        if name not in rows.categories:
-            continue
         known = ~np.isnan(values)
-        codes, of = values[known].astype(np.int64), labels[known]
-        count = len(np.unique(codes))
-        if _NAMES <= count <= len(codes) // _ROWS_OF_ONE and of.min() < of.max():
-            pairs = np.unique(np.stack([codes, of]), axis=1).shape[1]
-            if pairs == count:
-                telling[name] = count
+        codes, of = values[known], labels[known]
+        count, others = len(np.unique(codes)), len(of) - max(np.bincount(of), default=0)
+        if not _NAMES <= count <= len(codes) // _ROWS_OF_ONE or others < _OTHERS:
+            continue
+        pairs = np.unique(np.stack([codes, of]), axis=1)  # sorted by code
+        turns = np.count_nonzero(np.diff(pairs[1]))
+        named = name in rows.categories or ((codes % 1 == 0).all() and turns > count // 4)
+        if named and pairs.shape[1] == count:
+            telling[name] = count
     if not telling:
         return ()
     if len(telling) == 1:
         (name, count), *_ = telling.items()
         flag = shlex.quote(name)
         return (
-            f"`{name}` tells the label by itself, as all rows of each of its {count:,} names have the same: if it "
+            f"`{name}` tells the label by itself, as all rows of each of its {count:,} values have the same: if it "
             f"names whom the rows are of, give it as --group {flag} (`group`), or leave it out with --drop {flag} "
             "(`drop`)",
         )
-    shown = listed(f"{name} ({count:,} names)" for name, count in telling.items())
+    shown = listed(f"{name} ({count:,} values)" for name, count in telling.items())
     return (
-        f"{shown} tell the label by themselves, as all rows of each name have the same: if one names whom the rows are "
-        "of, give it as --group COLUMN (`group`), and leave the others that do out with --drop COLUMN (`drop`)",
+        f"{shown} tell the label by themselves, as all rows of each value have the same: if one names whom the rows "
+        "are of, give it as --group COLUMN (`group`), and leave the others that do out with --drop COLUMN (`drop`)",
     )
 
 

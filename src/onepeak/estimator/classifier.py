@@ -299,7 +299,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
         Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from samples that nothing else has seen.
         The promise is for rows from the same source, on average over fits; weights of samples and classes have no part
-        in it. An interval is widened where that is needed to hold what `predict` says.
+        in it, but rows of weight zero are as if they were not there. An interval is widened where that is needed to
+        hold what `predict` says.
 
         Where several rows are of one group, such as a patient, it is kept for new groups only nearly, even if `fit` was
         given the `groups`: rows of one group are not exchangeable with those of another, and few groups were held out.
@@ -317,7 +318,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if self._unseen is None:
             raise InputError(
                 "`predict_interval` needs samples that fit has held out, got none: fit with a `validation_fraction` "
-                f"that comes to at least {FEWEST_HELD_OUT} samples."
+                f"that comes to at least {FEWEST_HELD_OUT} samples, of several groups where there are groups."
             )
         known, labels = (torch.from_numpy(part) for part in self._unseen)
         check_number("alpha", alpha, above=0, below=1)
@@ -391,9 +392,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if round(share * len(samples)) < FEWEST_HELD_OUT:
             return _to_train(samples, class_weights), None, None
         train, held_out = hold_out(samples, share, seed=seed, fewest_groups=2)  # one for each half
-        if len(held_out) < FEWEST_HELD_OUT:  # one group has nearly all samples
-            return _to_train(samples, class_weights), None, None
         choosing, unseen = hold_out(held_out, 0.5, seed=seed + 1)
+        if min(len(choosing), len(unseen)) < FEWEST_HELD_OUT // 2:  # the groups are too few and too unequal
+            return _to_train(samples, class_weights), None, None
         choosing = weighed(choosing, class_weights)
         return _to_train(train, class_weights), choosing if len(choosing) else None, unseen
 
@@ -469,5 +470,5 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 def _to_train(samples: Samples, class_weights: Floats | None) -> Samples:
     kept = weighed(samples, class_weights)
     if not len(kept):
-        raise InputError("`class_weight` must leave some sample a weight above zero, all are zero.")
+        raise InputError("`class_weight` must leave a weight to some sample that is trained on, all of them have zero.")
     return merged(kept)

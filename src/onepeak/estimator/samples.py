@@ -92,7 +92,7 @@ def hold_out(samples: Samples, share: float, *, seed: int, fewest_groups: int = 
     Every sample has the same chance to be held out, also where a class has only a few.
 
     Where samples have groups, whole groups are drawn at random until the share is reached, with no regard to classes;
-    one that alone holds more than the share only if no other is left. At least one group is not held out.
+    those that alone hold more than the share come last, the smallest first. At least one group is not held out.
 
     Args:
         samples: All samples, sorted.
@@ -135,6 +135,6 @@ def _whole_groups(
             f"`groups` must be at least {fewest + 1} where whole groups are held out of training, got {len(names)}: "
             "give rows of more groups, or `validation_fraction=0` to hold out none."
         )
-    drawn = np.lexsort((chance.random(len(names)), sizes > count))
+    drawn = np.lexsort((chance.random(len(names)), np.where(sizes > count, sizes, 0)))
     enough = 1 + int(np.searchsorted(np.cumsum(sizes[drawn]), count))
     return np.isin(groups, names[drawn[: min(max(enough, fewest), len(names) - 1)]])

@@ -98,16 +98,30 @@ def _names(word: str) -> tuple[str, ...]:
 
 def entry_from_text(text: str, by_label: Mapping[str, MethodEntry] | None = None) -> MethodEntry:
     """Reads one entry, such as "ld:as_published" or "ren:posterior=slopes"."""
+    name, variant, settings = name_and_settings(text)
+    base = (by_label or {}).get(name)
+    if base is None:
+        return MethodEntry(name=name, variant=variant or "corrected", settings=settings)
+    return replace(base, variant=variant or base.variant, settings=base.settings | settings, label="")
+
+
+def name_and_settings(text: str) -> tuple[str, Variant | None, dict[str, Any]]:
+    """What stands between the colons: the name of a method, its variant where one is named, its settings.
+
+    Example:
+        >>> name_and_settings("elb:t=2:growth=1.01")
+        ('elb', None, {'t': 2, 'growth': 1.01})
+    """
     name, *parts = text.split(":")
-    base = (by_label or {}).get(name) or MethodEntry(name=name)
-    variant, settings = base.variant, dict(base.settings)
+    variant: Variant | None = None
+    settings: dict[str, Any] = {}
     for part in parts:
         key, equals, value = part.partition("=")
         if equals and key:
             settings[key] = setting_value(value)
         else:
             variant = part  # type: ignore[assignment]  # checked with all else
-    return replace(base, variant=variant, settings=settings, label="")
+    return name, variant, settings
 
 
 def setting_value(text: str) -> object:

@@ -18,6 +18,7 @@ from onepeak.experiment.opened import Opened
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import plan_content
 from onepeak.networks.own_backbone import source_digest
+from onepeak.training.file_names import RESULT, RUNS
 from onepeak.training.out_folder import check_out, make_out, refuse_others
 from onepeak.training.recipe_file import BASE
 from onepeak.training.run import versions
@@ -58,9 +59,10 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
 
 
 def check_place(folder: Path) -> None:
-    """Refuses a place that is not new and holds no experiment; told before any picture is read."""
+    """Refuses a place that is not new and holds no experiment, nor runs of one; told before any picture is read."""
     check_out(folder)
-    if config_of(folder) is None:
+    has_runs = any((folder / RUNS).glob(f"*/*/{RESULT}"))  # which may have been copied there without their file
+    if not has_runs and config_of(folder) is None:
         refuse_others(folder)
 
 

@@ -13,10 +13,10 @@ _FACTOR = "factor"
 
 
 def make_optimizer(network: Network, recipe: Recipe) -> torch.optim.Optimizer:
-    """The recipe's optimiser over all parameters, in one group, as the paper has it.
+    """The recipe's optimiser over all parameters: in one group, as the paper has it, or in two.
 
-    A method whose own parameters learn faster (`Method.own_rate`) has them in a second one. On a GPU the learning rate
-    is a number on the device, so that a recorded step follows it; see `set_learning_rate`.
+    The second one is for a method whose own parameters learn faster (`Method.own_rate`). On a GPU the learning rate is
+    a number on the device, so that a recorded step follows it; see `set_learning_rate`.
     """
     groups, on_gpu = _groups(network, recipe), next(network.parameters()).is_cuda
     match recipe.optimizer:
