@@ -18,9 +18,9 @@ class Coral(Method):
     .. math:: \ell = -\sum_{k=0}^{c-2} \big( [y > k] \log \sigma(o + b_k) + [y \le k] \log \sigma(-o - b_k) \big),
               \qquad p_k = \sigma(o + b_{k-1}) - \sigma(o + b_k)
 
-    The biases are the method's own parameters and start from 1 down to 1 / (c - 1). They are not held in order, but
-    the loss's minimum has them so (theorem 1 of the paper); until then levels are read as their running minimum. The
-    sum is over the levels. Prediction: the number of levels above one half, which is the median. Not one-peaked by
+    The biases are the method's own parameters, start from 1 down to 1 / (c - 1), and are trained with ten times the
+    learning rate of the network (`own_rate`). They are not held in order, but the loss's minimum has them so (theorem 1
+    of the paper); until then levels are read as their running minimum. The sum is over the levels. Prediction: the number of levels above one half, which is the median. Not one-peaked by
     construction.
 
     Args:

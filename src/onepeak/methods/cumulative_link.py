@@ -22,7 +22,8 @@ class CumulativeLink(Method):
               \ell = -\log p_y
 
     with F the logistic, the normal, or :math:`1 - e^{-e^x}`. The thresholds are the method's own parameters and in
-    order by construction; they start where, at an output of 0, every class is equally probable. Everything stays in
+    order by construction; they start where, at an output of 0, every class is equally probable, and are trained with
+    ten times the learning rate of the network (`own_rate`). Everything stays in
     log space, so a class far from the output has a finite log-probability. Prediction: the mode. Not one-peaked by
     construction: a narrow class between two wide ones is a dip.
 
