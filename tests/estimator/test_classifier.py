@@ -222,6 +222,7 @@ class TestHeldOut:
             OrdinalClassifier(**QUICK | {"class_weight": dict.fromkeys(range(4), 0)}).fit(ROWS, LABELS)
 
     @pytest.mark.slow
+    @pytest.mark.filterwarnings(SHORT)
     def test_choosing_epoch_and_temperature_takes_nothing_from_the_promise_of_the_intervals(self):
         settings = QUICK | {"early_stopping": True, "patience": 5, "validation_fraction": 0.2}
         test_rows, test_labels = planted(4000, seed=10_000, noise=0.8)

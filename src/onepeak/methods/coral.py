@@ -20,8 +20,8 @@ class Coral(Method):
 
     The biases are the method's own parameters, start from 1 down to 1 / (c - 1), and are trained with ten times the
     learning rate of the network (`own_rate`). They are not held in order, but the loss's minimum has them so (theorem 1
-    of the paper); until then levels are read as their running minimum. The sum is over the levels. Prediction: the number of levels above one half, which is the median. Not one-peaked by
-    construction.
+    of the paper); until then levels are read as their running minimum. The sum is over the levels. Prediction: the
+    number of levels above one half, which is the median. Not one-peaked by construction.
 
     Args:
         num_classes: Number of classes, at least 2.
