@@ -5,19 +5,16 @@ Run: python benchmarks/barrier_variants.py compare benchmarks/barrier_variants.t
 `table` appends the runs of some folders to a file, one line each, and prints the means.
 """
 
-import sys
-
 import torch
 from torch import Tensor
 
-from onepeak.cli import main as run_onepeak
 from onepeak.constraints import LogBarrier
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.catalog import METHODS
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.rps import ranked_probability
 from onepeak.methods.softmax import SoftmaxMethod
-from variants_table import write_table
+from variants_table import main
 
 
 class BarrierVariant(SoftmaxMethod):
@@ -99,7 +96,4 @@ METHODS.add(
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["table"]:
-        write_table(sys.argv[2:])
-    else:
-        run_onepeak()
+    main()

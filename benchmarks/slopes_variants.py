@@ -7,14 +7,12 @@ Run: python benchmarks/slopes_variants.py compare benchmarks/slopes_variants.tom
 """
 
 import math
-import sys
 from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak.cli import main as run_onepeak
 from onepeak.constraints import log_barrier
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.catalog import METHODS
@@ -23,7 +21,7 @@ from onepeak.methods.method import Method
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.rps import ranked_probability
 from onepeak.methods.slopes import accumulate
-from variants_table import write_table
+from variants_table import main
 
 Levels: TypeAlias = Literal["squared", "logistic", "arcsine"]
 Smoothing: TypeAlias = Literal["none", "gaussian", "pyramid", "harmonic"]
@@ -147,7 +145,4 @@ METHODS.add(
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["table"]:
-        write_table(sys.argv[2:])
-    else:
-        run_onepeak()
+    main()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from reproduction import beyond
 from reproduction.runs import DATASET, NUM_CLASSES
 from reproduction.text import MISSING, number, table
 
@@ -20,20 +21,16 @@ REFERENCES: dict[str, Settings | None] = {
 }
 """Of results/fgnet-beyond, trained alike; without settings where there is no barrier."""
 SHOWN = {
-    "valid_mae": ("validation MAE", 2, 1),
+    "valid_mae": beyond.SHOWN["valid_mae"],
     "valid_unimodal": ("one-peaked % there", 1, 100),
-    "test_mae": ("MAE", 2, 1),
-    "test_soi_predicted": ("SOI %", 2, 100),
-    "test_unimodal": ("one-peaked %", 1, 100),
-    "rps_tempered": ("RPS, tempered", 2, 1),
-    "nll_tempered": ("NLL, tempered", 2, 1),
+    **{name: shown for name, shown in beyond.SHOWN.items() if name not in ("valid_mae", "test_rps")},
 }
-"""The columns, each with its name on the page, its decimals and the factor that it is shown with."""
+"""As on the page of the ten splits, and how many have one peak in validation."""
 
 
 def read_lines(path: Path) -> pd.DataFrame:
-    """One line a run, as `barrier_variants.py table` writes them."""
-    return pd.read_csv(path)
+    """One line a run, as `barrier_variants.py table` writes them; columns are called as by `read_results`."""
+    return pd.read_csv(path).rename(columns={f"{name}_tempered": f"test_{name}_calibrated" for name in ("rps", "nll")})
 
 
 def read_forms(experiment: Path) -> dict[str, Settings]:
@@ -42,19 +39,17 @@ def read_forms(experiment: Path) -> dict[str, Settings]:
     return {entry["label"]: entry["settings"] for entry in methods}
 
 
-def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], beyond: pd.DataFrame) -> str:
+def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], ten_splits: pd.DataFrame) -> str:
     """Means over splits, the lowest validation error first.
 
     Args:
         lines: As `read_lines` gives them.
         forms: As `read_forms` gives them.
-        beyond: The runs of results/fgnet-beyond, of which the references are taken on the same splits.
+        ten_splits: The runs of results/fgnet-beyond, of which the references are taken on the same splits.
     """
     lines = lines[lines["dataset"] == DATASET]
-    tempered = {f"test_{name}_calibrated": f"{name}_tempered" for name in ("rps", "nll")}
-    known = beyond[beyond["label"].isin(list(REFERENCES)) & beyond["split"].isin(lines["split"])]
-    every = pd.concat([lines, known.rename(columns=tempered)])
-    means = every.groupby("label")[list(SHOWN)].mean().sort_values("valid_mae")
+    known = ten_splits[ten_splits["label"].isin(list(REFERENCES)) & ten_splits["split"].isin(lines["split"])]
+    means = pd.concat([lines, known]).groupby("label")[list(SHOWN)].mean().sort_values("valid_mae")
     settings = {**forms, **REFERENCES}
     rows = []
     for label, own in means.iterrows():
@@ -68,7 +63,7 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], beyond: pd
 def few_labels_table(lines: pd.DataFrame) -> str:
     """Error and tempered RPS of every method on the other data sets, means over folds."""
     others = lines[lines["dataset"] != DATASET]
-    means = others.groupby(["label", "dataset"])[["test_mae", "rps_tempered"]].mean()
+    means = others.groupby(["label", "dataset"])[["test_mae", "test_rps_calibrated"]].mean()
     sets = list(dict.fromkeys(others["dataset"]))
     rows = [
         (
