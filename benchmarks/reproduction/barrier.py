@@ -53,11 +53,11 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], ten_splits
     settings = {**forms, **REFERENCES}
     rows = []
     for label, own in means.iterrows():
-        name = f"`{label}`" if label in REFERENCES else str(label)
+        name = f"`{label}`" if label in REFERENCES else ""  # a form is told by its settings
         figures = (number(by * own[column], digits) for column, (_, digits, by) in SHOWN.items())
-        rows.append((name, *_described(settings[str(label)]), *figures))
-    header = ("form", "CE", "RPS", "barrier", "t", "smoothed over")
-    return table((*header, *(title for title, _, _ in SHOWN.values())), rows)
+        rows.append((*_described(settings[str(label)]), *figures, name))
+    header = ("CE", "RPS", "barrier", "t", "smoothed over")
+    return table((*header, *(title for title, _, _ in SHOWN.values()), "method"), rows)
 
 
 def few_labels_table(lines: pd.DataFrame) -> str:
