@@ -153,6 +153,18 @@ def test_learning_curves_have_a_table(opened):
         expect(page.locator("#curves-table tbody tr").first).to_contain_text("70.0 %")
 
 
+def test_curves_asked_for_before_they_are_there_are_shown_when_they_come(opened):
+    held = []
+    with opened("/") as page:
+        page.route("**/v1/inspect/curves", lambda route: held.append(route))
+        with page.expect_request("**/v1/inspect/curves"):
+            page.reload(wait_until="commit")
+        page.get_by_role("button", name="SOI", exact=True).last.click()
+        held[0].continue_()
+        page.get_by_text("Curves as a table").click()
+        expect(page.locator("#curves-table tbody tr").first).to_contain_text("70.0 %")
+
+
 def test_filters_write_the_address_and_the_back_button_takes_them_back(opened):
     with opened("/samples?method=ce") as page:
         found = page.locator("#found")

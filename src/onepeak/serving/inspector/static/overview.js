@@ -90,7 +90,13 @@ table.tHead.addEventListener("click", event => {
   showTable();
 });
 addEventListener("popstate", () => found && showTable());
-for (const button of document.querySelectorAll("[data-curve]")) button.addEventListener("click", () => courses && showCurves(button.dataset.curve));
+let wanted = "mae"; // also what is asked for before the curves are there
+for (const button of document.querySelectorAll("[data-curve]")) {
+  button.addEventListener("click", () => {
+    wanted = button.dataset.curve;
+    if (courses) showCurves(wanted);
+  });
+}
 
 try {
   found = await getJson("/v1/inspect/overview");
@@ -100,7 +106,7 @@ try {
   if (byId("unseen") && found.upward && !chanceSeen()) byId("unseen").textContent = ` Guessing, ${percent(found.chance)}, lies ${found.chance < found.upward[0] ? "below" : "above"} what is drawn.`;
   const place = byId("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // none of one run
   courses = await getJson("/v1/inspect/curves");
-  if (Object.keys(courses.mae).length) showCurves("mae");
+  if (Object.keys(courses.mae).length) showCurves(wanted);
   else byId("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
   // Only now: the sentences need statistics, whose packages take longer to load than this page.
   await Promise.race([chart, new Promise(done => setTimeout(done, 3000))]);
