@@ -156,6 +156,7 @@ def test_learning_curves_have_a_table(opened):
 def test_curves_asked_for_before_they_are_there_are_shown_when_they_come(opened):
     held = []
     with opened("/") as page:
+        expect(page.locator("#curves-table tbody tr").first).to_be_attached()  # what the first load asked for has come
         page.route("**/v1/inspect/curves", lambda route: held.append(route))
         with page.expect_request("**/v1/inspect/curves"):
             page.reload(wait_until="commit")
