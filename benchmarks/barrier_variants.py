@@ -29,6 +29,8 @@ class BarrierVariant(SoftmaxMethod):
         growth: Its factor after every epoch.
         reach: Scores are the mean of the outputs and of their averages over 1, 2, 4, ... neighbours on either side, up
             to this many; 0 leaves them as they are, and the number of classes makes them those of `Smoothed`.
+        passes: How many times they are averaged so.
+        accumulated: Averaged outputs are differences of neighbouring scores, as those of `Slopes` are.
         class_weight: A weight of each class.
     """
 
@@ -44,12 +46,15 @@ class BarrierVariant(SoftmaxMethod):
         t: float = 1.0,
         growth: float = 1.001,
         reach: int = 0,
+        passes: int = 1,
+        accumulated: bool = False,
         class_weight: Tensor | None = None,
     ) -> None:
         super().__init__(num_classes, class_weight=class_weight)
         self.ce, self.rps, self.barrier = ce, rps, barrier
         self.constraint = LogBarrier(num_classes, t, growth, t_max=max(t, 5.0))
-        self.register_buffer("mixing", mixing(num_classes, reach).float(), persistent=False)
+        table = torch.linalg.matrix_power(mixing(num_classes, reach), passes)
+        self.register_buffer("mixing", (table.cumsum(dim=0) if accumulated else table).float(), persistent=False)
 
     def class_scores(self, outputs: Tensor) -> Tensor:
         """Smoothed outputs; no matrix product, which mixed precision would round."""
