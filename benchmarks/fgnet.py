@@ -22,7 +22,7 @@ import pandas as pd
 from reproduction.against import against_table
 from reproduction.barrier import barrier_table, few_labels_table, read_forms, read_lines
 from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
-from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
+from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal, smaller_steps, whole
 from reproduction.cost import cost_table, fgnet_cost
 from reproduction.epochs import chosen_early, epochs_table, longest_table, plateau_table
 from reproduction.findings import claim, in_short, state
@@ -62,10 +62,11 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
         "tried": lambda: tried_table(runs, shorter, divided),
         "fgnet-cost": lambda: fgnet_cost(runs, longer),
         "cost": lambda: cost_table(root / "experiments"),
-        "beyond-goal": lambda: goal(beyond()),
-        "beyond": lambda: beyond_table(beyond()),
-        "beyond-elb": lambda: beyond_tests(beyond(), "elb"),
-        "beyond-ren": lambda: beyond_tests(beyond(), "ren"),
+        "beyond-goal": lambda: goal(whole(beyond())),
+        "beyond": lambda: beyond_table(whole(beyond())),
+        "beyond-elb": lambda: beyond_tests(whole(beyond()), "elb"),
+        "beyond-ren": lambda: beyond_tests(whole(beyond()), "ren"),
+        "beyond-steps": lambda: smaller_steps(beyond()),
         "barrier": lambda: barrier_table(barrier(), read_forms(root / "benchmarks/barrier_variants.toml"), beyond()),
         "barrier-few-labels": lambda: few_labels_table(barrier()),
     }
@@ -98,7 +99,7 @@ def main() -> None:
     folder = options.root / "results/fgnet"
     write_pictures(read_runs(folder), folder, longer=longer_runs(options.root))
     if (beyond := options.root / BEYOND).exists():
-        beyond_picture(read_runs(beyond.parent)).savefig(beyond.with_name("error-peaks.png"))
+        beyond_picture(whole(read_runs(beyond.parent))).savefig(beyond.with_name("error-peaks.png"))
     runpy.run_path(str(options.root / "docs/pictures/fgnet_posteriors.py"), run_name="__main__")
     print(f"pages changed: {', '.join(old) or 'none'}")
 

@@ -11,7 +11,16 @@ from reproduction.runs import DATASET, NUM_CLASSES
 from reproduction.text import MISSING, number, table
 
 Settings = Mapping[str, float]
-DEFAULTS: Settings = {"ce": 0.0, "rps": 0.0, "barrier": 1.0, "t": 1.0, "growth": 1.001, "reach": 0}
+DEFAULTS: Settings = {
+    "ce": 0.0,
+    "rps": 0.0,
+    "barrier": 1.0,
+    "t": 1.0,
+    "growth": 1.001,
+    "reach": 0,
+    "passes": 1,
+    "accumulated": False,
+}
 """Those of `barrier_variants.BarrierVariant`."""
 REFERENCES: dict[str, Settings | None] = {
     "elb-averaged": {"ce": 1.0},
@@ -83,4 +92,5 @@ def _described(settings: Settings | None) -> tuple[str, ...]:
     last = found["t"] * found["growth"] ** 59
     t = f"{found['t']:g}" if last < 1.1 * found["t"] else f"{found['t']:g} to {last:.1f}"
     reach = "all" if found["reach"] >= NUM_CLASSES else f"{found['reach']:g}" if found["reach"] else MISSING
+    reach += ", twice" if found["passes"] == 2 else ", accumulated" if found["accumulated"] else ""
     return (*(f"{found[name]:g}" if found[name] else MISSING for name in ("ce", "rps", "barrier")), t, reach)

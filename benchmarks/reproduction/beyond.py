@@ -25,6 +25,18 @@ _MET = {True: "met", False: "**missed**"}
 LEAST_SOI, LEAST_UNIMODAL, SIGNIFICANT = 0.999, 0.97, 0.05
 
 
+def whole(runs: pd.DataFrame) -> pd.DataFrame:
+    """The methods that were run on every split, which alone are compared on them."""
+    return runs[runs.groupby("label")["split"].transform("nunique") == runs["split"].nunique()]
+
+
+def smaller_steps(runs: pd.DataFrame) -> str:
+    """Methods with averaged weights, with the steps of all others and with smaller ones, on the splits all have."""
+    averaged = runs[runs["label"].str.endswith(("-averaged", "-slow"))]
+    shared = averaged.groupby("split")["label"].nunique() == averaged["label"].nunique()
+    return beyond_table(averaged[averaged["split"].map(shared)])
+
+
 def beyond_table(runs: pd.DataFrame) -> str:
     """Every method's figures, the lowest validation error first: that is what a method may be chosen by."""
     rows = []

@@ -56,6 +56,7 @@ ANOTHER = {
     "levels": "logistic",
     "penalty": "linear",
     "distance": "absolute",
+    "decision": "mode",
 }
 """A value of each setting that is not its default; a number where nothing is said."""
 

@@ -50,9 +50,19 @@ def test_three_tenths_of_the_score_and_the_papers_loss_go_together():
     torch.testing.assert_close(together.loss(SCORES, LABELS), 0.3 * rps.loss(SCORES, LABELS) + elb.loss(SCORES, LABELS))
 
 
+def test_the_label_is_the_median_or_on_demand_the_mode():
+    scores = torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log()
+    assert onepeak.method("smooth-rps+elb", num_classes=4).decision == "median"
+    assert onepeak.method("smooth-rps+elb", num_classes=4, decision="mode").decision == "mode"
+    assert RankedProbability(num_classes=4).predict(scores).item() == 1
+    assert RankedProbability(num_classes=4, decision="mode").predict(scores).item() == 0
+
+
 @pytest.mark.bad_input
-def test_weights_out_of_range_are_refused():
+def test_weights_out_of_range_and_other_decisions_are_refused():
     with pytest.raises(InputError, match=r"`weight` must be a finite number > 0, got 0\.0\."):
         RankedProbability(num_classes=3, weight=0.0)
     with pytest.raises(InputError, match=r"`cross_entropy_weight` must be a finite number >= 0, got -1\.0\."):
         RankedProbability(num_classes=3, cross_entropy_weight=-1.0)
+    with pytest.raises(InputError, match="Unknown `decision` 'mean'"):
+        RankedProbability(num_classes=3, decision="mean")

@@ -1,13 +1,11 @@
 """OR-CNN and Frank-Hall: one binary question a level, each on its own (Niu et al. 2016; Frank & Hall 2001)."""
 
-from typing import Literal, TypeAlias, final, get_args
+from typing import final, get_args
 
 from onepeak._check import check_choice
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample
 from onepeak.methods.levels import level_cross_entropy, log_differences
-from onepeak.methods.method import Method
-
-LevelDecision: TypeAlias = Literal["median", "mode"]
+from onepeak.methods.method import MedianOrMode, Method
 
 
 @final
@@ -39,10 +37,10 @@ class LevelQuestions(Method):
     """
 
     def __init__(
-        self, num_classes: int, *, decision: LevelDecision = "median", class_weight: PerClass | None = None
+        self, num_classes: int, *, decision: MedianOrMode = "median", class_weight: PerClass | None = None
     ) -> None:
         super().__init__(num_classes, class_weight=class_weight)
-        self.decision = check_choice("decision", decision, get_args(LevelDecision))
+        self.decision = check_choice("decision", decision, get_args(MedianOrMode))
 
     @property
     def num_outputs(self) -> int:

@@ -23,6 +23,8 @@ from onepeak.posterior import DECISIONS
 
 Variant: TypeAlias = Literal["corrected", "as_published"]
 """What the cited paper means, or what the code behind the figures of Belharbi et al. 2019 computes."""
+MedianOrMode: TypeAlias = Literal["median", "mode"]
+"""The decisions of a method whose posterior may be read by either."""
 
 
 class Method(nn.Module, ABC):

@@ -1,14 +1,15 @@
 """RPS: the ranked probability score as a loss, which is the squared earth mover's distance (Hou et al. 2016)."""
 
-from typing import final
+from typing import final, get_args
 
 import torch
 from torch import Tensor
 
-from onepeak._check import check_number
+from onepeak._check import check_choice, check_number
 from onepeak._shapes import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.kernels.fused_rows import RowTerms
+from onepeak.methods.method import MedianOrMode
 from onepeak.methods.softmax import SoftmaxMethod
 
 
@@ -20,13 +21,15 @@ class RankedProbability(SoftmaxMethod):
 
     with P from the softmax of the outputs. The sum is over the c - 1 levels and divided by nothing, as in the metric
     `rps`. A proper score that knows distances: mass costs more the farther from the label it lies. Prediction: the
-    median, which is best for this score's kin, the absolute error. Not one-peaked by construction.
+    median, which is best for this score's kin, the absolute error; or the mode, from which a one-peaked posterior
+    falls on both sides. Not one-peaked by construction.
 
     Args:
         num_classes: Number of classes, at least 2.
         weight: w, which matters only beside another term: `"rps+elb"` with `weight=0.3` is 0.3 RPS + log-barrier, and
             with `cross_entropy_weight=1` too it is 0.3 RPS + the paper's ELB.
         cross_entropy_weight: v, the weight of cross-entropy beside the score; the score alone is the published loss.
+        decision: "median" or "mode".
         class_weight: A weight of each class.
 
     Example:
@@ -38,19 +41,19 @@ class RankedProbability(SoftmaxMethod):
     "Squared earth mover's distance-based loss for training deep neural networks", 2016.
     """
 
-    decision = "median"
-
     def __init__(
         self,
         num_classes: int,
         *,
         weight: float = 1.0,
         cross_entropy_weight: float = 0.0,
+        decision: MedianOrMode = "median",
         class_weight: PerClass | None = None,
     ) -> None:
         super().__init__(num_classes, class_weight=class_weight)
         self.weight = check_number("weight", weight, above=0)
         self.cross_entropy_weight = check_number("cross_entropy_weight", cross_entropy_weight, minimum=0)
+        self.decision = check_choice("decision", decision, get_args(MedianOrMode))
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The squared differences of the levels, summed, and what cross-entropy was asked for."""

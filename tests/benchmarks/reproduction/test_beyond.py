@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal
+from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal, smaller_steps, whole
 from reproduction.runs import read_runs
 
 
@@ -26,6 +26,22 @@ def test_the_lowest_validation_error_comes_first(beyond):
     cells = cells_of(beyond_table(beyond))
     assert next(iter(list(cells)[2:])) == "ren"
     assert cells["slopes"][1:4] == ["5.50 ± 1.29 (4)", "99.95 ± 0.00 (4)", "96.0 ± 0.0 (4)"]
+
+
+def test_a_method_that_lacks_a_split_is_left_out_of_what_is_told_of_all(beyond):
+    assert set(whole(beyond)["label"]) == {"elb", "ren", "slopes"}
+    lacking = beyond[(beyond["label"] != "ren") | (beyond["split"] > 0)]
+    assert set(whole(lacking)["label"]) == {"elb", "slopes"}
+
+
+def test_smaller_steps_are_shown_on_the_splits_that_all_of_their_kind_have(beyond):
+    averaged = beyond.replace({"label": {"elb": "elb-averaged", "slopes": "slopes-slow"}})
+    lacking = averaged[(averaged["label"] != "slopes-slow") | (averaged["split"] < 2)]
+    cells = cells_of(smaller_steps(lacking))
+    assert {label: row[1] for label, row in list(cells.items())[2:]} == {
+        "slopes-slow": "4.50 ± 0.71 (2)",
+        "elb-averaged": "5.55 ± 0.78 (2)",
+    }
 
 
 def test_methods_are_paired_with_the_one_that_is_asked_for(beyond):
