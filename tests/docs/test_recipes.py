@@ -100,7 +100,7 @@ def test_what_few_pictures_get_is_what_auto_chooses():
     assert f"down to {LEAST_BATCH} at the least" in TEXT
     assert f"until the training has {LEAST_STEPS} steps" in TEXT
     few = preset("auto", planted_pictures(72))
-    assert f"of 72 small pictures about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in TEXT
+    assert f"of 72 small images about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in TEXT
     assert preset("auto", planted_pictures(530)).batch_size < preset("auto", planted_pictures(540)).batch_size
     assert preset("auto", planted_pictures(260, size=97)) != preset("auto", planted_pictures(270, size=97)) == PICTURES
 
