@@ -11,7 +11,7 @@ PACKAGE = Path(onepeak.__file__).parent
 
 LAYERS = [
     ["errors", "_version", "_lazy", "_nearest", "_home", "_listing"],
-    ["_registry", "_extras", "_one_step", "_file_lock", "_shapes", "_precision"],
+    ["_registry", "_extras", "_one_step", "_file_lock", "_shapes", "_precision", "_real"],
     ["_values"],
     ["_check"],
     ["_reduce"],

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_number, readable
+from onepeak._real import real_tensors
 from onepeak._shapes import Gaps
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.constraints.order import OrderConstraint
@@ -48,6 +49,10 @@ def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
     return t * (clear + gaps) - clear.log() / t
 
 
+UNWRITTEN_BELOW = 1e-30
+"""No t is as small as this; what uninitialised memory holds mostly is."""
+
+
 @final
 class LogBarrier(OrderConstraint):
     r"""The order constraints as an extended log-barrier that tightens while training goes on.
@@ -80,14 +85,31 @@ class LogBarrier(OrderConstraint):
 
     def __init__(self, num_classes: int, t: float = 1.0, growth: float = 1.001, t_max: float = 5.0) -> None:
         super().__init__(num_classes)
-        start = check_number("t", t, above=0)
+        self.first_t = check_number("t", t, above=0)
         self.growth = check_number("growth", growth, minimum=1)
-        self.t_max = check_number("t_max", t_max, minimum=start)
-        self.register_buffer("t", torch.tensor(start, dtype=torch.float64))
+        self.t_max = check_number("t_max", t_max, minimum=self.first_t)
+        with real_tensors():
+            self.register_buffer("t", torch.tensor(self.first_t, dtype=torch.float64))
+
+    def reset_parameters(self) -> None:
+        """Sets t to its first value, where a model was filled from a checkpoint that holds none."""
+        self.t.fill_(self.first_t)
 
     def tighten(self) -> None:
         """Makes the barrier steeper, in place, so that a captured CUDA graph sees it too."""
+        if readable(self.t):
+            self.read_t()
         self.t.mul_(self.growth).clamp_(max=self.t_max)
+
+    def read_t(self) -> float:
+        """The present t, and an error where it is memory that nobody has written to."""
+        t = self.t.item()
+        if not UNWRITTEN_BELOW < t < float("inf"):
+            raise InputError(
+                f"`t` must be a positive number, got {t:g}: was the model filled from a checkpoint that holds no t? "
+                "Call reset_parameters() of the barrier after that."
+            )
+        return t
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
         """`log_barrier` at the present t, a copy: it may grow before the backward pass."""
@@ -95,11 +117,11 @@ class LogBarrier(OrderConstraint):
 
     def gap_terms(self) -> BarrierTerms:
         """`log_barrier` at the present t, as a value and a slope."""
-        return BarrierTerms(self.t.item())
+        return BarrierTerms(self.read_t())
 
     def cost_as_it_is(self) -> PlainCost:
         """The sum of `log_barrier` at the present t, whatever `tighten` makes of it."""
-        t = self.t.item()
+        t = self.read_t()
         return lambda scores, labels: log_barrier(signed_gaps(scores, labels), t).sum(dim=-1)
 
     def fused_terms(self) -> FusedTerms:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, distributed
 
 from onepeak._check import check_number, in_plain_eager
+from onepeak._real import real_tensors
 from onepeak._shapes import Gaps, Labels, PerSample, Scores
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.constraints.order import OrderConstraint
@@ -49,10 +50,11 @@ class AugmentedLagrangian(OrderConstraint):
     def __init__(self, num_classes: int, weight: float = 0.1) -> None:
         super().__init__(num_classes)
         self.weight = check_number("weight", weight, above=0)
-        self.register_buffer("duals", torch.zeros(num_classes - 1))
-        # The samples' own updates, summed, and how many. No buffers: DistributedDataParallel overwrites those of every
-        # process by the first one's.
-        self.asked, self.seen = torch.zeros(num_classes - 1), torch.zeros(())
+        with real_tensors():
+            self.register_buffer("duals", torch.zeros(num_classes - 1))
+            # The samples' own updates, summed, and how many. No buffers: DistributedDataParallel overwrites those of
+            # every process by the first one's.
+            self.asked, self.seen = torch.zeros(num_classes - 1), torch.zeros(())
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
         """The augmented Lagrangian's term of each gap."""

@@ -4,6 +4,7 @@ from typing import NamedTuple, get_args
 
 from onepeak._check import check_choice
 from onepeak._nearest import did_you_mean
+from onepeak._real import real_tensors
 from onepeak._registry import Registry, unknown_name
 from onepeak._shapes import PerClass
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
@@ -99,13 +100,12 @@ def method(
         Traceback (most recent call last):
         onepeak.errors.UnknownNameError: Unknown method 'ebl'. Did you mean 'elb'? Known: ce, ren, ld, ...
     """
-    if isinstance(name, MethodRecord):
-        return _built(name, None, num_classes, variant, class_weight, settings)
-    if not isinstance(name, str):
+    if not isinstance(name, str | MethodRecord):
         raise InputError(f"`name` must be the name of a method, such as 'elb', or a MethodRecord, got {name!r}.")
-    parts = parts_of(name)
-    built = _built(parts.record, parts.constraint, num_classes, variant, class_weight, settings)
-    return Smoothed(built) if parts.smooth else built
+    smooth, record, constraint = Parts(False, name, None) if isinstance(name, MethodRecord) else parts_of(name)
+    with real_tensors():
+        built = _built(record, constraint, num_classes, variant, class_weight, settings)
+    return Smoothed(built) if smooth else built
 
 
 class Parts(NamedTuple):

@@ -12,16 +12,14 @@ class ExactTable(nn.Module):
         values: The table; made anew from the settings of the method when that is loaded.
     """
 
-    values: Tensor
-
     def __init__(self, values: Tensor) -> None:
         super().__init__()
-        self.register_buffer("values", values.double(), persistent=False)
+        # No buffer: `from_pretrained` of Hugging Face overwrites those that no checkpoint holds by unwritten memory.
+        self.values = values.double()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ExactTable":
         # `module.bfloat16()` must not round the table, and `module.to("mps")` cannot move float64.
-        exact, self.values = self.values, self.values.float()
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        place = self.values.device
-        self.values = exact.to(place, float32 if place.type == "mps" else float64)
+        place = fn(self.values.float()).device
+        self.values = self.values.to(place, float32 if place.type == "mps" else float64)
         return self

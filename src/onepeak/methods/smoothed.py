@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from onepeak._check import check_scores
 from onepeak._precision import full_precision
+from onepeak._real import real_tensors
 from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
 from onepeak.methods.exact import ExactTable
@@ -52,7 +53,8 @@ class Smoothed(Method):
         super().__init__(base.num_classes, class_weight=base.class_weight)
         self.base = base
         length = base.num_outputs
-        self.weights = ExactTable(smoothed(torch.eye(length).double())) if length <= MOST_TABLED else None
+        with real_tensors():
+            self.weights = ExactTable(smoothed(torch.eye(length).double())) if length <= MOST_TABLED else None
         self.decision, self.own_rate = base.decision, base.own_rate
         self.batchwise = base.batchwise
 
