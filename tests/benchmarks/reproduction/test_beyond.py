@@ -72,7 +72,7 @@ def test_the_best_of_the_orderly_stands_beside_the_best_of_all(beyond):
     both = pd.concat([beyond, third.assign(valid_soi_predicted=0.9995)])
     cells = cells_of(goal(both))
     assert cells["aim"] == ["`slopes`", "`wide`"]
-    assert cells["the lowest MAE of all"] == ["met: 5.50", "**missed**: 9.00, slopes 5.50"]
+    assert cells["the lowest MAE of all"] == ["met: 5.50", "**missed**: 9.00 (slopes: 5.50)"]
 
 
 def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):
