@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from onepeak._listing import counted
 from onepeak.report.figures.name_places import name_points
 from onepeak.report.palette import styles
 from reproduction.against import Tested, against
@@ -42,8 +43,12 @@ def beyond_table(runs: pd.DataFrame) -> str:
     rows = []
     for label in _by_validation(runs):
         own = runs[runs["label"] == label]
-        rows.append((label, *(spread(figure(own, name), digits, scale=by) for name, (_, digits, by) in SHOWN.items())))
-    return table(("method", *(title for title, _, _ in SHOWN.values())), rows)
+        figures = (
+            spread(figure(own, name), digits, scale=by, with_runs=False) for name, (_, digits, by) in SHOWN.items()
+        )
+        rows.append((label, *figures))
+    splits = counted(runs["split"].nunique(), "split")  # every method has all of them
+    return table((f"method ({splits})", *(title for title, _, _ in SHOWN.values())), rows)
 
 
 def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
