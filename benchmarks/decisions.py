@@ -143,19 +143,18 @@ def main() -> None:
     counts = ", ".join(f"{method} {len(treatments['raw'])}" for method, treatments in found.items())
     print(f"torch {torch.__version__}; runs: {counts}\n")
     names = ("own", *ASKED)
-    print("Mean absolute error by decision, after tempering\n")
+    print("Error by decision: test MAE after tempering\n")
     print_table([f"MAE, {name}" for name in names], found)
-    print("Side order index to the label decided on, in percent\n")
+    print("Order by decision: side order index to the label decided on, in per cent\n")
     print_table([f"SOI %, {name}" for name in names], found)
-    print("Temperature fitted on the validation part, and the test part before and after it\n")
+    print("Calibration: the temperature fitted on the validation part, and the test part before and after it\n")
     scores = [f"{score} {when}" for score in ("NLL", "RPS", "ECE") for when in ("before", "after")]
     print_table(["temperature", *scores, "paradoxical %"], found)
+    print(f"Intervals: contiguous conformal sets at alpha {arguments.alpha:g}")
     print(
-        f"Contiguous conformal sets at alpha {arguments.alpha:g}: share of true labels within (and the standard error"
+        "coverage: share of true labels inside; +-: its standard error if samples were independent; shuffled: coverage"
     )
-    print("of that share, if samples were independent; those of one person are not), labels in a set, and how many of")
-    print("them a set with gaps could do without; shuffled: the test part alone, halved at random, where the promise")
-    print("must hold (it is kept from above: the threshold is one of the scores)\n")
+    print("with the test part alone, halved at random; labels: in a set; price: how many a set with gaps could spare\n")
     print_table(["coverage %", "+- %", "shuffled %", "labels", "price"], found, over_runs=True)
 
 

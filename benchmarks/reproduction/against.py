@@ -7,7 +7,7 @@ import pandas as pd
 from onepeak.experiment.pairing import paired
 from onepeak.experiment.significance import corrected_t_test, holm
 from reproduction.runs import FORMS
-from reproduction.text import number, p_value, table
+from reproduction.text import MINUS, number, p_value, table
 
 COLUMNS = {"test_mae": (2, 1), "test_soi_predicted": (1, 100), "test_rps_calibrated": (2, 1)}
 """What is tested, with the decimals and the factor that it is shown with."""
@@ -48,8 +48,8 @@ def against(runs: pd.DataFrame, column: str, labels: list[str], reference: str) 
 def against_table(runs: pd.DataFrame) -> str:
     """Mean paired differences to the ELB of the same form, each with its p-value."""
     rows = [row for form in FORMS for row in _rows_of(runs[runs["variant"] == form], form)]
-    header = ("method", "form", "splits of both", "MAE less ELB's", "p", "SOI less ELB's", "p", "RPS less ELB's", "p")
-    return table(header, rows)
+    differences = [cell for name in ("MAE", "SOI", "RPS") for cell in (f"{name} {MINUS} ELB's", "p")]
+    return table(("method", "form", "shared splits", *differences), rows)
 
 
 def _rows_of(runs: pd.DataFrame, form: str) -> list[list[str]]:

@@ -31,7 +31,7 @@ REFERENCES: dict[str, Settings | None] = {
 """Of results/fgnet-beyond, trained alike; without settings where there is no barrier."""
 SHOWN = {
     "valid_mae": beyond.SHOWN["valid_mae"],
-    "valid_unimodal": ("one-peaked % there", 1, 100),
+    "valid_unimodal": ("validation one-peaked %", 1, 100),
     **{name: shown for name, shown in beyond.SHOWN.items() if name not in ("valid_mae", "test_rps")},
 }
 """As on the page of the ten splits, and how many have one peak in validation."""

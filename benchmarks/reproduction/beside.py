@@ -12,7 +12,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.entries import PAPER_METHODS
 from onepeak.experiment.published import PublishedFigure, published_figure
 from reproduction.runs import DATASET, FORMS, Figure, figure, of_the_paper
-from reproduction.text import MISSING, number, spread, table
+from reproduction.text import MINUS, MISSING, number, spread, table
 
 METRICS = {"mae": ("MAE", 2, 1), "soi_predicted": ("SOI %", 1, 100)}
 """What the paper prints: its name here, the decimals and the factor that it is shown with."""
@@ -103,7 +103,7 @@ def differences_table(found: list[Difference], explanations: Explanations) -> st
                 _why(each, explanations),
             )
         )
-    return table(("method", "", "form (runs)", "ours less paper's", "SE", "in SE", "more than two: why"), rows)
+    return table(("method", "", "form (runs)", f"ours {MINUS} paper", "SE", "in SE", "if more than two: why"), rows)
 
 
 def split_table(runs: pd.DataFrame) -> str:

@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from onepeak._listing import counted
 from onepeak.report.figures.name_places import name_points
 from onepeak.report.palette import styles
 from reproduction.against import Tested, against
 from reproduction.runs import figure
-from reproduction.text import number, p_value, spread, table
+from reproduction.text import MINUS, number, p_value, spread, table
 
 SHOWN = {
     "valid_mae": ("validation MAE", 2, 1),
@@ -42,8 +43,12 @@ def beyond_table(runs: pd.DataFrame) -> str:
     rows = []
     for label in _by_validation(runs):
         own = runs[runs["label"] == label]
-        rows.append((label, *(spread(figure(own, name), digits, scale=by) for name, (_, digits, by) in SHOWN.items())))
-    return table(("method", *(title for title, _, _ in SHOWN.values())), rows)
+        figures = (
+            spread(figure(own, name), digits, scale=by, with_runs=False) for name, (_, digits, by) in SHOWN.items()
+        )
+        rows.append((label, *figures))
+    splits = counted(runs["split"].nunique(), "split")  # every method has all of them
+    return table((f"method ({splits})", *(title for title, _, _ in SHOWN.values())), rows)
 
 
 def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
@@ -54,7 +59,7 @@ def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
         [label, str(found["test_mae"][place].n), *(cell for column in TESTED for cell in _cells(found[column][place]))]
         for place, label in enumerate(labels)
     ]
-    header = [cell for title in TESTED.values() for cell in (f"{title} less {reference}'s", "p")]
+    header = [cell for title in TESTED.values() for cell in (f"{title} {MINUS} {reference}'s", "p")]
     return table(("method", "splits", *header), rows)
 
 
@@ -87,7 +92,7 @@ def _aims(runs: pd.DataFrame, chosen: str) -> dict[str, str]:
     lowest = {column: _lowest(runs, column, chosen) for column in TESTED}
     return {
         "the lowest MAE of all": lowest["test_mae"],
-        "MAE significantly below ELB's": f"{verdict}: {_told(barrier)}; among {len(labels)} (Holm) {p_value(holm.p)}",
+        "MAE significantly below ELB's": f"{verdict}: {_told(barrier)} alone, {p_value(holm.p)} after Holm",
         "MAE not above REN's": f"{_MET[levels.mean <= 0]}: {_told(levels)}",
         "SOI of 99.9 %": f"{_MET[soi >= LEAST_SOI]}: {number(100 * soi, 2)} %",
         "97 % of posteriors with one peak": f"{_MET[unimodal >= LEAST_UNIMODAL]}: {number(100 * unimodal, 1)} %",
@@ -125,7 +130,7 @@ def _lowest(runs: pd.DataFrame, column: str, chosen: str) -> str:
     return (
         f"met: {seen}"
         if means.index[0] == chosen
-        else f"**missed**: {seen}, {means.index[0]} {number(means.iloc[0], 2)}"
+        else f"**missed**: {seen} ({means.index[0]}: {number(means.iloc[0], 2)})"
     )
 
 

@@ -82,9 +82,7 @@ def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
     own = of_the_paper(runs)
     missing = max(0, sum(WANTED.values()) - len(own))
     full = max(0, LONG_RUNS - (0 if longer is None else len(of_the_paper(longer))))
-    parts = [
-        f"The {number} runs that are there are {done:,} steps, {duration(done / speed)} at {speed:g} steps a second"
-    ]
+    parts = [f"The {number} finished runs make {done:,} steps: {duration(done / speed)} at {speed:g} steps per second"]
     if missing:
         seconds = missing * LATE * epoch / speed
         parts.append(f"the {missing} missing ones, with {LATE} epochs each, will take {duration(seconds)}")

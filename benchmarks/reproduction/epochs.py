@@ -89,8 +89,8 @@ def epochs_table(runs: pd.DataFrame) -> str:
                 )
             )
     header = (
-        "method", "form", "epochs", "by", "chosen, run by run", "MAE there", f"every tenth before {LATE}",
-        f"from {LATE} on", "lowest loss", "MAE there",
+        "method", "form", "epochs", "chosen by", "chosen epoch per run", "its MAE", f"lowest MAE before {LATE}",
+        f"lowest MAE from {LATE} on", "epoch of lowest loss", "its MAE",
     )  # fmt: skip
     return table(header, rows)
 
@@ -111,7 +111,7 @@ def longest_table(runs: pd.DataFrame, longer: pd.DataFrame) -> str:
             )
         )
     each = ("epochs", "chosen", "validation MAE", "test MAE")
-    return table(("method", "splits", *each, *(f"longer: {name}" for name in each), "change in test"), rows)
+    return table(("method", "splits", *each, *(f"longer: {name}" for name in each), "change in test MAE"), rows)
 
 
 def plateau_table(longer: pd.DataFrame) -> str:
@@ -141,14 +141,14 @@ def chosen_early(runs: pd.DataFrame) -> str:
     """How many of the runs that go on after `LATE` were chosen before it, as a sentence."""
     longer = runs[runs["epochs"] > LATE]
     if longer.empty:
-        return f"No run yet goes on after epoch {LATE}."
+        return f"No run yet continues past epoch {LATE}."
     early = int((longer["best_epoch"] < LATE).sum())
     latest = longer.sort_values("best_epoch").iloc[-1]
     counts = longer["name"].value_counts(sort=False)
     of_each = ", ".join(f"{name} {count}" for name, count in counts.items())
     return (
-        f"Of {len(longer)} runs that go on after epoch {LATE} ({of_each}), {early} have their best validation before "
-        f"it; the latest epoch chosen is {latest['best_epoch']}, of {latest['name']}."
+        f"{len(longer)} runs continue past epoch {LATE} ({of_each}). {early} of them have their best validation before "
+        f"it; the latest epoch chosen is {latest['best_epoch']} ({latest['name']})."
     )
 
 

@@ -23,8 +23,8 @@ def state(runs: pd.DataFrame) -> str:
         each = ", ".join(f"{method.upper()} {splits[method]}" for method in PAPER_METHODS if splits[method])
         parts.append(f"{title} {len(rows)} of {WANTED[form]}" + (f" (splits: {each})" if each else ""))
     if all((own["variant"] == form).sum() == wanted for form, wanted in WANTED.items()):
-        return f"All runs are there: {'; '.join(parts)}."
-    return f"Runs so far: {'; '.join(parts)}. Where n is small, means and their errors are uncertain themselves."
+        return f"All runs are complete: {'; '.join(parts)}."
+    return f"Runs so far: {'; '.join(parts)}. Means and standard errors of few runs are uncertain."
 
 
 def in_short(runs: pd.DataFrame, found: list[Difference], explanations: Explanations) -> str:
@@ -54,9 +54,9 @@ def claim(runs: pd.DataFrame) -> str:
     ordered = int((order["elb"] > order[["ce", "pn"]].max(axis=1)).sum())
     as_accurate = int((error["elb"] < error["ce"]).sum())
     return (
-        f"Splits that all three have run: {len(order)}. On {ordered} of them ELB is more in order than both others, on "
-        f"{as_accurate} its MAE is lower than that of cross-entropy. Of adjacent pairs {_percent(order['elb'])} are in "
-        f"order with ELB, {_percent(order['pn'])} with the penalty, {_percent(order['ce'])} with cross-entropy."
+        f"On {ordered} of {counted(len(order), 'split')} ELB keeps more pairs in order than both others, on "
+        f"{as_accurate} its MAE is lower than cross-entropy's. Adjacent pairs in order: {_percent(order['elb'])} with "
+        f"ELB, {_percent(order['pn'])} with the penalty, {_percent(order['ce'])} with cross-entropy."
     )
 
 
@@ -70,13 +70,9 @@ def _order(runs: pd.DataFrame) -> str:
         ours = figure(runs[runs["method"] == method], "test_soi_predicted")
         printed = published_figure(DATASET, method, "soi_predicted")
         if ours is not None and printed is not None:
-            parts.append(f"{method.upper()} {number(100 * ours.mean, 1)} (printed: {number(100 * printed.mean, 1)})")
+            parts.append(f"{method.upper()} {number(100 * ours.mean, 1)} (paper: {number(100 * printed.mean, 1)})")
     chance = 100 * side_order_chance(NUM_CLASSES)
-    return (
-        f"**Order.** Adjacent pairs in order, per cent: {', '.join(parts)}; chance {number(chance, 1)}."
-        if parts
-        else ""
-    )
+    return f"**Order.** Adjacent pairs in order (%): {', '.join(parts)}; chance {number(chance, 1)}." if parts else ""
 
 
 def _ranking(runs: pd.DataFrame) -> str:
@@ -84,7 +80,7 @@ def _ranking(runs: pd.DataFrame) -> str:
         return ""
     means = {str(method): float(mean) for method, mean in runs.groupby("method")["test_mae"].mean().items()}
     printed = {m: f.mean for m in PAPER_METHODS if (f := published_figure(DATASET, m, "mae")) is not None}
-    return f"**Error.** Lowest MAE first: {_ascending(means)}. As printed: {_ascending(printed)}."
+    return f"**Error.** MAE, lowest first: {_ascending(means)}. In the paper: {_ascending(printed)}."
 
 
 def _ascending(means: dict[str, float]) -> str:
@@ -97,15 +93,15 @@ def _barrier(runs: pd.DataFrame) -> str:
     if n == 0:
         return ""
     mean = float(pairs.differences.mean())
-    said = f"**The barrier.** ELB's MAE less cross-entropy's is {number(mean, 2, signed=True)}"
+    said = f"**The barrier.** ELB's MAE minus cross-entropy's is {number(mean, 2, signed=True)}"
     if n < 2:
-        return f"{said} on the one split that both have run."
+        return f"{said} on the one split that both have."
     p = corrected_t_test(pairs.differences, test_train_ratio=pairs.test_train_ratio)
     printed = [published_figure(DATASET, method, "mae") for method in ("elb", "ce")]
     less = printed[0].mean - printed[1].mean if printed[0] and printed[1] else float("nan")
     return (
-        f"{said} over {counted(n, 'split')} (corrected resampled t-test, this one alone: p {p_value(p)}); printed: "
-        f"{number(less, 2, signed=True)}."
+        f"{said} over {counted(n, 'split')} (corrected resampled t-test for this pair alone: p {p_value(p)}); in "
+        f"the paper: {number(less, 2, signed=True)}."
     )
 
 
@@ -119,8 +115,8 @@ def _agreement(found: list[Difference], title: str, explanations: Explanations) 
         for each in large
         if explanations.get(each.form, {}).get(each.metric, {}).get(each.method, UNEXPLAINED).startswith(UNEXPLAINED)
     ]
-    left = f"; not explained, or not wholly: {', '.join(open_ones)}" if open_ones else ""
+    left = f"; unexplained, at least in part: {', '.join(open_ones)}" if open_ones else ""
     return (
         f"**{title.capitalize()}.** {len(judged) - len(large)} of {len(judged)} figures lie within two standard errors "
-        f"of the printed ones{left}."
+        f"of the paper's{left}."
     )

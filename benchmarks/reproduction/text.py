@@ -37,17 +37,20 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
     return f"{value:{'+' if signed else ''}z.{digits}f}".replace("-", MINUS)
 
 
-def spread(found: Figure | None, digits: int, *, scale: float = 1.0) -> str:
-    """A mean with its deviation and the number of runs.
+def spread(found: Figure | None, digits: int, *, scale: float = 1.0, with_runs: bool = True) -> str:
+    """A mean with its deviation and, where asked for, the number of runs.
 
     Example:
         >>> spread(Figure(mean=0.99, std=0.012, n=3), 1, scale=100), spread(Figure(mean=1.0, std=float("nan"), n=1), 2)
         ('99.0 ± 1.2 (3)', '1.00 (1)')
+        >>> spread(Figure(mean=0.99, std=0.012, n=3), 1, scale=100, with_runs=False)
+        '99.0 ± 1.2'
     """
     if found is None:
         return MISSING
     deviation = "" if math.isnan(found.std) else f" ± {number(scale * found.std, digits)}"
-    return f"{number(scale * found.mean, digits)}{deviation} ({found.n})"
+    runs = f" ({found.n})" if with_runs else ""
+    return f"{number(scale * found.mean, digits)}{deviation}{runs}"
 
 
 def p_value(value: float) -> str:

@@ -33,15 +33,15 @@ def tried_table(runs: pd.DataFrame, shorter: pd.DataFrame, divided: pd.DataFrame
             soi, order = (100 * _mean(found, name) for name in ("by_loss_soi", "tenth_soi"))
             rows.append(
                 (
-                    f"{name}: the epoch of the lowest loss, as the code keeps it",
+                    f"{name}: keep the epoch with the lowest loss, as the code does",
                     f"validation MAE {number(mae, 2)} instead of {number(there, 2)}, SOI {number(soi, 1)} % instead of "
-                    f"{number(order, 1)} %, of every tenth epoch ({counted(len(found), 'run')})",
+                    f"{number(order, 1)} % (every tenth epoch, {counted(len(found), 'run')})",
                 )
             )
     if rounding := _rounded_down(own[own["name"] == "MV"]):
-        rows.append(("MV: the mean rounded down, as in the code", rounding))
+        rows.append(("MV: round the mean down, as the code does", rounding))
     rows += _divided(runs, divided) + _shorter(own, of_the_paper(shorter))
-    return table(("tried", "what it gives"), rows)
+    return table(("change", "effect"), rows)
 
 
 def _mean(found: list[Course], name: str) -> float:
@@ -69,14 +69,15 @@ def _divided(runs: pd.DataFrame, divided: pd.DataFrame) -> list[tuple[str, str]]
     if both.empty:
         return []
     there, here = (float(both[column].mean()) for column in ("test_mae_divided", "test_mae"))
-    tried = "LD as published: its divergence averaged over the 70 classes as well as over the samples"
+    tried = "LD as published: average the divergence over the 70 classes as well as over the samples"
     return [(tried, f"test MAE {number(there, 2)} instead of {number(here, 2)} ({counted(len(both), 'split')})")]
 
 
 def _shorter(runs: pd.DataFrame, shorter: pd.DataFrame) -> list[tuple[str, str]]:
     both = shorter.merge(runs, on=["label", "split", "fold"], suffixes=("_short", ""))
-    parts = []
+    parts: dict[int, list[str]] = {}
     for name, own in both.groupby("name", sort=False):
         short, here = (float(own[column].mean()) for column in ("test_mae_short", "test_mae"))
-        parts.append(f"{name} {number(short, 2)} instead of {number(here, 2)} ({counted(len(own), 'split')})")
-    return [("60 epochs, the learning rate divided every 20", f"test MAE {', '.join(parts)}")] if parts else []
+        parts.setdefault(len(own), []).append(f"{name} {number(short, 2)} instead of {number(here, 2)}")
+    found = "; ".join(f"{', '.join(each)} ({counted(splits, 'split')})" for splits, each in parts.items())
+    return [("60 epochs, dividing the learning rate every 20", f"test MAE {found}")] if parts else []

@@ -46,3 +46,13 @@ def test_targets_of_ld_are_as_even_as_the_page_says():
 
 def test_chance_is_as_the_page_says():
     assert f"{100 * side_order_chance(4):.0f} % for 4 labels, {100 * side_order_chance(70):.1f} % for 70" in PAGE
+
+
+@pytest.mark.parametrize(("figure", "column"), [("LD, MAE", 1), ("CE, MAE", 1), ("REN, SOI", 4)])
+def test_a_verdict_has_the_figures_of_the_table_above_it(figure, column):
+    rows = {cells[0]: cells for line in PAGE.splitlines() if (cells := line.strip("| ").split(" | "))[1:]}
+    (_, paper, ours, *_), whole = rows[figure], rows[figure.partition(",")[0]]
+    said = [paper, *(part.split()[0] for part in ours.split(", "))]
+    for figure_said, cell in zip(said, whole[column : column + 3], strict=True):
+        number = figure_said.removesuffix(" %")
+        assert float(number) == pytest.approx(float(cell.split()[0]), abs=0.501 * 10 ** -len(number.partition(".")[2]))

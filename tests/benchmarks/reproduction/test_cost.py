@@ -40,10 +40,10 @@ def test_where_the_speed_was_measured_the_estimate_is_the_measurement(batch_size
 
 def test_the_cost_of_runs_to_come_is_told(runs):
     told = fgnet_cost(runs, None)
-    assert told.startswith(f"The {len(runs)} runs that are there are {len(runs) * 300 * 81:,} steps")
+    assert told.startswith(f"The {len(runs)} finished runs make {len(runs) * 300 * 81:,} steps:")
     assert f"the {130 - len(runs)} missing ones, with 200 epochs each" in told
     assert "(14 runs to go)" in told
     longer = fgnet_cost(runs, runs)  # thirteen
-    assert longer.startswith(f"The {2 * len(runs)} runs that are there are {2 * len(runs) * 300 * 81:,} steps")
+    assert longer.startswith(f"The {2 * len(runs)} finished runs make {2 * len(runs) * 300 * 81:,} steps:")
     assert "(1 run to go)" in longer
     assert "to go" not in fgnet_cost(runs, pd.concat([runs, runs]))  # all are there

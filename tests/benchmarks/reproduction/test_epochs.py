@@ -38,10 +38,10 @@ def test_runs_that_were_chosen_late_are_counted(runs):
     of_each = ", ".join(f"{name} {(runs['name'] == name).sum()}" for name in dict.fromkeys(runs["name"]))
     (latest,) = runs.loc[runs["best_epoch"] == 210, "name"]
     assert chosen_early(runs) == (
-        f"Of {len(runs)} runs that go on after epoch 200 ({of_each}), {len(runs) - 1} have their best validation "
-        f"before it; the latest epoch chosen is 210, of {latest}."
+        f"{len(runs)} runs continue past epoch 200 ({of_each}). {len(runs) - 1} of them have their best validation "
+        f"before it; the latest epoch chosen is 210 ({latest})."
     )
-    assert chosen_early(runs.assign(epochs=200)) == "No run yet goes on after epoch 200."
+    assert chosen_early(runs.assign(epochs=200)) == "No run yet continues past epoch 200."
 
 
 def test_longer_runs_are_compared_on_the_splits_of_both(runs, tmp_path, write_fgnet_run):
