@@ -46,7 +46,7 @@ def draw(axes: Axes, probs: np.ndarray, label: int, truth: int, title: str) -> N
     axes.bar(ages, probs, width=0.85, color=np.where(wrong, OUT_OF_ORDER, IN_ORDER))
     axes.plot(truth, -0.035 * probs.max(), marker="^", color=INK, clip_on=False, markersize=6)
     axes.set_title(f"{title}: {in_order.mean():.0%} of pairs in order", fontsize=11, color=INK)
-    axes.set_xlabel(f"age (true: {truth}, said: {label})")
+    axes.set_xlabel(f"age (true: {truth}, predicted: {label})")
     axes.set_xlim(-1, len(probs))
     axes.set_yticks([])
     for side in ("top", "right", "left"):
