@@ -172,8 +172,8 @@ def test_outputs_of_another_shape_or_type_are_refused(ce, outputs, message):
         ([0, 1], r"`labels` must be a tensor of integers, got list\."),
         (torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
         (torch.tensor([-1, 2]), r"`labels` must be integers from 0 to 2, got -1\."),
-        (torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one a sample, got \(3,\)\."),
-        (torch.tensor([[0], [1]]), r"`labels` must have shape \(2,\), one a sample, got \(2, 1\)\."),
+        (torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one per sample, got \(3,\)\."),
+        (torch.tensor([[0], [1]]), r"`labels` must have shape \(2,\), one per sample, got \(2, 1\)\."),
     ],
 )
 def test_labels_that_are_none_are_refused(ce, labels, message):
