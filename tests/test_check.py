@@ -63,11 +63,13 @@ def test_an_array_of_numpy_is_told_how_it_becomes_a_tensor():
     probs, labels = numpy.full((2, 3), 1 / 3), numpy.array([0, 1])
     with pytest.raises(InputError, match=r"`log_probs` must .* got ndarray: convert it with torch\.from_numpy\."):
         posterior.project(probs)
-    with pytest.raises(InputError, match=r"`scores` must .* got ndarray: torch\.from_numpy"):
+    with pytest.raises(InputError, match=r"`scores` must .* got ndarray: convert it with torch\.from_numpy"):
         side_order_index(probs, torch.tensor([0, 1]))
-    with pytest.raises(InputError, match=r"`labels` must be a tensor of integers, got ndarray: torch\.from_numpy"):
+    with pytest.raises(
+        InputError, match=r"`labels` must be a tensor of integers, got ndarray: convert it with torch\.from_numpy"
+    ):
         mean_absolute_error(torch.tensor([0, 1]), labels)
-    with pytest.raises(InputError, match=r"`w` must .* got ndarray: torch\.from_numpy"):
+    with pytest.raises(InputError, match=r"`w` must .* got ndarray: convert it with torch\.from_numpy"):
         check_weights(probs[0], (3,), name="w")
 
 
@@ -76,7 +78,7 @@ def test_unsigned_integers_are_told_how_they_become_labels(dtype):
     scores, labels = torch.eye(3), torch.tensor([0, 1, 2]).to(dtype)
     with pytest.raises(InputError, match=rf"`labels` must be int64, .* or uint8, got {dtype}: pass labels\.long\(\)\."):
         ELBLoss(3)(scores, labels)
-    with pytest.raises(InputError, match=r"`reference_labels` must be int64, .* give reference_labels\.long\(\)\."):
+    with pytest.raises(InputError, match=r"`reference_labels` must be int64, .* pass reference_labels\.long\(\)\."):
         side_order_index(scores, labels)
 
 
