@@ -38,9 +38,7 @@ def write_table(folder: Path) -> None:
         "size": (stage + 0.4 * rng.standard_normal(240)).round(2),
         "age": rng.integers(30, 90, 240),
         "sex": np.where((stage >= 2) ^ (rng.random(240) < 0.3), "m", "f"),
-        "drugs": np.array(["None", "1", "2", "2"])[
-            stage
-        ],  # categories that pandas would parse as numbers and missing values
+        "drugs": np.array(["None", "1", "2", "2"])[stage],  # categories that pandas would parse as numbers and NaN
         "stage": STAGES[stage],
     }
     pd.DataFrame(patients).to_csv(folder / "patients.csv", index=False)

@@ -2,7 +2,7 @@
 
 python examples/make_data.py out/try          (example data)
 python examples/own_images.py out/try/photos --order mild,moderate,severe --out out/try/model
-The same on the command line: onepeak train out/try/photos --order mild,moderate,severe --method smooth-slopes --out model
+On the command line: onepeak train out/try/photos --order mild,moderate,severe --method smooth-slopes --out model
 """
 
 import argparse

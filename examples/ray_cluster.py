@@ -2,7 +2,7 @@
 
 ray start --head --port 6379          (on one machine; on the others: ray start --address HEAD:6379)
 python examples/ray_cluster.py --address HEAD:6379
-The same on the command line: onepeak compare biopsies --methods ce,elb --executor ray --address HEAD:6379 --out comparison
+On the command line: onepeak compare biopsies --methods ce,elb --executor ray --address HEAD:6379 --out comparison
 """
 
 import argparse

@@ -62,7 +62,7 @@ def test_groups_are_kept_apart_and_without_them_they_are_not(run, made):  # noqa
     made("elsewhere")
     printed = run("csv_with_groups.py", "elsewhere/scans.csv", *ORDER)
     assert printed.count("leaks: 0") == 5
-    assert int(re.search(r"(\d+) groups are trained and tested on", printed)[1]) > 5
+    assert int(re.search(r"(\d+) groups are in both training and test", printed)[1]) > 5
     assert Path("splits.csv").exists()
 
 

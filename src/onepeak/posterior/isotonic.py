@@ -105,12 +105,12 @@ def prefix_fits_by_pairs(values: LogProbs, distance: Distance) -> tuple[LogProbs
         (tensor([[1., 4., 3., 6.]]), tensor([[0., 0., 2., 2.]]))
     """
     place = torch.arange(values.shape[-1], device=values.device)
-    interval = place.unsqueeze(-1) <= place  # first class, last class
+    interval = place.unsqueeze(-1) <= place  # axes: first class, last class
     sums = scan(torch.where(interval, values.unsqueeze(-2), 2 * NO_PROBABILITY), add_in_log)
     sizes = (place - place.unsqueeze(-1) + 1).clamp(min=1).to(values.dtype)
     means = torch.where(interval, sums - sizes.log(), -torch.inf).amax(dim=-2)
 
-    prefix = interval.T  # last class of the prefix, a class in it
+    prefix = interval.T  # axes: last class of the prefix, class within it
     fits = scan(torch.where(prefix, means.unsqueeze(-2), torch.inf).flip(-1), torch.minimum).flip(-1)
     return means, torch.where(prefix, _distances(values.unsqueeze(-2), fits, distance), 0).sum(dim=-1)
 
