@@ -137,12 +137,12 @@ def test_class_weights_reach_every_method(name):
         ("xx+elb", r"Unknown method 'xx'"),
         (
             "mine",
-            r"Unknown method 'mine'.* of your own .* run in place of `onepeak`, as in `python my_method\.py compare",
+            r"Unknown method 'mine'.* use your own, run .* in place of `onepeak`, as in `python my_method\.py compare",
         ),
         ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian\."),
         ("mv+", r"Unknown constraint ''. Known: elb, pn, hinge, lagrangian\."),
         ("mv+ce", r"Unknown constraint 'ce'"),
-        ("mv+mine", r"Unknown constraint 'mine'.* One of your own .* run in place of `onepeak`.*\(See \"Extend\""),
+        ("mv+mine", r"Unknown constraint 'mine'.* To use your own, run .* in place of `onepeak`.*\(See \"Extend\""),
         ("mv+elb+pn", r"Unknown constraint 'elb\+pn'"),
     ],
 )

@@ -126,7 +126,7 @@ class Reduced(SoftmaxMethod):
 @pytest.mark.parametrize("bound", [False, True])
 def test_a_loss_that_is_not_one_number_a_sample_is_refused(reduction, weight, bound):
     own = Constrained(Reduced(3), LogBarrier(3)) if bound else Reduced(3)
-    with pytest.raises(InputError, match=r"`sample_losses` of Reduced must give .* shape \(2,\), got shape \(\)"):
+    with pytest.raises(InputError, match=r"`sample_losses` of Reduced must return .* shape \(2,\), got shape \(\)"):
         own.loss(torch.zeros(2, 3), torch.tensor([0, 1]), sample_weight=weight, reduction=reduction)
 
 

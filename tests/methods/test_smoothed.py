@@ -112,7 +112,7 @@ def test_half_precision_is_smoothed_in_full():
 def test_bad_bases_and_names_are_told():
     with pytest.raises(InputError, match="`base` must be a method, got str"):
         Smoothed("elb")
-    with pytest.raises(InputError, match="an output for each class or level, got Coral with 1"):
+    with pytest.raises(InputError, match="one output per class or level, got Coral with 1"):
         Smoothed(onepeak.method("coral", num_classes=5))
     for name in ("coral", "gaussian", "po", "copoc+elb"):
         with pytest.raises(InputError, match="'smooth-' must precede a method with one output per class or level"):

@@ -45,8 +45,8 @@ SMOOTH = "smooth-"
 """Name prefix: the method with its outputs averaged over their neighbours."""
 
 _OF_YOUR_OWN = (
-    "Your own are known only after the file that adds them has been imported, or when you run that file in place of "
-    "`onepeak`, as in `python my_method.py compare ...`."
+    "To use your own, run the file that adds it in place of `onepeak`, as in `python my_method.py compare ...`, or "
+    "import that file first."
 )
 
 

@@ -126,8 +126,7 @@ class Method(nn.Module, ABC):
         if losses.shape != labels.shape:
             raise InputError(
                 f"`sample_losses` of {type(self).__name__} must return one loss per sample, shape "
-                f"{tuple(labels.shape)}, got shape {tuple(losses.shape)}: PyTorch's losses do with "
-                'reduction="none".'
+                f"{tuple(labels.shape)}, got shape {tuple(losses.shape)}: PyTorch's losses need reduction='none'."
             )
         return losses
 
