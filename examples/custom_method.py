@@ -1,4 +1,4 @@
-"""A method of one's own beside those of the catalog, with every command of onepeak.
+"""Adds your own method to the catalog, for every command of onepeak.
 
 python examples/custom_method.py compare biopsies --methods ce,expected-distance --out out/custom
 python examples/custom_method.py methods
@@ -19,7 +19,7 @@ class ExpectedDistance(SoftmaxMethod):
     decision = "median"
 
     def sample_losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
-        """The loss of each sample; checks, weights and reduction are written in the base class."""
+        """The loss of each sample; the base class adds checks, weights and reduction."""
         classes = torch.arange(self.num_classes, device=outputs.device)
         distances = (classes - labels.unsqueeze(-1)).abs()
         return (outputs.softmax(dim=-1) * distances).sum(dim=-1)
@@ -37,5 +37,5 @@ METHODS.add(
     )
 )
 
-if __name__ == "__main__":  # worker processes import this file too, and know the method by that
+if __name__ == "__main__":  # worker processes import this file too, which adds the method there
     main()

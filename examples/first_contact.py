@@ -1,7 +1,7 @@
-"""The whole idea in one minute: the same small network trained with cross-entropy and with ELB on ordered labels.
+"""The idea in one minute: the same small network trained with cross-entropy and with ELB on ordered labels.
 
-Look at the order, which holds for any seed. The MAE of one seed and 400 samples says little: over the seeds 0 to 4 it
-is 0.63 to 0.70 for cross-entropy and 0.69 to 0.87 for ELB here, while on real faces ELB's is the lower (see README).
+Look at the order, which holds for any seed. The MAE of one seed and 400 samples means little: over seeds 0 to 4 it is
+0.63 to 0.70 for cross-entropy and 0.69 to 0.87 for ELB here, while on real faces that of ELB is lower (see README).
 """
 
 import torch
@@ -9,13 +9,13 @@ import torch
 import onepeak
 from onepeak.metrics.functional import mean_absolute_error, side_order_chance, side_order_index
 
-torch.set_num_threads(1)  # the tensors are too small to share out
+torch.set_num_threads(1)  # the tensors are too small for several threads
 NUM_CLASSES = 20
 generator = torch.Generator().manual_seed(0)
 
 
 def grades(size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """A measurement of 20 noisy numbers, and the grade of what was measured."""
+    """Noisy measurements with 20 features, and their grades."""
     severity = torch.rand(size, 1, generator=generator)
     noise = torch.randn(size, 20, generator=generator)
     labels = (severity.squeeze(1) * NUM_CLASSES).long()

@@ -1,6 +1,6 @@
-"""Asks a model behind `onepeak serve` about pictures, with Python's own library alone.
+"""Sends images to a model behind `onepeak serve`, with only Python's standard library.
 
-onepeak serve out/try/model --port 8000          (own_images.py makes it; in another terminal)
+onepeak serve out/try/model --port 8000          (in another terminal; own_images.py trains the model)
 python examples/http_client.py http://127.0.0.1:8000 out/try/photos/mild/0.png out/try/photos/severe/0.png
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 
 
 class RefusedError(Exception):
-    """The server does not take this picture."""
+    """The server refuses this image."""
 
 
 def ask(server: str, picture: bytes) -> dict:
-    """What the model says of one picture; comes back later where the server is busy."""
+    """The prediction for one image; retries later if the server is busy."""
     headers = {"Content-Type": "application/octet-stream"}
     if token := os.environ.get("ONEPEAK_TOKEN"):
         headers["Authorization"] = f"Bearer {token}"
@@ -35,7 +35,7 @@ def ask(server: str, picture: bytes) -> dict:
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("server", help="such as http://127.0.0.1:8000")
+parser.add_argument("server", help="for example http://127.0.0.1:8000")
 parser.add_argument("pictures", nargs="+", type=Path)
 given = parser.parse_args()
 
@@ -53,6 +53,6 @@ for path in given.pictures:
     if said["interval_names"]:
         line += ", from {} to {}".format(*said["interval_names"])
     line += ", PARADOXICAL: do not act on this" if said["paradoxical"] else ""
-    print(line + (f", UNLIKE the training by {', '.join(said['unlike'])}" if said["unlike"] else ""))
+    print(line + (f", UNLIKE the training images in {', '.join(said['unlike'])}" if said["unlike"] else ""))
 if failed:
-    sys.exit(f"{failed} of {len(given.pictures)} got no answer")
+    sys.exit(f"{failed} of {len(given.pictures)} images failed")

@@ -1,7 +1,7 @@
 """ELB on a Hugging Face image classifier, built from a configuration: nothing is downloaded.
 
 python examples/hugging_face.py [--epochs 5] [--pictures 400]
-For a pretrained one: transformers.AutoModelForImageClassification.from_pretrained("folder", num_labels=8).
+For a pretrained model: transformers.AutoModelForImageClassification.from_pretrained("folder", num_labels=8).
 """
 
 import argparse
@@ -19,25 +19,25 @@ NUM_CLASSES = 8
 
 
 class Tighten(transformers.TrainerCallback):
-    """Hardens the barrier once an epoch."""
+    """Tightens the barrier once per epoch."""
 
     def __init__(self, loss: onepeak.ELBLoss) -> None:
         self.loss = loss
 
     def on_epoch_end(self, *_: object, **__: object) -> None:
-        """After each epoch; the Trainer evaluates and saves after this."""
+        """Runs after each epoch, before the Trainer evaluates and saves."""
         self.loss.tighten()
 
 
 def ordinal(model: transformers.PreTrainedModel) -> dict[str, object]:
-    """What a Trainer of the model takes; the loss is a part of the model, so that its t is saved and resumed."""
+    """Arguments for the Trainer of a model. The loss becomes part of the model, so its t is saved and resumed."""
     loss = model.ordinal_loss = onepeak.ELBLoss(num_classes=model.config.num_labels)
 
     def compute(
         outputs: transformers.utils.ModelOutput, labels: Tensor, num_items_in_batch: int | None = None
     ) -> Tensor:
         mean = loss(outputs.logits, labels)
-        # with gradient accumulation the Trainer tells how many samples a whole step has
+        # with gradient accumulation the Trainer passes the number of samples in the whole step
         return mean if num_items_in_batch is None else mean * len(labels) / num_items_in_batch
 
     return {"compute_loss_func": compute, "callbacks": [Tighten(loss)]}
@@ -80,7 +80,7 @@ if __name__ == "__main__":
             **ordinal(model),
         )
         trainer.train()
-    assert model.ordinal_loss.constraint.t > 1  # the barrier was hardened
+    assert model.ordinal_loss.constraint.t > 1  # the barrier was tightened
 
     model.eval()
     with torch.no_grad():

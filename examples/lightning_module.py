@@ -1,4 +1,4 @@
-"""ELB in a Lightning module: the loss is a part of the module, so its t is saved and goes on with the rest.
+"""ELB in a Lightning module. The loss is part of the module, so its t is saved and resumed with it.
 
 python examples/lightning_module.py [--epochs 20]
 """
@@ -37,13 +37,13 @@ class Grader(lightning.LightningModule):
         self.error.update(log_probs, labels)
 
     def on_validation_epoch_end(self) -> None:
-        """Tells the metrics."""
+        """Logs the metrics and resets them."""
         self.log_dict({"soi": self.order.compute(), "mae": self.error.compute()}, prog_bar=True)
         self.order.reset()
         self.error.reset()
 
     def on_train_epoch_end(self) -> None:
-        """Tightens the barrier once an epoch: Lightning comes here after validation."""
+        """Tightens the barrier once per epoch; Lightning calls this after validation."""
         self.loss.tighten()
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -52,7 +52,7 @@ class Grader(lightning.LightningModule):
 
 
 def grades(size: int, seed: int) -> DataLoader:
-    """A measurement of 20 noisy numbers, and the grade of what was measured."""
+    """Noisy measurements with 20 features, and their grades."""
     generator = torch.Generator().manual_seed(seed)
     severity = torch.rand(size, 1, generator=generator)
     inputs = torch.sin(severity * torch.linspace(0.3, 6, 20)) + 0.3 * torch.randn(size, 20, generator=generator)

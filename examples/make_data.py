@@ -1,7 +1,7 @@
-"""Writes what the commands of the pages are tried on: pictures with a folder a grade, a list of them, and a table.
+"""Writes example data for the documentation: images in one folder per grade, a list of them, and a table.
 
 python examples/make_data.py out/try
-All of it is generated, the same each time: no patient is real.
+All data are generated and the same every time: no patient is real.
 """
 
 import argparse
@@ -19,7 +19,7 @@ NAMES = ("photos", "scans.csv", "patients.csv")
 
 
 def write_pictures(folder: Path) -> None:
-    """`photos/`, tissue of the data set `biopsies` in three grades, and `scans.csv`, which has the patients too."""
+    """Writes `photos/`, tissue from the data set `biopsies` in three grades, and `scans.csv`, which adds patients."""
     tissue = biopsies(160, size=32)
     scans = pd.DataFrame({"path": "", "label": GRADES[tissue.labels * 3 // 8], "group": tissue.groups})
     number = scans.groupby("label").cumcount().astype(str)
@@ -31,14 +31,14 @@ def write_pictures(folder: Path) -> None:
 
 
 def write_table(folder: Path) -> None:
-    """`patients.csv`: two numbers, two categories and a stage."""
+    """Writes `patients.csv`: two numeric columns, two categorical columns and a stage."""
     rng = np.random.default_rng(0)
     stage = np.arange(240) % 4
     patients = {
         "size": (stage + 0.4 * rng.standard_normal(240)).round(2),
         "age": rng.integers(30, 90, 240),
         "sex": np.where((stage >= 2) ^ (rng.random(240) < 0.3), "m", "f"),
-        "drugs": np.array(["None", "1", "2", "2"])[stage],  # names, which pandas would take for numbers and gaps
+        "drugs": np.array(["None", "1", "2", "2"])[stage],  # categories that pandas would parse as numbers and NaN
         "stage": STAGES[stage],
     }
     pd.DataFrame(patients).to_csv(folder / "patients.csv", index=False)
@@ -48,7 +48,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("folder", type=Path)
 given = parser.parse_args()
 if there := [name for name in NAMES if (given.folder / name).exists()]:
-    parser.error(f"{given.folder} has {there[0]} already: go on there, or name another folder")
+    parser.error(f"{given.folder} already contains {there[0]}: use it, or choose another folder")
 given.folder.mkdir(parents=True, exist_ok=True)
 write_pictures(given.folder)
 write_table(given.folder)

@@ -1,6 +1,6 @@
-"""Asks an exported model about pictures, with onnxruntime, NumPy and Pillow alone: neither torch nor onepeak.
+"""Runs an exported model on images with only onnxruntime, NumPy and Pillow: neither torch nor onepeak.
 
-onepeak export out/try/model --onnx out/try/grades.onnx          (own_images.py makes the model)
+onepeak export out/try/model --onnx out/try/grades.onnx          (own_images.py trains the model)
 python examples/onnx_client.py out/try/grades.onnx out/try/photos/mild/0.png out/try/photos/severe/0.png
 """
 
@@ -17,9 +17,9 @@ EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 
 
 def decoded(picture: Image.Image) -> Image.Image:
-    """Upright 8-bit RGB as onepeak makes it: what is transparent lies on white."""
-    if picture.mode not in EIGHT_BITS:  # onepeak scales 16 bits, Pillow would cut them off
-        raise ValueError(f"must be 8-bit grey or RGB, got pixels of mode {picture.mode}: save it so")
+    """Upright 8-bit RGB as in onepeak, with transparent pixels on white."""
+    if picture.mode not in EIGHT_BITS:  # onepeak scales 16 bits, Pillow would clip them
+        raise ValueError(f"must be 8-bit grey or RGB, got pixels of mode {picture.mode}: convert the image first")
     picture = ImageOps.exif_transpose(picture)
     if picture.has_transparency_data:
         picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
@@ -27,7 +27,7 @@ def decoded(picture: Image.Image) -> Image.Image:
 
 
 def resized(picture: Image.Image, recipe: dict) -> np.ndarray:
-    """The pixels as the model was trained on them: both sides times one factor, in one resampling."""
+    """The pixels at the size used in training: both sides scaled by one factor, in one resampling."""
     factor = recipe["scale"]
     if recipe["short_side"] is not None:
         to_side = recipe["short_side"] / min(picture.size)
@@ -37,7 +37,7 @@ def resized(picture: Image.Image, recipe: dict) -> np.ndarray:
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("model", type=Path, help="as onepeak export --onnx writes it")
+parser.add_argument("model", type=Path, help="a file written by onepeak export --onnx")
 parser.add_argument("pictures", nargs="+")
 given = parser.parse_args()
 if not given.model.is_file():
@@ -51,7 +51,7 @@ for path in given.pictures:
     try:
         with Image.open(path) as picture:
             pixels = resized(decoded(picture), about["preprocessing"]["resize"])
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # what Pillow makes of bad files
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # Pillow's errors for bad files
         print(f"{path}: cannot be read: {error}", file=sys.stderr)
         failed += 1
         continue
@@ -63,4 +63,4 @@ for path in given.pictures:
         said += f", from {lower} to {upper} in {1 - about['alpha']:.0%} of cases"
     print(said)
 if failed:
-    sys.exit(f"{failed} of {len(given.pictures)} got no answer")
+    sys.exit(f"{failed} of {len(given.pictures)} images failed")

@@ -1,8 +1,8 @@
-"""Trains on a folder of pictures with one folder a class, and asks the model about some of them.
+"""Trains on a folder of images with one subfolder per class, then predicts some of them.
 
-python examples/make_data.py out/try          (data to try it on)
+python examples/make_data.py out/try          (example data)
 python examples/own_images.py out/try/photos --order mild,moderate,severe --out out/try/model
-The same by command: onepeak train out/try/photos --order mild,moderate,severe --method smooth-slopes --out model
+On the command line: onepeak train out/try/photos --order mild,moderate,severe --method smooth-slopes --out model
 """
 
 import argparse
@@ -24,7 +24,7 @@ parser.add_argument("photos", type=Path)
 parser.add_argument("--order", required=True, help="the classes, lowest first")
 parser.add_argument("--out", type=Path, required=True)
 parser.add_argument("--method", default="smooth-slopes")
-parser.add_argument("--backbone", help="a timm name, or small; what suits the pictures if left out")
+parser.add_argument("--backbone", help="a timm name, or small; default: chosen to suit the images")
 parser.add_argument("--weights", type=Path, help="a local file with weights of the backbone")
 parser.add_argument("--epochs", type=int)
 given = parser.parse_args()
@@ -33,9 +33,9 @@ photos = onepeak.data.open_data(given.photos, order=given.order)
 recipe = preset("auto", photos)
 if given.epochs:
     recipe = replace(recipe, epochs=given.epochs)
-data = prepare(photos, recipe)  # pictures are decoded once, and kept
+data = prepare(photos, recipe)  # decodes each image once and keeps it
 split = make_splits(data.manifest)[0]
-refuse_leaks(data.manifest, [split], digests=data.digests)  # no copy of a picture on two sides
+refuse_leaks(data.manifest, [split], digests=data.digests)  # no copies of an image on both sides
 network = data.network({"backbone": given.backbone} if given.backbone else {})
 settings = RunSettings(method=given.method, network=network, weights=given.weights, recipe=recipe)
 with ProgressBar(given.method, recipe.epochs) as bar:

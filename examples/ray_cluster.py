@@ -1,8 +1,8 @@
-"""A comparison on a Ray cluster: every run is a task, results come back to a folder here.
+"""A comparison on a Ray cluster: every run is a task, and results come back to a local folder.
 
 ray start --head --port 6379          (on one machine; on the others: ray start --address HEAD:6379)
 python examples/ray_cluster.py --address HEAD:6379
-The same by command: onepeak compare biopsies --methods ce,elb --executor ray --address HEAD:6379 --out comparison
+On the command line: onepeak compare biopsies --methods ce,elb --executor ray --address HEAD:6379 --out comparison
 """
 
 import argparse
@@ -18,20 +18,20 @@ from onepeak.experiment.records import read_results
 
 
 def tell(event: Event) -> None:
-    """Says which runs are done."""
+    """Prints each finished run."""
     if isinstance(event, Finished):
         print(f"{event.run.name}: MAE {event.result['metrics']['test']['mae']:.3f}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default="biopsies", help="as onepeak compare takes it")
-    parser.add_argument("--label", help="the column of labels, for a table")
-    parser.add_argument("--order", help="the classes, lowest first, where they are no integers")
+    parser.add_argument("--data", default="biopsies", help="DATA as in onepeak compare")
+    parser.add_argument("--label", help="the label column, for a table")
+    parser.add_argument("--order", help="the classes, lowest first, unless they are integers")
     parser.add_argument("--methods", default="ce,elb")
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=12)
-    parser.add_argument("--address", default="auto", help="of the cluster: host:port or ray://host:port")
+    parser.add_argument("--address", default="auto", help="address of the cluster: host:port or ray://host:port")
     parser.add_argument("--cpus-per-run", type=float, default=1)
     parser.add_argument("--out", type=Path, default=Path("comparison"))
     given = parser.parse_args()
@@ -47,6 +47,6 @@ if __name__ == "__main__":
     )
     executor = RayExecutor(address=given.address, cpus_per_run=given.cpus_per_run)
     outcome = compare(open_experiment(experiment), given.out, executor=executor, report=tell)
-    print(f"{len(outcome.finished)} finished, {len(outcome.failed)} failed; killed, the same command goes on")
+    print(f"{len(outcome.finished)} finished, {len(outcome.failed)} failed; run the same command again to resume")
     results = read_results(given.out)
     print(results.groupby("label")["test_mae"].agg(["mean", "std"]).round(3).to_string())

@@ -1,4 +1,4 @@
-"""OrdinalClassifier in a scikit-learn pipeline: scaling, categories, a grid search, intervals.
+"""OrdinalClassifier in a scikit-learn pipeline: scaling, categories, grid search, intervals.
 
 python examples/table_pipeline.py [--epochs 30]
 """
@@ -19,7 +19,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--epochs", type=int, default=30)
 given = parser.parse_args()
 
-# How far diabetes went on in a year, in five grades.
+# The progression of diabetes over one year, in five grades.
 table = load_diabetes(as_frame=True, scaled=False).frame
 grade = (table.pop("target") // 60).astype(int).clip(upper=4)
 table["sex"] = table["sex"].map({1: "a", 2: "b"})

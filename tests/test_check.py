@@ -61,27 +61,29 @@ def test_a_wrong_choice_is_answered_with_the_nearest():
 def test_an_array_of_numpy_is_told_how_it_becomes_a_tensor():
     numpy = pytest.importorskip("numpy")
     probs, labels = numpy.full((2, 3), 1 / 3), numpy.array([0, 1])
-    with pytest.raises(InputError, match=r"`log_probs` must .* got ndarray: torch\.from_numpy makes a tensor of it\."):
+    with pytest.raises(InputError, match=r"`log_probs` must .* got ndarray: convert it with torch\.from_numpy\."):
         posterior.project(probs)
-    with pytest.raises(InputError, match=r"`scores` must .* got ndarray: torch\.from_numpy"):
+    with pytest.raises(InputError, match=r"`scores` must .* got ndarray: convert it with torch\.from_numpy"):
         side_order_index(probs, torch.tensor([0, 1]))
-    with pytest.raises(InputError, match=r"`labels` must be a tensor of integers, got ndarray: torch\.from_numpy"):
+    with pytest.raises(
+        InputError, match=r"`labels` must be a tensor of integers, got ndarray: convert it with torch\.from_numpy"
+    ):
         mean_absolute_error(torch.tensor([0, 1]), labels)
-    with pytest.raises(InputError, match=r"`w` must .* got ndarray: torch\.from_numpy"):
+    with pytest.raises(InputError, match=r"`w` must .* got ndarray: convert it with torch\.from_numpy"):
         check_weights(probs[0], (3,), name="w")
 
 
 @pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
 def test_unsigned_integers_are_told_how_they_become_labels(dtype):
     scores, labels = torch.eye(3), torch.tensor([0, 1, 2]).to(dtype)
-    with pytest.raises(InputError, match=rf"`labels` must be int64, .* or uint8, got {dtype}: give labels\.long\(\)\."):
+    with pytest.raises(InputError, match=rf"`labels` must be int64, .* or uint8, got {dtype}: pass labels\.long\(\)\."):
         ELBLoss(3)(scores, labels)
-    with pytest.raises(InputError, match=r"`reference_labels` must be int64, .* give reference_labels\.long\(\)\."):
+    with pytest.raises(InputError, match=r"`reference_labels` must be int64, .* pass reference_labels\.long\(\)\."):
         side_order_index(scores, labels)
 
 
 def test_a_number_in_place_of_class_weights_is_told_what_they_are():
-    with pytest.raises(InputError, match=r"`weight` must be class weights, .* 3 numbers, one a class, got float\."):
+    with pytest.raises(InputError, match=r"`weight` must be class weights, .* 3 numbers, one per class, got float\."):
         check_class_weight(0.1, 3, name="weight")
     with pytest.raises(InputError, match=r"`class_weight` must have shape \(3,\), got \(4,\)\."):
         check_class_weight(torch.ones(4), 3)

@@ -28,6 +28,6 @@ def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    message = r"has no file locks \(No locks available\): give a folder on a local disk"
+    message = r"has no file locks \(No locks available\): choose a folder on a local disk"
     with pytest.raises(NoLocksError, match=message), locked(tmp_path / "lock"):
         pass

@@ -33,7 +33,7 @@ def test_the_home_of_nobody_is_refused_where_data_pictures_and_models_are_opened
         lambda: load(NOBODYS),
     ):
         with pytest.raises(
-            InputError, match=re.escape(f"must begin with a home folder, got {NOBODYS}: write the absolute path.")
+            InputError, match=re.escape(f"must name an existing home folder, got {NOBODYS}: use the absolute path.")
         ):
             opened()
 

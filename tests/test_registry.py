@@ -16,7 +16,9 @@ def test_records_come_back_in_the_order_they_were_added():
 def test_a_name_that_was_added_before_is_replaced_only_where_that_is_said():
     registry, first, second = Registry("thing"), SimpleNamespace(name="a"), SimpleNamespace(name="a")
     registry.add(first)
-    with pytest.raises(InputError, match=r"The thing 'a' is in the catalog already: .* replace=True to put this one"):
+    with pytest.raises(
+        InputError, match=r"The thing 'a' is already in the catalog: .* pass replace=True to replace it"
+    ):
         registry.add(second)
     assert registry["a"] is first
     registry.add(second, replace=True)

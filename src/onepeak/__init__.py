@@ -1,6 +1,6 @@
 """onepeak: deep ordinal classification whose posteriors have one peak.
 
-Everything is imported when it is first used, so that `import onepeak` costs nothing.
+Every public name is imported on first use, so `import onepeak` stays fast.
 """
 
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        # methods is a package that is called: see there
+        # `methods` is a callable package, see its `__init__`
         "": ["constraints", "data", "errors", "methods", "metrics", "networks", "posterior"],
         "constraints": ["ELBLoss", "LogBarrier", "PenaltyLoss", "QuadraticPenalty", "UnimodalLoss", "order_gaps"],
         "estimator": ["OrdinalClassifier"],

@@ -1,4 +1,4 @@
-"""`python -m onepeak`: the command line without its script."""
+"""Runs the command line as `python -m onepeak`."""
 
 from onepeak.cli import main
 

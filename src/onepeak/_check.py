@@ -1,8 +1,7 @@
-"""Checks of what the user gives. One clear sentence each: the argument, what is allowed, what came, the fix.
+"""Checks of user input. Each message names the argument, what is allowed, what came and the fix.
 
-Types and shapes are always checked. Values are checked where reading them is free of a stall, that is on the CPU
-outside of `torch.compile`, `torch.func` transforms and forward mode; on a GPU the read would stop the stream at every
-step.
+Types and shapes are always checked. Values are checked only where reading them does not stall: on the CPU, outside
+`torch.compile`, `torch.func` transforms and forward mode. On a GPU the read would synchronise the stream at every step.
 """
 
 import math
@@ -33,32 +32,32 @@ __all__ = [
 
 _INTEGERS = frozenset({torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64})
 _LONG_UNSIGNED = frozenset({torch.uint16, torch.uint32, torch.uint64})
-"""Integers too, but PyTorch can hardly do more than hold them."""
+"""Integer types that support few operations in PyTorch."""
 
 
 def in_plain_eager() -> bool:
-    """Whether ordinary eager code runs: no compilation, export, `torch.func` transform or forward mode is under way."""
+    """Whether plain eager code is running: no compilation, export, `torch.func` transform or forward mode."""
     return (
         not torch.compiler.is_compiling()
         and not torch._C._are_functorch_transforms_active()
-        and forward_ad._current_level < 0  # no level of dual numbers is entered
+        and forward_ad._current_level < 0  # no dual level is active
     )
 
 
 def readable(tensor: Tensor) -> bool:
-    """Whether the values of a tensor can be looked at without a stall."""
+    """Whether the values of a tensor can be read without a stall."""
     return tensor.is_cpu and in_plain_eager()
 
 
 def launches_freely(tensor: Tensor) -> bool:
-    """Whether eager operations on a tensor run as they are written: on a CPU or GPU that is not recording a graph."""
+    """Whether operations on a tensor run eagerly: on a CPU, or on a GPU that is not capturing a graph."""
     if tensor.is_cuda:
         return in_plain_eager() and not torch.cuda.is_current_stream_capturing()
     return readable(tensor)
 
 
 def check_scores(scores: Tensor, num_classes: int | None, *, name: str = "scores") -> None:
-    """Floating point, the last axis `num_classes` long (None: at least 2)."""
+    """Checks for a floating-point tensor whose last axis has length `num_classes` (None: at least 2)."""
     if not isinstance(scores, Tensor) or not scores.is_floating_point():
         raise InputError(f"`{name}` must be a floating-point tensor, got {_found(scores)}.")
     length = scores.shape[-1] if scores.ndim else 0
@@ -68,25 +67,25 @@ def check_scores(scores: Tensor, num_classes: int | None, *, name: str = "scores
 
 
 def check_labels(labels: Tensor, num_classes: int, batch_shape: torch.Size, *, name: str = "labels") -> None:
-    """Integers from 0 to num_classes - 1, one a sample."""
+    """Checks for integers from 0 to num_classes - 1, one per sample."""
     check_label_shape(labels, batch_shape, name=name)
     check_label_range(labels, num_classes, name=name)
 
 
 def check_label_shape(labels: Tensor, batch_shape: torch.Size, *, name: str = "labels") -> None:
-    """Integers, one a sample."""
+    """Checks for integers, one per sample."""
     if isinstance(labels, Tensor) and labels.dtype in _LONG_UNSIGNED:
         raise InputError(
-            f"`{name}` must be int64, int32, int16, int8 or uint8, got {labels.dtype}: give {name}.long()."
+            f"`{name}` must be int64, int32, int16, int8 or uint8, got {labels.dtype}: pass {name}.long()."
         )
     if not isinstance(labels, Tensor) or labels.dtype not in _INTEGERS:
         raise InputError(f"`{name}` must be a tensor of integers, got {_found(labels)}.")
     if labels.shape != batch_shape:
-        raise InputError(f"`{name}` must have shape {tuple(batch_shape)}, one a sample, got {tuple(labels.shape)}.")
+        raise InputError(f"`{name}` must have shape {tuple(batch_shape)}, one per sample, got {tuple(labels.shape)}.")
 
 
 def check_label_range(labels: Tensor, num_classes: int, *, name: str = "labels") -> None:
-    """From 0 to num_classes - 1, where that can be seen without a stall."""
+    """Checks for values from 0 to num_classes - 1, where they can be read without a stall."""
     if readable(labels) and labels.numel():
         low, high = (int(end) for end in labels.aminmax())
         if low < 0 or high >= num_classes:
@@ -95,9 +94,10 @@ def check_label_range(labels: Tensor, num_classes: int, *, name: str = "labels")
 
 
 def finite_loss(loss: Tensor, scores: Tensor, *, name: str) -> Tensor:
-    """The loss; where it is not finite, an error if the reason lies in the scores (a look at them first costs a pass).
+    """Returns the loss, or raises if it is not finite because of the scores.
 
-    Looks only where that can be done without a stall.
+    The scores are read only when the loss is not finite, which saves a pass over them. Nothing is checked where reading
+    would stall.
     """
     if readable(loss) and not (math.isfinite(loss.item()) if loss.numel() == 1 else loss.isfinite().all()):
         bad = int((~scores.isfinite()).sum())
@@ -107,17 +107,20 @@ def finite_loss(loss: Tensor, scores: Tensor, *, name: str) -> Tensor:
 
 
 def check_class_weight(class_weight: Tensor, num_classes: int, *, name: str = "class_weight") -> None:
-    """Non-negative weights, one a class; the message says so, as a `weight` may be taken for that of a term."""
+    """Checks for non-negative weights, one per class.
+
+    The message spells this out, because users may take an argument named `weight` for the weight of a loss term.
+    """
     if not isinstance(class_weight, Tensor):
         raise InputError(
-            f"`{name}` must be class weights, a floating-point tensor of {num_classes} numbers, one a class, "
+            f"`{name}` must be class weights, a floating-point tensor of {num_classes} numbers, one per class, "
             f"got {_found(class_weight)}."
         )
     check_weights(class_weight, (num_classes,), name=name)
 
 
 def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
-    """Non-negative weights of the shape given."""
+    """Checks for finite non-negative weights of the given shape."""
     if not isinstance(weights, Tensor) or not weights.is_floating_point():
         raise InputError(f"`{name}` must be a floating-point tensor, got {_found(weights)}.")
     if weights.shape != torch.Size(shape):
@@ -128,8 +131,8 @@ def check_weights(weights: Tensor, shape: Sequence[int], *, name: str) -> None:
 
 
 def _found(value: object) -> str:
-    """What came: the dtype of a tensor, the type of anything else, and what to do with an array of NumPy."""
+    """Describes the value in a message: the dtype of a tensor, the type of anything else, a hint for NumPy arrays."""
     if isinstance(value, Tensor):
         return str(value.dtype)
     name = type(value).__name__
-    return f"{name}: torch.from_numpy makes a tensor of it" if name == "ndarray" else name
+    return f"{name}: convert it with torch.from_numpy" if name == "ndarray" else name

@@ -1,4 +1,4 @@
-"""Optional packages: imported when used, and named with their extra when missing."""
+"""Imports of optional packages. When one is missing, the error names the extra that installs it."""
 
 import importlib
 from types import ModuleType
@@ -7,12 +7,12 @@ from onepeak.errors import MissingExtraError
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Imports an optional module, or says which extra brings it.
+    """Imports an optional module, or raises an error that names the extra to install.
 
     Args:
         module: Dotted name of the module.
         extra: The extra of onepeak that installs it.
-        purpose: What needs it, as the subject of the sentence ("This report").
+        purpose: What needs the module, as the subject of the message ("This report").
 
     Example:
         >>> require("a_package_nobody_has", extra="report", purpose="This report")
@@ -24,5 +24,5 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     except ModuleNotFoundError as error:
         top = module.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != top:
-            raise  # the package is there and fails for a reason of its own: show that one
+            raise  # the package is installed but fails to import something else: show that error
         raise MissingExtraError(f"{purpose} needs {top}: pip install 'onepeak[{extra}]'", page="start") from None

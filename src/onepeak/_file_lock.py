@@ -1,4 +1,4 @@
-"""Locks on files that the operating system drops with the process that holds them, however it ends."""
+"""File locks that the operating system releases when the process that holds them ends, however it ends."""
 
 import errno
 import os
@@ -13,27 +13,27 @@ _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 
 
 class NoLocksError(OnepeakError):
-    """The file system has no file locks."""
+    """The file system does not support file locks."""
 
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Holds the lock of a file, which is made where it is not there.
+    """Holds a lock on a file, and creates the file if it does not exist.
 
-    The empty file stays: to delete it would let two processes hold locks of the same name.
+    The empty file is never deleted: otherwise two processes could hold locks on different files of the same name.
 
     Args:
         path: The file.
-        wait: Whether to wait until nobody else holds the lock.
+        wait: Whether to wait until the lock is free.
 
     Yields:
-        Whether the lock is held; always, after a wait.
+        Whether the lock is held. Always True with `wait`.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         yield _lock(descriptor, path, wait=wait)
     finally:
-        os.close(descriptor)  # and with it the lock
+        os.close(descriptor)  # releases the lock
 
 
 if sys.platform == "win32":
@@ -60,7 +60,7 @@ else:
             if error.errno in _NO_LOCKS:
                 raise NoLocksError(
                     f"The file system of {path.parent} has no file locks ({error.strerror}): "
-                    "give a folder on a local disk."
+                    "choose a folder on a local disk."
                 ) from None
             raise
         return True

@@ -1,4 +1,4 @@
-"""Paths that begin with ~, as shells write home folders."""
+"""Paths that start with ~, the shell's name for the home folder."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from onepeak.errors import InputError
 
 
 def expanded(path: str | Path) -> Path:
-    """The path with the home folder in place of ~ or ~user.
+    """The path with ~ or ~user replaced by the home folder.
 
     Example:
         >>> expanded("~/scans") == Path.home() / "scans", expanded("scans~").name
@@ -16,5 +16,5 @@ def expanded(path: str | Path) -> Path:
         return Path(path).expanduser()
     except RuntimeError:  # no such user, or a user without a home
         raise InputError(
-            f"A path that begins with ~ must begin with a home folder, got {path}: write the absolute path."
+            f"A path that starts with ~ must name an existing home folder, got {path}: use the absolute path."
         ) from None

@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first used, so that `import onepeak` stays fast."""
+"""Public names that are imported on first use, so `import onepeak` stays fast."""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 def lazy_names(
     package: str, modules: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Makes `__getattr__` and `__dir__` of a package (PEP 562).
+    """Builds `__getattr__` and `__dir__` of a package (PEP 562).
 
     Args:
         package: The package's `__name__`.
-        modules: The public names that each module below the package holds; those that are modules stand under "".
+        modules: Maps each submodule to the public names it defines. Public submodules themselves are listed under "".
     """
     homes = {name: module for module, names in modules.items() for name in names}
 

@@ -1,10 +1,10 @@
-"""How lists, numbers and times read in messages and notes."""
+"""Formats lists, counts and durations for messages."""
 
 from collections.abc import Iterable
 
 
 def listed(names: Iterable[object], *, limit: int = 10) -> str:
-    """Names separated by commas; after `limit` of them only how many more.
+    """Names separated by commas; beyond `limit` names, only the number left out.
 
     Example:
         >>> listed(["a", "b", "c", "d"], limit=2)
@@ -16,18 +16,18 @@ def listed(names: Iterable[object], *, limit: int = 10) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where it should be.
+    """A count with its noun, in the plural unless the count is 1.
 
     Example:
-        >>> counted(1, "picture"), counted(1200, "class")
-        ('1 picture', '1,200 classes')
+        >>> counted(1, "image"), counted(1200, "class")
+        ('1 image', '1,200 classes')
     """
     plural = noun + ("es" if noun.endswith("s") else "s")
     return f"{number:,} {noun if number == 1 else plural}"
 
 
 def duration(seconds: float) -> str:
-    """A length of time in its two largest units.
+    """A duration in its two largest units.
 
     Example:
         >>> [duration(seconds) for seconds in (7.2, 125, 7380, 190000)]

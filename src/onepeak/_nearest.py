@@ -1,4 +1,4 @@
-"""The question in an error about a name or a file that is not there: is the nearest one meant?"""
+"""The "Did you mean" question in errors about unknown names and missing files."""
 
 import difflib
 import os
@@ -8,16 +8,16 @@ from pathlib import Path
 
 _NEAR = 0.6
 _NEAR_FILES = 0.75
-"""More than of names, as most files of a folder end alike."""
+"""Stricter than for names, because most files in a folder share an ending."""
 _MOST_FILES = 10_000
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The question, after a space; empty where no known name is near.
+    """The question, with a leading space; empty if no known name is close.
 
     Args:
-        name: What was given; upper and lower case are alike.
-        known: What could have been given.
+        name: The name that was given. Case is ignored.
+        known: The allowed names.
 
     Example:
         >>> did_you_mean("gren", ["red", "green"]), did_you_mean("blue", ["red", "green"])
@@ -27,10 +27,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean_file(path: Path) -> str:
-    """The question about a file or folder that is not there, among those of its folder, after a space.
+    """The question about a missing file or folder, with a leading space; compares it with its siblings.
 
     Args:
-        path: What was given. Where its folder is not there either, that is asked about.
+        path: The path that was given. If its folder is missing too, the question is about that folder.
 
     Example:
         >>> import tempfile
@@ -40,21 +40,21 @@ def did_you_mean_file(path: Path) -> str:
         True
     """
     try:
-        if path.exists():  # what is wrong with it is something else
+        if path.exists():  # the error has another cause
             return ""
         while not path.parent.is_dir():
-            if path == path.parent:  # a drive or share that is not there
+            if path == path.parent:  # the drive or share is missing
                 return ""
             path = path.parent
         with os.scandir(path.parent) as entries:
             shown = {entry.name: str(path.parent / entry.name) for entry in islice(entries, _MOST_FILES)}
-    except OSError:  # a folder that may not be looked into
+    except OSError:  # the folder is not readable
         return ""
     return _question(path.name, shown, _NEAR_FILES)
 
 
 def _question(name: str, shown: dict[str, str], near: float) -> str:
-    """About the nearest of some names, as it is shown."""
+    """Asks about the closest key of `shown`, written as its value."""
     by_lower_case = {known.lower(): text for known, text in shown.items()}
     found = difflib.get_close_matches(name.lower(), by_lower_case, n=1, cutoff=near)
     return f" Did you mean {by_lower_case[found[0]]!r}?" if found else ""

@@ -1,4 +1,4 @@
-"""From one loss a sample to what was asked for: written once, so that every loss weighs and reduces alike."""
+"""Weighting and reduction of per-sample losses, written once so that every loss behaves the same."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -12,26 +12,26 @@ Reduction: TypeAlias = Literal["none", "mean", "sum"]
 
 
 def check_reduction(reduction: str) -> None:
-    """One of the three names PyTorch's losses know."""
+    """Checks for one of the three reductions of PyTorch's losses."""
     check_choice("reduction", reduction, get_args(Reduction))
 
 
 def weights_of_samples(
     labels: Labels, class_weight: PerClass | None, sample_weight: PerSample | None, precision: dtype
 ) -> PerSample | None:
-    """The weight of each sample: its class's times its own; None where neither is given.
+    """The weight of each sample: its class weight times its sample weight; None if neither is given.
 
-    In the precision of the losses that they weigh: a sum of many in half precision would be rounded, or infinite.
+    The weights have the precision of the losses: in half precision the sum of many would be rounded or overflow.
     """
     own = None if sample_weight is None else sample_weight.to(precision)
     if class_weight is None:
         return own
-    weights = class_weight[labels.long()].to(precision)  # uint8 would be read as a mask
+    weights = class_weight[labels.long()].to(precision)  # uint8 would index as a mask
     return weights if own is None else weights * own
 
 
 def reduce(weighted: PerSample, weights: PerSample | None, reduction: Reduction) -> Tensor:
-    """Reduces losses that carry their weights already; the mean divides by the total weight."""
+    """Reduces losses that are already weighted; the mean divides by the total weight."""
     match reduction:
         case "none":
             return weighted

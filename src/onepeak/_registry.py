@@ -1,4 +1,4 @@
-"""A catalog of named records that answers a wrong name with the nearest right one."""
+"""A catalog of named records that suggests the closest name when a name is unknown."""
 
 from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar, runtime_checkable
@@ -23,8 +23,8 @@ class Registry(Generic[RecordT]):
     """Records by name, in the order in which they were added.
 
     Args:
-        kind: What one record is, as it should read in a message ("method", "metric").
-        records: The records to begin with.
+        kind: What a record is called in messages ("method", "metric").
+        records: The built-in records.
 
     Example:
         >>> from types import SimpleNamespace
@@ -43,19 +43,19 @@ class Registry(Generic[RecordT]):
         self.built_in = frozenset(self._records)
 
     def add(self, record: RecordT, *, replace: bool = False) -> RecordT:
-        """Adds a record; a name that is taken is an error, so that nothing is replaced unseen.
+        """Adds a record. A name that is already taken is an error, so nothing is replaced by accident.
 
         Args:
-            record: What to add.
-            replace: Whether one of the same name that was added before gives way, as where a cell of a notebook is run
-                again. Those that the catalog began with never do.
+            record: The record to add.
+            replace: Whether to replace a record of the same name that was added before, for example when you run a
+                notebook cell again. Built-in records are never replaced.
         """
         if record.name in self.built_in:
             raise InputError(f"The {self.kind} {record.name!r} comes with onepeak: give yours another name.")
         if record.name in self._records and not replace:
             raise InputError(
-                f"The {self.kind} {record.name!r} is in the catalog already: give another name, or replace=True to put "
-                "this one in its place."
+                f"The {self.kind} {record.name!r} is already in the catalog: choose another name, or pass replace=True "
+                "to replace it."
             )
         self._records[record.name] = record
         return record
@@ -77,6 +77,6 @@ class Registry(Generic[RecordT]):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for a name that is not known, with a suggestion where one is near."""
+    """The error for an unknown name, with a suggestion if a known name is close."""
     names = list(known)
     return UnknownNameError(f"Unknown {kind} {name!r}.{did_you_mean(name, names)} Known: {', '.join(names)}.")

@@ -1,6 +1,6 @@
-"""Names for the tensors that pass between parts: what a tensor is, is its type.
+"""Types for the tensors that pass between layers.
 
-The tests check these shapes at every call (jaxtyping); where jaxtyping is not installed they are plain tensors.
+The tests check these shapes at every call with jaxtyping. Without jaxtyping they are plain tensors.
 """
 
 from typing import TYPE_CHECKING, TypeAlias
@@ -24,13 +24,13 @@ else:
     except ImportError:
         Outputs = Scores = LogProbs = Labels = Gaps = PerSample = PerSampleBool = PerClass = Intervals = Scalar = Tensor
     else:
-        Outputs = Float[Tensor, "*batch outputs"]  # what the network gives, read only by its method
-        Scores = Float[Tensor, "*batch classes"]  # one number a class, any scale
+        Outputs = Float[Tensor, "*batch outputs"]  # raw network outputs; only the method interprets them
+        Scores = Float[Tensor, "*batch classes"]  # one per class, on any scale
         LogProbs = Float[Tensor, "*batch classes"]  # normalised: logsumexp over classes is 0
         Labels = Integer[Tensor, "*batch"]  # 0 .. num_classes - 1
-        Gaps = Float[Tensor, "*batch gaps"]  # one number a pair of adjacent classes
+        Gaps = Float[Tensor, "*batch gaps"]  # one per pair of adjacent classes
         PerSample = Float[Tensor, "*batch"]
         PerSampleBool = Bool[Tensor, "*batch"]
         PerClass = Float[Tensor, "classes"]
-        Intervals = Integer[Tensor, "*batch 2"]  # the lowest and the highest label within
+        Intervals = Integer[Tensor, "*batch 2"]  # lowest and highest label, both included
         Scalar = Float[Tensor, ""]

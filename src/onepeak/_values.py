@@ -1,4 +1,4 @@
-"""Checks of numbers and names that the user gives; those of tensors are in `_check`, and need torch."""
+"""Checks of numbers and names given by the user. `_check` has those of tensors, which need torch."""
 
 import math
 import numbers
@@ -9,11 +9,11 @@ from onepeak._registry import unknown_name
 from onepeak.errors import InputError
 
 _NUMBERS: tuple[type, ...] = (numbers.Real,)
-"""NumPy's are among them, which to a type checker are no `float`."""
+"""Includes NumPy's numbers, which a type checker does not accept as `float`."""
 
 
 def check_integer(name: str, value: int, *, minimum: int) -> int:
-    """An integer no smaller than `minimum` (booleans are no integers here)."""
+    """Checks for an integer >= `minimum` and returns it; booleans are refused."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -24,7 +24,7 @@ def check_integer(name: str, value: int, *, minimum: int) -> int:
 
 
 def check_num_classes(num_classes: int) -> int:
-    """A number of classes: an integer >= 2."""
+    """Checks for an integer >= 2 and returns it."""
     return check_integer("num_classes", num_classes, minimum=2)
 
 
@@ -37,7 +37,10 @@ def check_number(
     maximum: float | None = None,
     below: float | None = None,
 ) -> float:
-    """A finite number, NumPy's too, within the bounds given (`above` and `below` exclude their end), as Python's."""
+    """Checks for a finite number within the given bounds and returns it as a Python float.
+
+    NumPy numbers are accepted. `above` and `below` are strict bounds, `minimum` and `maximum` are not.
+    """
     bounds = [
         (above, ">", operator.gt),
         (minimum, ">=", operator.ge),
@@ -53,7 +56,7 @@ def check_number(
 
 
 def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
-    """One of a closed set of names; the message suggests the nearest."""
+    """Checks for one of a closed set of names and returns it; the message suggests the closest one."""
     known = list(choices)
     if value not in known:
         raise unknown_name(f"`{name}`", str(value), known)

@@ -1,3 +1,3 @@
-"""The version, written once: the package, its pages and its records take it from here."""
+"""The version of the package; everything else reads it from here."""
 
 __version__ = "0.1.0"

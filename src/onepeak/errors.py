@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias
 
 Page: TypeAlias = Literal["start", "images", "table", "recipes", "choose", "trust", "serve", "scale", "extend", "paper"]
-"""A page of the documentation that helps somebody who meets an error."""
+"""A documentation page that an error message can point to."""
 _TITLES: dict[Page, str] = {
     "start": "Start",
     "images": "Your images",
@@ -19,7 +19,7 @@ _TITLES: dict[Page, str] = {
 
 
 def in_documentation(page: Page) -> str:
-    """What a message calls a page: its title, as somebody who installed the package has no file of it.
+    """How a message refers to a page: by its title, because an installed package has no documentation files.
 
     Args:
         page: The page's short name.
@@ -32,10 +32,10 @@ def in_documentation(page: Page) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """What another package's error says, as far as a message of ours has room for it.
+    """The first line of another package's error message, short enough to quote in one of ours.
 
     Args:
-        error: Where it says nothing, its kind is told.
+        error: The error. If its message is empty, its type is returned.
 
     Example:
         >>> first_line(RuntimeError("no such layer" + chr(10) + "at line 3")), first_line(KeyError())
@@ -45,16 +45,16 @@ def first_line(error: Exception) -> str:
 
 
 class OnepeakError(Exception):
-    """Anything onepeak itself refuses or reports; the command line prints it as one line.
+    """Base class of all errors that onepeak raises. The command line prints them as one line.
 
     Args:
         message: What is wrong, and what to do about it.
-        page: The page of the documentation that says more, where one does; the message ends with it.
+        page: The documentation page that explains more, if any. The message ends with a reference to it.
 
     Example:
-        >>> raise OnepeakError("There are no pictures in scans.", page="images")
+        >>> raise OnepeakError("There are no images in scans.", page="images")
         Traceback (most recent call last):
-        onepeak.errors.OnepeakError: There are no pictures in scans. (See "Your images" in the documentation)
+        onepeak.errors.OnepeakError: There are no images in scans. (See "Your images" in the documentation)
     """
 
     def __init__(self, message: str, *, page: Page | None = None) -> None:
@@ -63,7 +63,7 @@ class OnepeakError(Exception):
 
 
 class InputError(OnepeakError, ValueError):
-    """A value given by the user is not one that is allowed."""
+    """A value given by the user is not allowed."""
 
 
 class NotFiniteError(InputError):
@@ -71,11 +71,11 @@ class NotFiniteError(InputError):
 
 
 class UnknownNameError(InputError):
-    """A name that is in no catalog; the message suggests the nearest one."""
+    """A name is not in the catalog; the message suggests the closest one."""
 
 
 class StoppedError(OnepeakError):
-    """Somebody pressed Ctrl-C; the message says how to go on."""
+    """The user pressed Ctrl-C; the message says how to resume."""
 
 
 class MissingExtraError(OnepeakError, ImportError):

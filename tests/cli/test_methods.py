@@ -79,7 +79,7 @@ def test_one_that_is_put_together_has_the_settings_of_its_parts_that_can_be_give
     ("arguments", "message"),
     [
         (("ebl",), r"Unknown method 'ebl'\. Did you mean 'elb'\?"),
-        (("smooth-gaussian",), r"'smooth-' must stand before a method with an output for each class"),
+        (("smooth-gaussian",), r"'smooth-' must precede a method with one output per class"),
         (("elb", "--family", "levels"), r"`--family` and `--unimodal` are for the list of all: leave them out with"),
     ],
 )

@@ -78,7 +78,7 @@ def test_an_order_with_spaces_is_answered_with_commas(command, monkeypatch, caps
 @pytest.mark.parametrize(("command", "line"), [*lines_with_a_path_of_nobody()])
 def test_the_home_of_nobody_is_refused_by_every_flag_that_is_a_path(command, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=f"must begin with a home folder, got {NOBODYS}: write the absolute path"):
+    with pytest.raises(InputError, match=f"must name an existing home folder, got {NOBODYS}: use the absolute path"):
         invoked(command, *line)
     assert not list(tmp_path.iterdir())
 

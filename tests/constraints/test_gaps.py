@@ -45,7 +45,7 @@ def test_reversing_the_classes_reverses_the_gaps():
         (torch.zeros(2, 3), torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
         (torch.zeros(2, 3), torch.tensor([-1, 0]), r"`labels` must be integers from 0 to 2, got -1\."),
         (torch.zeros(2, 3), torch.tensor([0.0, 1.0]), r"`labels` must be a tensor of integers, got torch\.float32\."),
-        (torch.zeros(2, 3), torch.tensor([0]), r"`labels` must have shape \(2,\), one a sample, got \(1,\)\."),
+        (torch.zeros(2, 3), torch.tensor([0]), r"`labels` must have shape \(2,\), one per sample, got \(1,\)\."),
         (torch.zeros(2, 3).long(), torch.tensor([0, 1]), r"`scores` must be a floating-point tensor, got torch\.int64"),
     ],
 )

@@ -260,7 +260,7 @@ def test_t_is_in_the_state_dict_and_changes_the_loss():
         (torch.zeros(2, 3), torch.tensor([-1, 1]), r"`labels` must be integers from 0 to 2, got -1\."),
         (torch.zeros(2, 3), torch.tensor([0, -900]), r"`labels` must be integers from 0 to 2, got -900\."),
         (torch.zeros(2, 3), torch.tensor([900, 1]), r"`labels` must be integers from 0 to 2, got 900\."),
-        (torch.zeros(2, 3), torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one a sample, got \(3,\)\."),
+        (torch.zeros(2, 3), torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one per sample, got \(3,\)\."),
         (torch.zeros(2, 3), torch.zeros(2), r"`labels` must be a tensor of integers, got torch\.float32\."),
         (torch.zeros(2, 3).int(), torch.tensor([0, 1]), r"`scores` must be a floating-point tensor, got torch\.int32"),
         ([[0.0, 1.0, 2.0]], torch.tensor([0]), r"`scores` must be a floating-point tensor, got list\."),
@@ -312,7 +312,7 @@ def test_a_loss_made_in_inference_mode_works_there():
         (lambda: ELBLoss(3, weight=torch.ones(4)), r"`weight` must have shape \(3,\), got \(4,\)\."),
         (
             lambda: ELBLoss(3, weight=0.1),
-            r"`weight` must be class weights, a floating-point tensor of 3 numbers, one a class, got float\.",
+            r"`weight` must be class weights, a floating-point tensor of 3 numbers, one per class, got float\.",
         ),
         (lambda: PenaltyLoss(3, class_weight=torch.ones(4)), r"`class_weight` must have shape \(3,\), got \(4,\)\."),
         (
@@ -328,21 +328,21 @@ def test_a_loss_made_in_inference_mode_works_there():
             lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="none")(
                 torch.zeros(2, 3), torch.zeros(2).long()
             ),
-            r"`base` must give one loss a sample, of shape \(2,\), .*: give it reduction='none'\.",
+            r"`base` must return one loss per sample, of shape \(2,\), .*: set its reduction='none'\.",
         ),
         (
             lambda: UnimodalLoss(nn.CrossEntropyLoss(reduction="sum"), LogBarrier(3)),
-            r"`base` must have reduction='none' or 'mean', got 'sum': it would be taken for a mean\.",
+            r"`base` must have reduction='none' or 'mean', got 'sum': it would be treated as a mean\.",
         ),
         (  # a mean and a sum
             lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3), reduction="sum")(
                 torch.zeros(2, 3), torch.zeros(2).long()
             ),
-            r"for any reduction but 'mean' and for sample weights, got shape \(\): give it reduction='none'\.",
+            r"for sample weights and for any reduction but 'mean', got shape \(\): set its reduction='none'\.",
         ),
         (
             lambda: UnimodalLoss(lambda s, y: 1.0, LogBarrier(3))(torch.zeros(2, 3), torch.zeros(2).long()),  # noqa: ARG005
-            r"`base` must give a tensor, got float\.",
+            r"`base` must return a tensor, got float\.",
         ),
         (
             lambda: UnimodalLoss(F.cross_entropy, LogBarrier(3))(torch.zeros(2, 3), [0, 1], torch.ones(2)),

@@ -48,7 +48,7 @@ def test_generated_data_are_the_same_each_time_and_replace_nothing(run, material
         assert (material / path).read_bytes() == Path("again", path).read_bytes(), path
     with pytest.raises(SystemExit):
         run("make_data.py", "again")
-    assert "again has photos already: go on there, or name another folder" in capsys.readouterr().err
+    assert "again already contains photos: use it, or choose another folder" in capsys.readouterr().err
 
 
 def test_own_images_trains_and_answers(run):
@@ -62,7 +62,7 @@ def test_groups_are_kept_apart_and_without_them_they_are_not(run, made):  # noqa
     made("elsewhere")
     printed = run("csv_with_groups.py", "elsewhere/scans.csv", *ORDER)
     assert printed.count("leaks: 0") == 5
-    assert int(re.search(r"(\d+) groups are trained and tested on", printed)[1]) > 5
+    assert int(re.search(r"(\d+) groups are in both training and test", printed)[1]) > 5
     assert Path("splits.csv").exists()
 
 
@@ -148,7 +148,7 @@ def test_the_http_client_reads_what_the_server_says(run, capsys):
     try:
         printed = run("http_client.py", f"http://127.0.0.1:{port}", "photos/mild/0.png", "photos/severe/3.png")
         Path("no.png").write_text("no picture")
-        with pytest.raises(SystemExit, match=r"2 of 3 got no answer"):
+        with pytest.raises(SystemExit, match=r"2 of 3 images failed"):
             run("http_client.py", f"http://127.0.0.1:{port}", "no.png", "nowhere.png", "photos/mild/1.png")
         refused = capsys.readouterr()
     finally:

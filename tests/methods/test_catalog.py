@@ -132,17 +132,17 @@ def test_class_weights_reach_every_method(name):
         ("slope", r"Unknown method 'slope'. Did you mean 'slopes'\?"),
         (
             "",
-            r"Unknown method ''.* Those with class scores also with \+elb or \+pn or .*, as in mv\+elb;",
+            r"Unknown method ''.* Methods with class scores also accept \+elb or \+pn or .*, as in mv\+elb;",
         ),
         ("xx+elb", r"Unknown method 'xx'"),
         (
             "mine",
-            r"Unknown method 'mine'.* of your own .* run in place of `onepeak`, as in `python my_method\.py compare",
+            r"Unknown method 'mine'.* use your own, run .* in place of `onepeak`, as in `python my_method\.py compare",
         ),
         ("mv+ebl", r"Unknown constraint 'ebl'. Did you mean 'elb'\? Known: elb, pn, hinge, lagrangian\."),
         ("mv+", r"Unknown constraint ''. Known: elb, pn, hinge, lagrangian\."),
         ("mv+ce", r"Unknown constraint 'ce'"),
-        ("mv+mine", r"Unknown constraint 'mine'.* One of your own .* run in place of `onepeak`.*\(See \"Extend\""),
+        ("mv+mine", r"Unknown constraint 'mine'.* To use your own, run .* in place of `onepeak`.*\(See \"Extend\""),
         ("mv+elb+pn", r"Unknown constraint 'elb\+pn'"),
     ],
 )
@@ -186,9 +186,9 @@ def test_what_is_no_name_is_refused():
         ("elb", {"grwth": 1.1}, r"Unknown setting of 'elb' 'grwth'. Did you mean 'growth'\? Known: t, growth, t_max\."),
         ("mv", {"t": 1.0}, r"Unknown setting of 'mv' 't'"),
         ("mv+pn", {"slak": 1.0}, r"Unknown setting of 'mv\+pn' 'slak'. Did you mean 'slack'\?"),
-        ("ce", {"weight": 1.0}, r"'ce' has no settings of its own, got 'weight'\."),
-        ("slopes+pn", {"weight": 1.0}, r"`weight` is a setting of both 'slopes' and 'pn': build the two and put them"),
-        ("elb+elb", {}, r"`name` must put a constraint on another method, got 'elb\+elb': 'elb' has it already\."),
+        ("ce", {"weight": 1.0}, r"'ce' has no settings, got 'weight'\."),
+        ("slopes+pn", {"weight": 1.0}, r"`weight` is a setting of both 'slopes' and 'pn': build both and combine them"),
+        ("elb+elb", {}, r"`name` must put a constraint on another method, got 'elb\+elb': 'elb' already has it\."),
     ],
 )
 def test_a_setting_that_nobody_or_more_than_one_knows_is_refused(name, settings, message):

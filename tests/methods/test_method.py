@@ -126,7 +126,7 @@ class Reduced(SoftmaxMethod):
 @pytest.mark.parametrize("bound", [False, True])
 def test_a_loss_that_is_not_one_number_a_sample_is_refused(reduction, weight, bound):
     own = Constrained(Reduced(3), LogBarrier(3)) if bound else Reduced(3)
-    with pytest.raises(InputError, match=r"`sample_losses` of Reduced must give .* shape \(2,\), got shape \(\)"):
+    with pytest.raises(InputError, match=r"`sample_losses` of Reduced must return .* shape \(2,\), got shape \(\)"):
         own.loss(torch.zeros(2, 3), torch.tensor([0, 1]), sample_weight=weight, reduction=reduction)
 
 
@@ -172,8 +172,8 @@ def test_outputs_of_another_shape_or_type_are_refused(ce, outputs, message):
         ([0, 1], r"`labels` must be a tensor of integers, got list\."),
         (torch.tensor([0, 3]), r"`labels` must be integers from 0 to 2, got 3\."),
         (torch.tensor([-1, 2]), r"`labels` must be integers from 0 to 2, got -1\."),
-        (torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one a sample, got \(3,\)\."),
-        (torch.tensor([[0], [1]]), r"`labels` must have shape \(2,\), one a sample, got \(2, 1\)\."),
+        (torch.tensor([0, 1, 2]), r"`labels` must have shape \(2,\), one per sample, got \(3,\)\."),
+        (torch.tensor([[0], [1]]), r"`labels` must have shape \(2,\), one per sample, got \(2, 1\)\."),
     ],
 )
 def test_labels_that_are_none_are_refused(ce, labels, message):

@@ -57,9 +57,7 @@ def test_outputs_are_told_by_a_number_or_a_multiple_of_the_classes():
 
 @pytest.mark.bad_input
 def test_a_record_that_tells_another_number_of_outputs_is_refused_where_the_method_is_made():
-    message = (
-        r"`num_outputs` in the record of the method 'own' must be what the method says, 5 for 5 classes, got 'c-1'"
-    )
+    message = r"in the record of the method 'own' must agree with the method, which has 5 for 5 classes, got 'c-1'"
     with pytest.raises(InputError, match=message):
         method(record_of(CrossEntropy, num_outputs="c-1"), num_classes=5)
     assert method(record_of(CrossEntropy, num_outputs="one a class"), num_classes=5).num_outputs == 5
@@ -84,7 +82,7 @@ def test_a_method_that_takes_no_class_weights_is_told_how_to():
             super().__init__(num_classes)
             self.smoothing = smoothing
 
-    with pytest.raises(InputError, match=r"`build` of the method 'own' must take `class_weight` and hand it on: def"):
+    with pytest.raises(InputError, match=r"`build` of the method 'own' must take `class_weight` and pass it on: def"):
         record_of(Forgetful)
 
 

@@ -112,12 +112,12 @@ def test_half_precision_is_smoothed_in_full():
 def test_bad_bases_and_names_are_told():
     with pytest.raises(InputError, match="`base` must be a method, got str"):
         Smoothed("elb")
-    with pytest.raises(InputError, match="an output for each class or level, got Coral with 1"):
+    with pytest.raises(InputError, match="one output per class or level, got Coral with 1"):
         Smoothed(onepeak.method("coral", num_classes=5))
     for name in ("coral", "gaussian", "po", "copoc+elb"):
-        with pytest.raises(InputError, match="'smooth-' must stand before a method with an output for each class or"):
+        with pytest.raises(InputError, match="'smooth-' must precede a method with one output per class or level"):
             onepeak.method(f"smooth-{name}", num_classes=2)
-    with pytest.raises(UnknownNameError, match=r"most also with smooth- before the name, as in smooth-elb\."):
+    with pytest.raises(UnknownNameError, match=r"most also accept the prefix smooth-, as in smooth-elb\."):
         onepeak.method("smoth-elb", num_classes=5)
     for name, meant in (("smooth-ebl", "smooth-elb"), ("smooth-slope", "smooth-slopes"), ("smoth-elb", "smooth-elb")):
         with pytest.raises(UnknownNameError, match=f"Unknown method '{name}'. Did you mean '{meant}'"):

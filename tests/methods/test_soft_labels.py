@@ -55,8 +55,8 @@ def test_distances_are_those_of_classes_from_labels():
     [
         ([[1.0, 0.0], [0.0, 1.0]], r"`targets` must be a floating-point tensor, got list\."),
         (torch.eye(3).long(), r"`targets` must be a floating-point tensor, got torch\.int64\."),
-        (torch.ones(2, 3) / 3, r"`targets` must have one row and one column a class, got shape \(2, 3\)\."),
-        (torch.eye(3) * 0.9, r"`targets` must be distributions: no row with a negative or a sum other than 1\."),
+        (torch.ones(2, 3) / 3, r"`targets` must have one row and one column per class, got shape \(2, 3\)\."),
+        (torch.eye(3) * 0.9, r"`targets` must be distributions: every row non-negative with a sum of 1\."),
         (torch.tensor([[1.5, -0.5], [0.0, 1.0]]), r"`targets` must be distributions"),
         (torch.full((2, 2), torch.nan), r"`targets` must be distributions"),
         (torch.ones(1, 1), r"`num_classes` must be an integer >= 2, got 1\."),

@@ -132,7 +132,7 @@ def test_what_a_batch_brings_is_checked(record):
         metric.update(torch.full((3, 4), 0.25).log(), LABELS)
     with pytest.raises(ValueError, match="`labels` must be integers from 0 to 2, got 3"):
         metric.update(LOG_PROBS, LABELS + 1)
-    with pytest.raises(ValueError, match=r"`labels` must have shape \(3,\), one a sample, got \(2,\)"):
+    with pytest.raises(ValueError, match=r"`labels` must have shape \(3,\), one per sample, got \(2,\)"):
         metric.update(LOG_PROBS, LABELS[:2])
     with pytest.raises(ValueError, match=r"`labels` must be a tensor of integers, got torch\.float32"):
         metric.update(LOG_PROBS, LABELS.float())

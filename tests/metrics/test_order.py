@@ -73,7 +73,7 @@ def test_a_negative_tolerance_is_refused():
 def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused_at_once():
     with pytest.raises(ValueError, match=r"Unknown `definition` 'week'\. Did you mean 'weak'"):
         UnimodalRate(num_classes=4, definition="week")
-    with pytest.raises(ValueError, match="`tolerance` must be 0 where `definition` is 'rounded_to_two_decimals'"):
+    with pytest.raises(ValueError, match="`tolerance` must be 0 if `definition` is 'rounded_to_two_decimals'"):
         UnimodalRate(num_classes=4, tolerance=0.1, definition="rounded_to_two_decimals")
 
 

@@ -156,7 +156,7 @@ def test_any_leading_shape_is_kept():
         (
             torch.tensor([[1.0, 0.0], [0.5, 0.5]]).log(),
             torch.tensor([1, 1]),
-            r"`log_probs` must give every true label some probability, got 1 samples with none: no temperature",
+            r"`log_probs` must give every true label a probability above 0, got 1 samples with 0: no temperature",
         ),
     ],
 )

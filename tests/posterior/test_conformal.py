@@ -231,7 +231,7 @@ def test_alpha_must_lie_between_zero_and_one(alpha):
 @pytest.mark.bad_input
 def test_too_few_samples_for_alpha_are_refused_with_what_would_do():
     log_probs, labels, _ = graded(0, 8)
-    message = r"at least 9 samples for `alpha` 0\.1, got 8: calibrate on more, or take `alpha` >= 0\.112\."
+    message = r"at least 9 samples for `alpha` 0\.1, got 8: calibrate on more, or use `alpha` >= 0\.112\."
     with pytest.raises(InputError, match=message):
         ContiguousSets(alpha=0.1).calibrate(log_probs, labels)
     ContiguousSets(alpha=0.112).calibrate(log_probs, labels)
@@ -251,7 +251,7 @@ def test_too_few_samples_for_alpha_are_refused_with_what_would_do():
         (torch.full((2, 3), torch.nan), torch.tensor([0, 1]), "`log_probs` must not be NaN, got NaN in 2 samples"),
         (torch.zeros(2, 1), torch.tensor([0, 0]), r"`log_probs` must have at least 2 numbers on its last axis"),
         (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0, -1]), "`labels` must be integers from 0 to 2, got -1"),
-        (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0]), r"`labels` must have shape \(2,\), one a sample"),
+        (torch.zeros(2, 3).log_softmax(-1), torch.tensor([0]), r"`labels` must have shape \(2,\), one per sample"),
     ],
 )
 def test_what_cannot_be_learnt_from_is_refused(log_probs, labels, message):
@@ -262,7 +262,7 @@ def test_what_cannot_be_learnt_from_is_refused(log_probs, labels, message):
 @pytest.mark.bad_input
 def test_predicting_comes_after_calibrating_and_with_as_many_classes():
     log_probs, labels, _ = graded(0, 50)
-    with pytest.raises(InputError, match="`calibrate` must be called first"):
+    with pytest.raises(InputError, match="Call `calibrate` first, with posteriors and labels"):
         ContiguousSets().predict(log_probs)
     sets = ContiguousSets().calibrate(log_probs, labels)
     with pytest.raises(InputError, match=r"`log_probs` must have 8 numbers on its last axis, got shape \(2, 3\)"):

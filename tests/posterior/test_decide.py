@@ -109,7 +109,10 @@ def test_autocast_does_not_round_expected_costs():
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        (torch.zeros(3, 2), r"`cost_matrix` must be a tensor of shape \(3, 3\), a row a true label .*, got \(3, 2\)\."),
+        (
+            torch.zeros(3, 2),
+            r"`cost_matrix` must be a tensor of shape \(3, 3\), one row per true label .*, got \(3, 2\)\.",
+        ),
         ([[0, 1, 2]] * 3, r"`cost_matrix` must be a tensor of shape \(3, 3\), .*, got list\."),
         (torch.full((3, 3), torch.nan), r"`cost_matrix` must be finite, got 9 NaN or infinite values\."),
     ],

@@ -326,7 +326,7 @@ def test_compiled_it_gives_the_same_rows_and_gradient():
         (torch.zeros(2, 1), None, r"`log_probs` must have at least 2 numbers on its last axis, got shape \(2, 1\)"),
         (torch.tensor([[0, 1]]), None, r"`log_probs` must be a floating-point tensor, got torch\.int64"),
         (torch.full((1, 2), 0.5).log(), torch.tensor([2]), "`mode` must be integers from 0 to 1, got 2"),
-        (torch.full((1, 2), 0.5).log(), torch.tensor(1), r"`mode` must have shape \(1,\), one a sample, got \(\)"),
+        (torch.full((1, 2), 0.5).log(), torch.tensor(1), r"`mode` must have shape \(1,\), one per sample, got \(\)"),
         (torch.full((1, 2), 0.5).log(), torch.tensor([0.5]), "`mode` must be a tensor of integers, got torch.float32"),
         (torch.full((1, 2), 0.5).log(), 1, "`mode` must be a tensor of integers, got int"),
     ],

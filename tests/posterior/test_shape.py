@@ -101,7 +101,7 @@ def test_a_rise_of_the_tolerance_passes_where_ties_do():
 def test_a_definition_that_is_not_known_or_takes_no_tolerance_is_refused():
     with pytest.raises(InputError, match=r"Unknown `definition` 'quasy'\. Did you mean 'quasi'\?"):
         is_unimodal(torch.zeros(3), definition="quasy")
-    with pytest.raises(InputError, match=r"`tolerance` must be 0 where .* has its own, got 0\.1\."):
+    with pytest.raises(InputError, match=r"`tolerance` must be 0 if .*, whose tolerance is fixed, got 0\.1\."):
         is_unimodal(torch.zeros(3), 0.1, definition="rounded_to_two_decimals")
     with pytest.raises(InputError, match="`log_probs` must be log-probabilities"):  # which scores have no decimals of
         is_unimodal(torch.zeros(3), definition="rounded_to_two_decimals")

@@ -89,7 +89,7 @@ def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
     *told, last = ended.stderr.splitlines()
     assert [line.partition(": cannot be read: ")[0] for line in told] == bad
     assert all("must be 8-bit grey or RGB, got pixels of mode " in line for line in told[2:])
-    assert last == "4 of 7 got no answer"
+    assert last == "4 of 7 images failed"
     said = model.predict(paths)
     for line, path, row, (lower, upper) in zip(
         ended.stdout.splitlines(), paths, said, said.interval_names, strict=True

@@ -43,7 +43,7 @@ def test_a_full_disk_is_reported_and_the_old_checkpoint_stays(tmp_path):
     path = tmp_path / "checkpoint.pt"
     message = run_script("write_to_a_full_disk.py", path)
     assert "could not be written" in message
-    assert "what was there before is kept" in message
+    assert "its previous content is kept" in message
     found = load_checkpoint(path, fingerprint={"run": "mine"})
     assert found is not None
     assert found.epoch == 1

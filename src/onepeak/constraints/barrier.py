@@ -17,23 +17,23 @@ from onepeak.kernels.terms import BarrierTerms, PlainCost
 
 
 def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
-    r"""What each gap costs: a barrier where it is in order, a straight line where it is not.
+    r"""The extended log-barrier cost of each gap: a barrier while it is in order, linear beyond that.
 
     .. math::
         \hat I(r) = \begin{cases} -\frac1t \log(-r) & r \le -\frac1{t^2} \\
         t r - \frac1t \log\frac1{t^2} + \frac1t & \text{otherwise} \end{cases}
 
-    Convex and once continuously differentiable, defined for every gap, so training may start out of order. It may be
-    negative, and is meant to be: a pair well in order earns something. With :math:`c = \max(-r, 1/t^2)` both branches
-    are :math:`t (c + r) - \frac1t \log c`, and the slope of both is :math:`1 / (t c)`; written so, no branch that is
-    not taken can turn the gradient into NaN.
+    The cost is convex, once continuously differentiable and defined for every gap, so training may start out of order.
+    It is negative for a pair that is well in order; this is intended. With :math:`c = \max(-r, 1/t^2)` both branches
+    are :math:`t (c + r) - \frac1t \log c` with slope :math:`1 / (t c)`. This form has no untaken branch that could turn
+    the gradient into NaN.
 
     Args:
-        gaps: Signed differences, negative where in order (see `order_gaps`).
-        t: How steep the barrier is; the duality gap is at most 1 / t.
+        gaps: Signed differences, negative if in order (see `order_gaps`).
+        t: Steepness of the barrier; the duality gap is at most 1 / t.
 
     Returns:
-        One cost a gap, not summed.
+        One cost per gap, not summed.
 
     Example:
         >>> log_barrier(torch.tensor([-1.0, 0.0, 1.0]), t=1.0)
@@ -50,26 +50,26 @@ def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
 
 
 UNWRITTEN_BELOW = 1e-30
-"""No t is as small as this; what uninitialised memory holds mostly is."""
+"""No t is this small; the content of uninitialised memory mostly is."""
 
 
 @final
 class LogBarrier(OrderConstraint):
-    r"""The order constraints as an extended log-barrier that tightens while training goes on.
+    r"""The order constraints as an extended log-barrier that tightens during training.
 
     .. math:: \sum_{k=0}^{c-2} \hat I(\Delta_k), \qquad
               \hat I(r) = \begin{cases} -\frac1t \log(-r) & r \le -\frac1{t^2} \\
               t r - \frac1t \log\frac1{t^2} + \frac1t & \text{otherwise} \end{cases}
 
     The cost of a sample is the **sum** of `log_barrier` over its c - 1 gaps :math:`\Delta_k`, the differences of
-    neighbouring scores, negative where they fall away from the label. `tighten`, called once an epoch after
-    validation, sets :math:`t \leftarrow \min(\text{growth} \cdot t, t_{max})`; t is saved in the `state_dict`.
+    adjacent scores, signed to be negative where the scores fall away from the label. Call `tighten` once per epoch,
+    after validation: it sets :math:`t \leftarrow \min(\text{growth} \cdot t, t_{max})`. The `state_dict` holds t.
 
     Args:
         num_classes: Number of classes, at least 2.
-        t: The first t.
-        growth: Factor of t at every `tighten`, at least 1.
-        t_max: Where t stops growing, at least the first t.
+        t: Initial t.
+        growth: Factor applied to t at every `tighten`, at least 1.
+        t_max: Upper limit of t, at least the initial t.
 
     Example:
         >>> barrier = LogBarrier(num_classes=3, t=1.0, growth=2.0, t_max=3.0)
@@ -92,17 +92,17 @@ class LogBarrier(OrderConstraint):
             self.register_buffer("t", torch.tensor(self.first_t, dtype=torch.float64))
 
     def reset_parameters(self) -> None:
-        """Sets t to its first value, where a model was filled from a checkpoint that holds none."""
+        """Sets t to its first value, for a model filled from a checkpoint that holds no t."""
         self.t.fill_(self.first_t)
 
     def tighten(self) -> None:
-        """Makes the barrier steeper, in place, so that a captured CUDA graph sees it too."""
+        """Makes the barrier steeper. Works in place, so a captured CUDA graph sees the new t."""
         if readable(self.t):
             self.read_t()
         self.t.mul_(self.growth).clamp_(max=self.t_max)
 
     def read_t(self) -> float:
-        """The present t, and an error where it is memory that nobody has written to."""
+        """The current t. Raises an error if it is uninitialised memory."""
         t = self.t.item()
         if not UNWRITTEN_BELOW < t < float("inf"):
             raise InputError(
@@ -112,24 +112,24 @@ class LogBarrier(OrderConstraint):
         return t
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """`log_barrier` at the present t, a copy: it may grow before the backward pass."""
+        """`log_barrier` at the current t; a copy, because `tighten` may change t before the backward pass."""
         return log_barrier(gaps, self.t.to(gaps.dtype, copy=True))
 
     def gap_terms(self) -> BarrierTerms:
-        """`log_barrier` at the present t, as a value and a slope."""
+        """`log_barrier` at the current t, as a value and a slope."""
         return BarrierTerms(self.read_t())
 
     def cost_as_it_is(self) -> PlainCost:
-        """The sum of `log_barrier` at the present t, whatever `tighten` makes of it."""
+        """The sum of `log_barrier` at the current t, unaffected by later calls of `tighten`."""
         t = self.read_t()
         return lambda scores, labels: log_barrier(signed_gaps(scores, labels), t).sum(dim=-1)
 
     def fused_terms(self) -> FusedTerms:
-        """`log_barrier` with its t on the device."""
+        """`log_barrier` with t on the device."""
         return FusedTerms(t=self.t)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":
-        # `module.bfloat16()` must not round t: 1.001 t would be t again and the barrier would never tighten. And
+        # `module.bfloat16()` must not round t: 1.001 t would round back to t and the barrier would never tighten.
         # `module.to("mps")` cannot move float64.
         exact, self.t = self.t, self.t.float()
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
@@ -138,5 +138,5 @@ class LogBarrier(OrderConstraint):
         return self
 
     def extra_repr(self) -> str:
-        """The settings, as `print` shows them."""
+        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, t={self.t.item():g}, growth={self.growth:g}, t_max={self.t_max:g}"

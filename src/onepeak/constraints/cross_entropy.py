@@ -22,10 +22,10 @@ def ordered_cross_entropy(
     label_smoothing: float = 0.0,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """Cross-entropy plus the cost of the constraint, without checks of the input.
+    """Cross-entropy plus the cost of the constraint, without input checks.
 
-    The mean divides by the total weight of the samples. A class weight weighs the whole loss of a sample, constraint
-    included, so that a class weighted 2 counts as if each of its samples were seen twice.
+    The mean divides by the total weight of the samples. A class weight applies to the whole loss of a sample,
+    constraint included: a class with weight 2 counts as if each of its samples occurred twice.
     """
     weighted = class_weight is not None or sample_weight is not None
     plain_mean = reduction == "mean" and not weighted and label_smoothing == 0
@@ -51,7 +51,10 @@ def ordered_cross_entropy(
 
 
 def mean_of_few(scores: Scores, labels: Labels, constraint: OrderConstraint) -> Tensor | None:
-    """The plain mean for a batch so small that checks would weigh, made without; None where one would have failed."""
+    """The plain mean for a batch so small that input checks would dominate its time.
+
+    Returns None where this path does not apply or a check would have failed; the caller then takes the checked path.
+    """
     if not few.takes(scores, labels, constraint.num_classes) or (terms := constraint.gap_terms()) is None:
         return None
     try:
@@ -68,7 +71,7 @@ def cross_entropy(
         scores.reshape(-1, scores.shape[-1]),
         labels.reshape(-1).long(),
         weight=class_weight,
-        ignore_index=torch.iinfo(torch.int64).min,  # no label is passed over in silence
+        ignore_index=torch.iinfo(torch.int64).min,  # no label is silently ignored
         reduction="none",
         label_smoothing=label_smoothing,
     )

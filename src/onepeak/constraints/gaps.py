@@ -7,20 +7,20 @@ from onepeak._shapes import Gaps, Labels, Scores
 
 
 def order_gaps(scores: Scores, labels: Labels) -> Gaps:
-    r"""The differences of adjacent scores, signed so that a negative one is in order.
+    r"""The differences of adjacent scores, signed so that a negative gap is in order.
 
     .. math::
         \Delta_k = \begin{cases} s_k - s_{k+1} & k < y \\ s_{k+1} - s_k & k \ge y \end{cases}
         \qquad k = 0, \dots, c - 2
 
-    The scores rise up to the label and fall after it exactly when every gap is negative; a tie is not in order.
+    The scores rise up to the label and fall after it exactly when every gap is negative. A tie is not in order.
 
     Args:
-        scores: One number a class; logits or log-probabilities, the gaps are the same.
+        scores: One score per class. Logits and log-probabilities give the same gaps.
         labels: The label that should be the peak.
 
     Returns:
-        The c - 1 gaps of every sample.
+        The c - 1 gaps of each sample.
 
     Example:
         >>> order_gaps(torch.tensor([1.0, 3.0, 2.0, 2.0]), torch.tensor(1))
@@ -34,7 +34,7 @@ def order_gaps(scores: Scores, labels: Labels) -> Gaps:
 
 
 def signed_gaps(scores: Scores, labels: Labels) -> Gaps:
-    """`order_gaps` without its checks, for callers that have made them."""
+    """`order_gaps` without input checks, for callers that have already checked."""
     differences = scores.diff(dim=-1)
     below = torch.arange(differences.shape[-1], device=labels.device) < labels.unsqueeze(-1)
     return torch.where(below, -differences, differences)

@@ -1,4 +1,4 @@
-r"""The hinge on gaps, the penalty most often used for order: for comparison with the paper's."""
+r"""The hinge on gaps, the most common order penalty, for comparison with the paper's."""
 
 from typing import final
 
@@ -13,14 +13,14 @@ class Hinge(OrderConstraint):
 
     .. math:: w \sum_{k=0}^{c-2} \max(0, \Delta_k + \delta)
 
-    The cost of a sample is the weighted **sum** over its c - 1 gaps. Its slope is the same however far a pair is out of
-    order, and zero once the pair is in order by the margin; a log-barrier's never is. An exact penalty: with a weight
-    above the largest multiplier its minimum keeps the constraints.
+    The cost of a sample is the weighted **sum** over its c - 1 gaps. Its slope is constant however far a pair is out of
+    order, and zero once the pair is in order by the margin; the slope of a log-barrier is never zero. The hinge is an
+    exact penalty: with a weight above the largest multiplier, its minimum satisfies the constraints.
 
     Args:
         num_classes: Number of classes, at least 2.
         weight: w, at least 0.
-        margin: :math:`\delta`, by how much neighbouring scores should differ, at least 0.
+        margin: :math:`\delta`, the wanted difference between adjacent scores, at least 0.
 
     Example:
         >>> import torch
@@ -35,9 +35,9 @@ class Hinge(OrderConstraint):
         self.margin = check_number("margin", margin, minimum=0)
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """The hinges, weighted."""
+        """The weighted hinge of each gap."""
         return self.weight * (gaps + self.margin).relu()
 
     def extra_repr(self) -> str:
-        """The settings, as `print` shows them."""
+        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, weight={self.weight:g}, margin={self.margin:g}"

@@ -1,4 +1,4 @@
-r"""The augmented Lagrangian with explicit dual variables, which the paper's barrier does without (section 3)."""
+r"""The augmented Lagrangian with explicit dual variables, which the paper's barrier avoids (section 3)."""
 
 from collections.abc import Callable
 from typing import final
@@ -15,17 +15,18 @@ from onepeak.constraints.order import OrderConstraint
 
 @final
 class AugmentedLagrangian(OrderConstraint):
-    r"""The order constraints by multipliers that are updated from epoch to epoch.
+    r"""The order constraints as an augmented Lagrangian whose multipliers are updated every epoch.
 
     .. math:: \sum_{k=0}^{c-2} \frac{\max(0, \lambda_k + \mu \Delta_k)^2 - \lambda_k^2}{2 \mu}, \qquad
               \lambda_k \leftarrow \frac1N \sum_i \max(0, \lambda_k + \mu \Delta_{ik})
 
-    One multiplier a pair of adjacent classes, shared by the samples: the update, at every `tighten`, is the mean of
-    what each sample seen in training since the last one would ask for. The multipliers start from 0, where the cost is
-    the quadratic penalty :math:`\frac\mu2 \max(0, \Delta)^2`, and are saved in the `state_dict`, without what was seen
-    since the last update: save after `tighten`. The paper argues that such updates, interleaved with stochastic steps,
-    are unstable, and takes a barrier for that reason: this is here so that it can be seen. A compiled loss does not
-    count what it sees, so its multipliers stay.
+    The cost of a sample is the **sum** over its c - 1 gaps. Each pair of adjacent classes has one multiplier, shared by
+    all samples. `tighten` sets it to the mean update over the training samples seen since the last call. The
+    multipliers start at 0, where the cost is the quadratic penalty :math:`\frac\mu2 \max(0, \Delta)^2`.
+
+    The `state_dict` holds the multipliers but not the samples seen since the last update: save after `tighten`. A
+    compiled loss does not record samples, so its multipliers stay constant. The paper argues that such updates are
+    unstable when interleaved with stochastic steps, and uses a barrier instead; this class lets you verify that.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -52,17 +53,17 @@ class AugmentedLagrangian(OrderConstraint):
         self.weight = check_number("weight", weight, above=0)
         with real_tensors():
             self.register_buffer("duals", torch.zeros(num_classes - 1))
-            # The samples' own updates, summed, and how many. No buffers: DistributedDataParallel overwrites those of
-            # every process by the first one's.
+            # The sum of the samples' updates, and their number. Not buffers: DistributedDataParallel overwrites the
+            # buffers of every process with those of the first.
             self.asked, self.seen = torch.zeros(num_classes - 1), torch.zeros(())
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """The augmented Lagrangian's term of each gap."""
+        """The augmented Lagrangian term of each gap."""
         duals = self.duals.to(gaps.dtype)
         return ((duals + self.weight * gaps).relu().square() - duals.square()) / (2 * self.weight)
 
     def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:
-        """The sum of the gaps' terms; while training, what they ask for is remembered."""
+        """The sum of the gaps' terms; in training mode it also records the multiplier updates."""
         gaps = signed_gaps(scores, labels)
         if self.training and in_plain_eager():
             with torch.no_grad():
@@ -72,9 +73,9 @@ class AugmentedLagrangian(OrderConstraint):
         return self.gap_costs(gaps).sum(dim=-1)
 
     def tighten(self) -> None:
-        """Gives the multipliers their new values, in place; without samples since the last time they stay.
+        """Updates the multipliers in place. They stay as they are if no samples were seen since the last call.
 
-        Where several processes train together, all of them must call it: they share what they saw.
+        In distributed training every process must call it, because the update is averaged over all processes.
         """
         if distributed.is_available() and distributed.is_initialized():
             distributed.all_reduce(self.asked)
@@ -84,7 +85,7 @@ class AugmentedLagrangian(OrderConstraint):
         self.seen.zero_()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "AugmentedLagrangian":
-        # `module.bfloat16()` must not round what is summed and counted
+        # `module.bfloat16()` must not round the sums and counts
         exact = (self.duals, self.asked, self.seen)
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         place = self.duals.device
@@ -92,5 +93,5 @@ class AugmentedLagrangian(OrderConstraint):
         return self
 
     def extra_repr(self) -> str:
-        """The settings, as `print` shows them."""
+        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, weight={self.weight:g}"

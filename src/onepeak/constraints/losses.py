@@ -24,7 +24,7 @@ from onepeak.errors import InputError
 
 
 class _ConstrainedCrossEntropy(nn.Module):
-    """What `ELBLoss` and `PenaltyLoss` share: all but the constraint."""
+    """The common part of `ELBLoss` and `PenaltyLoss`: everything but the constraint."""
 
     class_weight: Tensor | None
 
@@ -47,10 +47,10 @@ class _ConstrainedCrossEntropy(nn.Module):
         self.register_buffer("class_weight", class_weight)
 
     def forward(self, scores: Scores, labels: Labels, sample_weight: PerSample | None = None) -> Tensor:
-        """The loss of raw scores (logits) of shape (..., num_classes): classes are the last axis, never the second.
+        """The loss of raw scores (logits) of shape (..., num_classes).
 
-        `nn.CrossEntropyLoss` takes (N, C, H, W); such scores need `movedim(1, -1)`. Where W is C too, their shape does
-        not tell, and the last axis is taken for the classes.
+        Classes are always the last axis. For scores of shape (N, C, H, W), as `nn.CrossEntropyLoss` takes them, call
+        `scores.movedim(1, -1)` first. If W equals C, the shape check cannot detect the mistake.
         """
         constraint, class_weight = self.constraint, self.class_weight
         unweighted = sample_weight is None and class_weight is None
@@ -72,17 +72,17 @@ class _ConstrainedCrossEntropy(nn.Module):
                 label_smoothing=self.label_smoothing,
                 reduction=self.reduction,
             )
-        except IndexError:  # PyTorch has looked at every label already; a look of our own is for the message alone
+        except IndexError:  # PyTorch has checked every label already; check again only for a clear message
             check_label_range(labels, constraint.num_classes)
             raise
         return finite_loss(loss, scores, name="scores")
 
     def tighten(self) -> None:
-        """Moves the constraint's schedule on: once an epoch, after validation. A penalty has none."""
+        """Advances the constraint's schedule, if it has one. Call it once per epoch, after validation."""
         self.constraint.tighten()
 
     def extra_repr(self) -> str:
-        """The settings, as `print` shows them."""
+        """The settings shown by `print`."""
         return f"label_smoothing={self.label_smoothing:g}, reduction={self.reduction!r}"
 
 
@@ -92,17 +92,17 @@ class ELBLoss(_ConstrainedCrossEntropy):
 
     .. math:: \ell = -\log \mathrm{softmax}(s)_y + \sum_{k=0}^{c-2} \hat I(\Delta_k)
 
-    The sum is over the c - 1 pairs of adjacent classes; "mean" is over samples (over their total weight where weights
-    are given). The loss may be negative. Half-precision scores are worked out and answered in float32. Classes are the
-    last axis of the scores, not the second as in `nn.CrossEntropyLoss` with (N, C, H, W).
+    The sum is over the c - 1 pairs of adjacent classes. "mean" divides by the number of samples, or by their total
+    weight if weights are given. The loss may be negative. Half-precision scores are computed and returned in float32.
+    Classes are the last axis of the scores, not the second as in `nn.CrossEntropyLoss` with (N, C, H, W).
 
     Args:
         num_classes: Number of classes, at least 2.
-        t: The first t of the barrier.
-        growth: Factor of t at every `tighten`.
-        t_max: Where t stops growing.
-        weight: Class weights, as in `nn.CrossEntropyLoss`; here they weigh the constraints of the sample too.
-        label_smoothing: Of the cross-entropy, from 0 to 1.
+        t: Initial t of the barrier.
+        growth: Factor applied to t at every `tighten`.
+        t_max: Upper limit of t.
+        weight: Class weights, as in `nn.CrossEntropyLoss`; they also apply to the constraints.
+        label_smoothing: Label smoothing of the cross-entropy, from 0 to 1.
         reduction: "none", "mean" or "sum".
 
     Example:
@@ -111,7 +111,7 @@ class ELBLoss(_ConstrainedCrossEntropy):
         >>> scores = torch.tensor([[0.0, 1.0, 3.0, 1.0, 0.0]], requires_grad=True)
         >>> loss(scores, torch.tensor([2]))
         tensor(-1.0713, grad_fn=...)
-        >>> loss.tighten()  # once an epoch, after validation
+        >>> loss.tighten()  # once per epoch, after validation
 
     Reference: Belharbi et al. 2019, eq. 6 and 7.
     """
@@ -137,15 +137,15 @@ class PenaltyLoss(_ConstrainedCrossEntropy):
 
     .. math:: \ell = -\log \mathrm{softmax}(s)_y + \lambda \sum_{k=0}^{c-2} H(\Delta_k)
 
-    The sum is over the c - 1 pairs of adjacent classes; "mean" is over samples (over their total weight where weights
-    are given).
+    The sum is over the c - 1 pairs of adjacent classes. "mean" divides by the number of samples, or by their total
+    weight if weights are given.
 
     Args:
         num_classes: Number of classes, at least 2.
-        weight: The paper's :math:`\lambda`: weight of the penalty (class weights are `class_weight`).
+        weight: The paper's :math:`\lambda`, the weight of the penalty (for class weights see `class_weight`).
         slack: The paper's :math:`\epsilon`.
-        class_weight: Class weights; they weigh the penalty of the sample too.
-        label_smoothing: Of the cross-entropy, from 0 to 1.
+        class_weight: Class weights; they also apply to the penalty.
+        label_smoothing: Label smoothing of the cross-entropy, from 0 to 1.
         reduction: "none", "mean" or "sum".
 
     Example:
@@ -176,10 +176,10 @@ class UnimodalLoss(nn.Module):
     """Any loss under any order constraint.
 
     Args:
-        base: A loss of (scores, labels): a function or a module. It gives one number a sample, which is then weighed
-            and reduced here, or with "mean" a scalar, its own mean, which is added as it is.
+        base: A loss of (scores, labels), a function or a module. It returns one loss per sample, which is weighted and
+            reduced here. With reduction "mean" it may instead return a scalar, its own mean, which is added as is.
         constraint: An `OrderConstraint`, such as `LogBarrier`.
-        reduction: "none", "mean" or "sum"; all but "mean", and sample weights, need one number a sample of the base.
+        reduction: "none", "mean" or "sum". Sample weights, "none" and "sum" require a base with one loss per sample.
 
     Example:
         >>> import torch
@@ -188,7 +188,7 @@ class UnimodalLoss(nn.Module):
         >>> loss(torch.tensor([[0.0, 1.0, 3.0, 1.0]]), torch.tensor([2]))
         tensor(-1.3863)
 
-    Reference: Belharbi et al. 2019, eq. 3 and 6, whose C is any loss.
+    Reference: Belharbi et al. 2019, eq. 3 and 6, where C is any loss.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class UnimodalLoss(nn.Module):
             raise InputError(f"`constraint` must be a LogBarrier or the like, got {type(constraint).__name__}.")
         check_reduction(reduction)
         if getattr(base, "reduction", None) == "sum":
-            raise InputError("`base` must have reduction='none' or 'mean', got 'sum': it would be taken for a mean.")
+            raise InputError("`base` must have reduction='none' or 'mean', got 'sum': it would be treated as a mean.")
         self.base = base
         self.constraint = constraint
         self.reduction: Reduction = reduction
@@ -213,7 +213,7 @@ class UnimodalLoss(nn.Module):
             check_weights(sample_weight, labels.shape, name="sample_weight")
         base = self.base(scores, labels)
         if not isinstance(base, Tensor):
-            raise InputError(f"`base` must give a tensor, got {type(base).__name__}.")
+            raise InputError(f"`base` must return a tensor, got {type(base).__name__}.")
         if base.shape == cost.shape:
             losses = base + cost
             weights = weights_of_samples(labels, None, sample_weight, losses.dtype)
@@ -222,11 +222,11 @@ class UnimodalLoss(nn.Module):
             loss = base + reduce(cost, None, self.reduction)
         else:
             raise InputError(
-                f"`base` must give one loss a sample, of shape {tuple(cost.shape)}, for any reduction but 'mean' and "
-                f"for sample weights, got shape {tuple(base.shape)}: give it reduction='none'."
+                f"`base` must return one loss per sample, of shape {tuple(cost.shape)}, for sample weights and for any "
+                f"reduction but 'mean', got shape {tuple(base.shape)}: set its reduction='none'."
             )
         return finite_loss(loss, scores, name="scores")
 
     def tighten(self) -> None:
-        """Moves the constraint's schedule on: once an epoch, after validation."""
+        """Advances the constraint's schedule. Call it once per epoch, after validation."""
         self.constraint.tighten()

@@ -1,4 +1,4 @@
-"""A constraint on the order of adjacent scores, whatever it costs to break it."""
+"""The base class of constraints on the order of adjacent scores."""
 
 from abc import ABC, abstractmethod
 
@@ -14,9 +14,9 @@ from onepeak.kernels.terms import GapTerms, PlainCost
 
 
 class OrderConstraint(nn.Module, ABC):
-    """Scores must rise up to the label and fall after it; a subclass says what a broken pair costs.
+    """Scores must rise up to the label and fall after it; a subclass defines the cost of each gap.
 
-    Called with scores and labels it gives one cost a sample: the sum over the c - 1 pairs of adjacent classes.
+    Called with scores and labels, it returns one cost per sample: the sum over the c - 1 pairs of adjacent classes.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -28,18 +28,18 @@ class OrderConstraint(nn.Module, ABC):
 
     @abstractmethod
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """The cost of each gap, in operations that autograd, `torch.func` and `torch.compile` follow."""
+        """The cost of each gap, in operations that autograd, `torch.func` and `torch.compile` support."""
 
     def gap_terms(self) -> GapTerms | None:
-        """The same cost as a value and a slope, for the one-pass form, where there is one."""
+        """The same cost as a value and a slope, for the one-pass form; None if not available."""
         return None
 
     def fused_terms(self) -> FusedTerms | None:
-        """The same cost for the kernels of a GPU, where they know it."""
+        """The same cost for the GPU kernels; None if they do not implement it."""
         return None
 
     def tighten(self) -> None:
-        """Moves the constraint's schedule on by one epoch."""
+        """Advances the constraint's schedule by one epoch."""
 
     def forward(self, scores: Scores, labels: Labels) -> PerSample:
         """The cost of each sample (float32 for half-precision scores)."""
@@ -48,15 +48,15 @@ class OrderConstraint(nn.Module, ABC):
         return self.cost(full_precision(scores), labels)
 
     def cost(self, scores: Scores, labels: Labels) -> PerSample:
-        """`forward` without its checks: differentiated by hand on a CPU, by autograd elsewhere."""
+        """`forward` without input checks. Uses an analytic gradient on a CPU, autograd elsewhere."""
         if readable(scores) and (terms := self.gap_terms()) is not None:
             return order_cost(scores, labels, terms, self.cost_as_it_is())
         return self.plain_cost(scores, labels)
 
     def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:
-        """The definition itself: the sum of the gaps' costs."""
+        """The definition: the sum of the gaps' costs."""
         return self.gap_costs(signed_gaps(scores, labels)).sum(dim=-1)
 
     def cost_as_it_is(self) -> PlainCost:
-        """`plain_cost` that later calls of `tighten` do not change, for derivatives of derivatives on a CPU."""
+        """`plain_cost`, unaffected by later calls of `tighten`; for higher derivatives on a CPU."""
         return self.plain_cost

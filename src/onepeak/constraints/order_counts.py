@@ -1,4 +1,4 @@
-"""How many pairs of adjacent scores are in order: read once for all that is counted, where a GPU's kernels can."""
+"""The number of adjacent pairs in order; a GPU kernel makes all counts in one pass over the scores."""
 
 from dataclasses import dataclass
 
@@ -9,23 +9,23 @@ from onepeak.kernels import fused_order, launch
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class OrderCounts:
-    """Pairs in order, one number a sample."""
+    """Pairs in order, one count per sample."""
 
     predicted: Labels
-    """The label that was decided on."""
+    """The predicted label."""
     to_predicted: Labels
-    """How many pairs fall away from it, strictly."""
+    """The number of pairs that strictly fall away from the predicted label."""
     to_label: Labels
-    """How many pairs fall away from the true label, strictly."""
+    """The number of pairs that strictly fall away from the true label."""
 
 
 def order_counts(scores: Scores, labels: Labels, predicted: Labels | None = None) -> OrderCounts:
-    """Pairs in order to two labels at once, without checks of the input.
+    """Counts the pairs in order around the true and the predicted label, without input checks.
 
     Args:
-        scores: One number a class; logits or log-probabilities.
+        scores: One score per class; logits or log-probabilities.
         labels: True labels.
-        predicted: The labels that were decided on; the mode (the lowest of equals) where not given.
+        predicted: Predicted labels. Default: the mode, the lowest one if tied.
 
     Example:
         >>> import torch
@@ -44,7 +44,7 @@ def order_counts(scores: Scores, labels: Labels, predicted: Labels | None = None
 
 
 def pairs_in_order(scores: Scores, labels: Labels) -> Labels:
-    """How many of the c - 1 pairs fall away from a label, strictly, without checks of the input.
+    """Counts how many of the c - 1 pairs strictly fall away from a label, without input checks.
 
     Example:
         >>> import torch
@@ -53,4 +53,4 @@ def pairs_in_order(scores: Scores, labels: Labels) -> Labels:
     """
     if launch.takes(scores):
         return fused_order.order_counts(scores, labels, labels)[2]
-    return (signed_gaps(scores, labels) < 0).sum(dim=-1)  # two minus infinities differ by NaN, and they are a tie
+    return (signed_gaps(scores, labels) < 0).sum(dim=-1)  # -inf minus -inf is NaN: a tie, not in order

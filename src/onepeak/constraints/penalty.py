@@ -12,19 +12,19 @@ from onepeak.kernels.terms import PenaltyTerms
 
 
 def quadratic_penalty(gaps: Gaps, slack: float) -> Gaps:
-    r"""What each gap costs: nothing where it is in order, a square where it is not.
+    r"""The quadratic cost of each gap: zero if it is in order, a square if it is not.
 
     .. math:: H(\delta) = \begin{cases} (\delta + \epsilon)^2 & \delta \ge 0 \\ 0 & \text{otherwise} \end{cases}
 
-    It jumps by :math:`\epsilon^2` at a tie, as the paper writes it, and its gradient is zero wherever the order holds:
-    unlike a barrier it does not keep a pair that is in order from leaving it.
+    As in the paper, the cost jumps by :math:`\epsilon^2` at a tie. Its gradient is zero wherever the order holds:
+    unlike a barrier, it does not stop a pair from leaving the order.
 
     Args:
-        gaps: Signed differences, negative where in order (see `order_gaps`).
-        slack: The :math:`\epsilon` that makes a tie cost something, at least 0.
+        gaps: Signed differences, negative if in order (see `order_gaps`).
+        slack: :math:`\epsilon`, which gives a tie a positive cost; at least 0.
 
     Returns:
-        One cost a gap, not summed.
+        One cost per gap, not summed.
 
     Example:
         >>> quadratic_penalty(torch.tensor([-1.0, 0.0, 1.0]), slack=0.5)
@@ -44,7 +44,7 @@ class QuadraticPenalty(OrderConstraint):
               H(\delta) = \begin{cases} (\delta + \epsilon)^2 & \delta \ge 0 \\ 0 & \text{otherwise} \end{cases}
 
     The cost of a sample is `weight` times the **sum** of `quadratic_penalty` over its c - 1 gaps :math:`\Delta_k`, the
-    differences of neighbouring scores, negative where they fall away from the label.
+    differences of adjacent scores, signed to be negative where the scores fall away from the label.
 
     Args:
         num_classes: Number of classes, at least 2.
@@ -77,5 +77,5 @@ class QuadraticPenalty(OrderConstraint):
         return FusedTerms(weight=self.weight, slack=self.slack)
 
     def extra_repr(self) -> str:
-        """The settings, as `print` shows them."""
+        """The settings shown by `print`."""
         return f"num_classes={self.num_classes}, weight={self.weight:g}, slack={self.slack:g}"

@@ -1,1 +1,1 @@
-"""The formulas of `constraints` and `methods` fused for one pass over memory; only these two import them."""
+"""The formulas of `constraints` and `methods`, fused into one pass over memory. Only these two layers import them."""

@@ -1,14 +1,14 @@
-r"""Order constraints on a CPU with their gradient written out, computed together with the value in one pass.
+r"""Order constraints on a CPU with an analytic gradient, computed together with the value in one pass.
 
-Autograd would keep a dozen tensors the size of the scores; here the gradient is the only one kept, large batches are
-worked through in pieces that stay in the processor's cache, and small ones take as few operations as will do, for
-there every operation costs more than the arithmetic in it.
+Autograd would keep a dozen tensors the size of the scores; here the gradient is the only one. Large batches are
+processed in pieces that fit the processor's cache. Small batches use as few operations as possible, because there the
+overhead of an operation exceeds its arithmetic.
 
-Both come from one observation. Let the **sides** of a label y be :math:`\sigma_j = +1` for :math:`j \le y` and
-:math:`-1` for :math:`j > y`, :math:`j = 0, \dots, c`. Then :math:`r_k = \sigma_{k+1} (s_{k+1} - s_k)` is minus the
-gap of the pair (k, k+1), positive where it is in order, and the one-hot vector of the label is
-:math:`\frac12 (\sigma_j - \sigma_{j+1})`. So the gradients of :math:`-s_y`, the linear part of cross-entropy, and of
-any cost :math:`\sum_k f(r_k)` are both differences along one vector:
+Let the **sides** of a label y be :math:`\sigma_j = +1` for :math:`j \le y` and :math:`-1` for :math:`j > y`,
+:math:`j = 0, \dots, c`. Then :math:`r_k = \sigma_{k+1} (s_{k+1} - s_k)` is minus the gap of the pair (k, k+1), positive
+if it is in order, and the one-hot vector of the label is :math:`\frac12 (\sigma_j - \sigma_{j+1})`. So the gradients of
+:math:`-s_y`, the linear part of cross-entropy, and of any cost :math:`\sum_k f(r_k)` are both differences along one
+vector:
 
 .. math:: \frac{\partial}{\partial s_j} \Big( \sum_k f(r_k) - s_y \Big) = \frac{g_{j+1} - g_j}2, \qquad
           g_j = \sigma_j \, (1 - 2 f'(r_{j-1})) \text{ inside},\; g_j = \sigma_j \text{ at both ends}.
@@ -26,10 +26,10 @@ from onepeak.kernels import few
 from onepeak.kernels.terms import GapTerms, PlainCost
 
 PIECE = 1 << 18
-"""Numbers in one piece of rows: 1 MB of float32, small enough for a cache and large enough for several threads."""
+"""Scores per piece: 1 MB of float32, small enough for the cache and large enough for several threads."""
 
 LARGEST_TABLE = 512
-"""Up to this many classes the sides of every label are kept as a table (1 MB)."""
+"""Up to this many classes, the sides of all labels are cached as a table (1 MB)."""
 
 
 def order_cost(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
@@ -46,7 +46,7 @@ def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: GapTerms, plain
 
 
 def ordered_cross_entropy_of_few(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
-    """The same for a batch that :func:`onepeak.kernels.few.takes`, whose errors it raises."""
+    """The same for a batch that `few.takes` accepts; raises the errors of `few.mean_and_gradient`."""
     loss: Tensor = _OrderedCrossEntropyOfFew.apply(scores, labels, terms, plain)
     return loss
 
@@ -61,7 +61,8 @@ class _OrderCost(torch.autograd.Function):
             torch.sum(values, dim=-1, out=their_cost).mul_(factor)
             torch.sub(g[:, 1:], g[:, :-1], out=their_gradient).mul_(0.5)
             at_label = their_labels.unsqueeze(-1)
-            their_gradient.scatter_add_(-1, at_label, one.expand_as(at_label))  # no -s_y in this cost
+            # g contains the gradient of -s_y, which this cost does not have
+            their_gradient.scatter_add_(-1, at_label, one.expand_as(at_label))
         ctx.save_for_backward(scores, labels, gradient)
         ctx.plain = plain  # type: ignore[attr-defined]
         return cost
@@ -113,7 +114,7 @@ class _OrderedCrossEntropyOfFew(torch.autograd.Function):
 
 
 def _scaled_gradient(ctx: FunctionCtx, upstream: Tensor, share: float) -> Tensor:
-    """The gradient of the mean, where the one kept is of the mean over share."""
+    """The gradient of the mean loss; the saved gradient is that of the mean divided by `share`."""
     scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
     if torch.is_grad_enabled():
         loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
@@ -125,7 +126,7 @@ def _scaled_gradient(ctx: FunctionCtx, upstream: Tensor, share: float) -> Tensor
 def _cross_entropy_of_piece(
     scores: Tensor, labels: Tensor, terms: GapTerms, share: float, gradient: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean over samples of cross-entropy plus order cost, and the gradient of their sum, in its place if given."""
+    """The mean of cross-entropy plus order cost over samples, and the gradient of their sum, in `gradient` if given."""
     values, factor, g = _cost_of_gaps(scores, labels, terms)
     log_probs = scores.log_softmax(dim=-1)
     loss = F.nll_loss(log_probs, labels).add_(values.sum(), alpha=factor * share)
@@ -134,7 +135,7 @@ def _cross_entropy_of_piece(
 
 
 def _differentiable_gradient(value: Tensor, scores: Tensor, upstream: Tensor) -> Tensor:
-    """For `create_graph=True`: the gradient by autograd, so that it has a derivative itself."""
+    """The gradient by autograd for `create_graph=True`, so it can be differentiated again."""
     (gradient,) = torch.autograd.grad(value, scores, upstream, create_graph=True)
     return gradient
 
@@ -146,21 +147,21 @@ def _as_rows(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """The same rows of every tensor, as many at a time as fit a cache."""
+    """Splits all tensors into matching pieces of rows that fit the cache."""
     rows = max(1, PIECE // tensors[0].shape[-1])
     return zip(*(tensor.split(rows) for tensor in tensors), strict=True)
 
 
 def _cost_of_gaps(scores: Tensor, labels: Tensor, terms: GapTerms) -> tuple[Tensor, float, Tensor]:
-    """Values and a factor whose product is the cost of every gap, and g, whose differences are twice the gradient."""
+    """Values and a factor whose product is the cost of each gap, and g, whose differences are twice the gradient."""
     sides = _sides(labels, scores.shape[-1], scores.dtype)
-    inner = sides[:, 1:-1]  # the same memory
+    inner = sides[:, 1:-1]  # a view
     values, factor = terms.of_tensors(scores.diff(dim=-1).mul_(inner), inner)
-    return values, factor, sides  # which the terms have made g
+    return values, factor, sides  # `of_tensors` has turned the sides into g
 
 
 def _sides(labels: Tensor, num_classes: int, dtype: torch.dtype) -> Tensor:
-    """The sides of each label: +1 up to it and -1 after, num_classes + 1 long."""
+    """The sides of each label: num_classes + 1 values, +1 up to the label and -1 after it."""
     if num_classes <= LARGEST_TABLE:
         return _table_of_sides(num_classes, dtype, labels.device).index_select(0, labels)
     return _windows_of_sides(num_classes, dtype, labels.device).index_select(0, num_classes - 1 - labels)
@@ -168,7 +169,7 @@ def _sides(labels: Tensor, num_classes: int, dtype: torch.dtype) -> Tensor:
 
 @functools.lru_cache(maxsize=16)
 def _windows_of_sides(num_classes: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Row i: the sides of the label num_classes - 1 - i; all are windows into one vector, which takes O(c) memory."""
+    """Row i holds the sides of the label num_classes - 1 - i; all rows are windows into one vector of O(c) memory."""
     sides = torch.ones(2 * num_classes, dtype=dtype, device=device)
     sides[num_classes:] = -1
     return sides.unfold(0, num_classes + 1, 1)

@@ -1,11 +1,11 @@
-"""Triton: cross-entropy plus order cost and their gradient while the scores are read.
+"""Triton kernels: cross-entropy plus order cost, and the gradient of both, in one pass over the scores.
 
 Names and formulas are those of :mod:`onepeak.kernels.analytic`: r of the pair (j, j+1) is the step from score j to
-score j+1, taken with the sign that makes it positive where the pair is in order, and f its cost. The gradient at j is
+score j+1, signed to be positive if the pair is in order, and f is its cost. The gradient at j is
 
     p_j - [j = y] + sigma_j f'(r_{j-1}) - sigma_{j+1} f'(r_j).
 
-All arithmetic is in float32, whatever the scores come as. A label outside the classes makes the loss NaN.
+All arithmetic is in float32, whatever the dtype of the scores. A label out of range makes the loss NaN.
 """
 
 import math
@@ -17,10 +17,10 @@ import triton.language as tl
 BARRIER, PENALTY = tl.constexpr(0), tl.constexpr(1)
 
 LOG2_E = tl.constexpr(math.log2(math.e))
-"""Long rows take powers and logarithms to the base 2, which a GPU has as instructions."""
+"""Long rows use powers and logarithms to base 2, which are GPU instructions."""
 
 LOWEST = tl.constexpr(-3.4e38)
-"""Below every score; minus infinity less itself would be no number."""
+"""Below every score, but finite: minus infinity minus itself would be NaN."""
 
 
 @triton.jit
@@ -42,7 +42,7 @@ def cost_and_slope(r, t, weight, slack, KIND: tl.constexpr):  # noqa: N803
 @triton.jit
 @no_type_check
 def order_terms(score, before, after, column, label, classes, t, weight, slack, KIND: tl.constexpr):  # noqa: N803
-    """The cost of the pair (column, column + 1), and the gradient of both pairs that the column is in."""
+    """The cost of the pair (column, column + 1), and the gradient from both pairs that contain the column."""
     rises_here = tl.where(column <= label, 1.0, -1.0)
     rises_next = tl.where(column + 1 <= label, 1.0, -1.0)
     _, slope_here = cost_and_slope(rises_here * (score - before), t, weight, slack, KIND)
@@ -58,7 +58,7 @@ def whole_rows(
     scores, labels, t_at, losses, gradient, batch, classes, share, weight, slack,
     KIND: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Rows that fit the registers: one read, one write. Each program sums the losses of its rows."""
+    """Rows that fit in registers: one read, one write. Each program sums the losses of its rows."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     column = tl.arange(0, COLUMNS)[None, :]
     there = (row < batch) & (column < classes)
@@ -87,7 +87,7 @@ def whole_rows(
 def sums_of_part(
     row, label, t, first, last, classes, weight, slack, KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Of some columns of a row: the highest score, the sum of the exponentials less it, and the order cost."""
+    """For some columns of a row: the highest score, the sum of exp(score - highest), and the order cost."""
     highest = tl.full([COLUMNS], LOWEST, tl.float32)
     total = tl.zeros([COLUMNS], tl.float32)
     cost = tl.zeros([COLUMNS], tl.float32)
@@ -106,7 +106,7 @@ def sums_of_part(
             excess = tl.where(has_next & (r <= 0), slack - r, 0.0)
             cost += excess * excess
         above = score - highest
-        change = tl.exp2(-tl.abs(above) * LOG2_E)  # one of the two powers that a running sum takes is always 1
+        change = tl.exp2(-tl.abs(above) * LOG2_E)  # of the two powers in an online softmax, one is always 1
         total = tl.where(above > 0, total * change + 1.0, total + change)
         highest = tl.maximum(highest, score)
     top = tl.max(highest)
@@ -117,7 +117,7 @@ def sums_of_part(
 @triton.jit
 @no_type_check
 def loss_of_row(row, label, classes, top, total, cost):
-    """Cross-entropy plus order cost; NaN for a label outside the classes."""
+    """Cross-entropy plus order cost; NaN for a label out of range."""
     known = (label >= 0) & (label < classes)
     at_label = tl.load(row + label, known, other=float("nan")).to(tl.float32)
     return tl.log(total) - (at_label - top) + cost
@@ -129,7 +129,7 @@ def write_gradient(
     row, target, label, t, first, last, classes, top, total, share, weight, slack,
     KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """The gradient of some columns of a row."""
+    """Writes the gradient of some columns of a row."""
     log_total = tl.log2(total)
     for offset in range(first, last, COLUMNS):
         column = offset + tl.arange(0, COLUMNS)
@@ -148,7 +148,7 @@ def long_rows(
     scores, labels, t_at, losses, gradient, classes, share, weight, slack,
     KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Rows too long for the registers, a program each: read twice, the second time mostly out of the cache."""
+    """Rows too long for registers, one program each: read twice, the second time mostly from the cache."""
     index = tl.program_id(0)
     start = index.to(tl.int64) * classes
     label = tl.load(labels + index)
@@ -165,7 +165,7 @@ def long_rows(
 def parts_of_rows(
     scores, labels, t_at, parts, classes, part, weight, slack, KIND: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Long rows that are too few to keep a GPU busy are split: first the sums of each part."""
+    """First pass over long rows that are split because they are too few to fill the GPU: the sums of each part."""
     index, number = tl.program_id(0), tl.program_id(1)
     row = scores + index.to(tl.int64) * classes
     first = number * part
@@ -185,7 +185,7 @@ def gradient_of_rows(
     scores, labels, t_at, parts, losses, gradient, classes, part, count, share, weight, slack,
     KIND: tl.constexpr, COLUMNS: tl.constexpr, COUNT: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Then the parts of a row are put together, and each program writes its part of the gradient."""
+    """Second pass over split rows: combines the parts of a row, then each program writes its part of the gradient."""
     index, number = tl.program_id(0), tl.program_id(1)
     start = index.to(tl.int64) * classes
     label = tl.load(labels + index)
@@ -207,7 +207,7 @@ def gradient_of_rows(
 @triton.jit
 @no_type_check
 def scale_in_place(gradient, factor_at, count, COLUMNS: tl.constexpr):  # noqa: N803
-    """Multiplies by a number on the device; where that is 1, as in most training loops, no memory is touched."""
+    """Multiplies by a factor on the device; writes nothing if it is 1, as in most training loops."""
     factor = tl.load(factor_at)
     if factor != 1.0:
         at = tl.program_id(0).to(tl.int64) * COLUMNS + tl.arange(0, COLUMNS)

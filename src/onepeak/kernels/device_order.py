@@ -1,11 +1,9 @@
-"""Triton: the mode of a row and how many of its pairs are in order to given labels and to the mode, in one reading.
+"""Triton kernel: the mode of each row and the number of pairs in order around the mode and given labels, in one pass.
 
-To a label the pairs (k, k + 1) with k below it must rise and the others fall. Which ones these are for the mode is
-known only once it is found, so the count is kept for the highest score so far: when a higher one comes, all rises
-before it count, and from there on falls do.
+Around a label, pairs (k, k + 1) with k below it must rise and the others must fall. The mode is known only at the end
+of the row, so the kernel keeps the count for the highest score so far: when a higher score comes, all rises before it
+count, and from there on falls count.
 """
-
-# (Triton's language has no types.)
 
 from typing import no_type_check
 
@@ -16,7 +14,7 @@ import triton.language as tl
 @triton.jit
 @no_type_check
 def number_in_rows(is_so):
-    """How many of each row, as a column."""
+    """The number of true values in each row, as a column."""
     return tl.sum(is_so.to(tl.int32), axis=1, keep_dims=True)
 
 
@@ -26,10 +24,10 @@ def order_of_rows(
     scores, labels, predicted, highest, counts, batch, classes, part,
     GIVEN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Pairs in order to the prediction and to the label, of each part of each row.
+    """Counts the pairs in order around the prediction and around the label, for each part of each row.
 
-    Where no prediction is given, it is the mode of the part; this and the part's rises, falls and highest score are
-    then told too, from which the parts of a row can be put together.
+    Without a given prediction, the mode of the part is used. The kernel then also stores the mode, rises, falls and
+    highest score of the part, from which the caller combines the parts of a row.
     """
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     first = tl.program_id(1) * part
@@ -54,7 +52,7 @@ def order_of_rows(
         if GIVEN:
             to_prediction += number_in_rows(tl.where(column < prediction, rise, fall))
         else:
-            comparable = tl.where(score != score, float("inf"), score)  # NaN is the highest, as PyTorch has it
+            comparable = tl.where(score != score, float("inf"), score)  # NaN is the highest, as in PyTorch
             top_here = tl.max(comparable, axis=1, keep_dims=True)
             mode_here = tl.min(tl.where(comparable == top_here, column, classes), axis=1, keep_dims=True)
             if_new = rises + number_in_rows(tl.where(column < mode_here, rise, fall))

@@ -1,16 +1,14 @@
-"""Triton: losses of the softmax of a row and an order cost beside them, with their gradient while the scores are read.
+"""Triton kernel: losses of the softmax of a row, with an optional order cost, and their gradient in one pass.
 
 With p the softmax of a row, k its columns, y its label and d = k - y, the gradients with respect to the scores are
 
     mean-variance        p - [k = y] + w p (d - m) m + v p ((d - m)^2 - V)   with m the mean and V the variance of d,
-    label distribution   p - q                                               with q the distribution to be learnt,
+    label distribution   p - q                                               with q the target distribution,
     ranked probability   2 w p (sum_{i >= k} e_i - sum_i e_i P_i) + v (p - [k = y])
                                                                              with P = cumsum p and e = P - [k >= y].
 
-All arithmetic is in float32, whatever the scores come as. A label outside the classes makes the loss NaN.
+All arithmetic is in float32, whatever the dtype of the scores. A label out of range makes the loss NaN.
 """
-
-# (Triton's language has no types.)
 
 from typing import no_type_check
 
@@ -22,7 +20,7 @@ from onepeak.kernels.device_code import order_terms
 MEAN_VARIANCE, LABEL_DISTRIBUTION, PUBLISHED_LABEL_DISTRIBUTION = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 RANKED_PROBABILITY = tl.constexpr(3)
 UNORDERED = tl.constexpr(-1)
-"""In place of BARRIER or PENALTY: no order cost."""
+"""Takes the place of BARRIER or PENALTY: no order cost."""
 
 
 @triton.jit
@@ -35,7 +33,7 @@ def total_of_rows(values):
 @triton.jit
 @no_type_check
 def softmax_of_rows(scores):
-    """Log-probabilities and probabilities; minus infinity, as beyond the last class, has none."""
+    """Log-probabilities and probabilities; a score of minus infinity, as in padding columns, gets probability 0."""
     below_highest = scores - tl.max(scores, axis=1, keep_dims=True)
     raised = tl.exp(below_highest)
     total = total_of_rows(raised)
@@ -45,7 +43,7 @@ def softmax_of_rows(scores):
 @triton.jit
 @no_type_check
 def mean_variance(log_probs, probs, distance, mean_weight, variance_weight):
-    """Pan et al. 2018: cross-entropy, half the squared distance of the mean, and the variance, weighted."""
+    """Pan et al. 2018: cross-entropy plus half the squared distance of the mean and the variance, both weighted."""
     mean = total_of_rows(probs * distance)
     off = distance - mean
     variance = total_of_rows(probs * off * off)
@@ -59,12 +57,12 @@ def mean_variance(log_probs, probs, distance, mean_weight, variance_weight):
 @triton.jit
 @no_type_check
 def label_distribution(log_probs, probs, distance, is_class, spread, height, LOSS: tl.constexpr):  # noqa: N803
-    """The divergence from a Gaussian around the label, or, as published, from the softmax of a Gaussian's density."""
+    """The divergence from a Gaussian around the label or, as published, from the softmax of a Gaussian density."""
     exponent = -spread * distance * distance
     if LOSS == PUBLISHED_LABEL_DISTRIBUTION:
         exponent = height * (tl.exp(exponent) - 1.0)
-    # At most 1, at the label; beyond the last class 0, as the probabilities there. Taken from them, it lies with the
-    # threads as they do: by itself it does not, and Triton 3.6 then makes megabytes of code, for minutes.
+    # At most 1, reached at the label, and 0 in padding columns, where `probs` is 0 too. Selecting from `probs` gives
+    # the result their thread layout; otherwise Triton 3.6 generates megabytes of code and compiles for minutes.
     raised = tl.where(is_class, tl.exp(exponent), probs)
     total = total_of_rows(raised)
     targets = raised / total
@@ -75,7 +73,7 @@ def label_distribution(log_probs, probs, distance, is_class, spread, height, LOS
 @triton.jit
 @no_type_check
 def ranked_probability(log_probs, probs, distance, is_level, weight, cross_entropy_weight):
-    """Hou et al. 2016: the squared errors of the cumulative posterior, and cross-entropy, weighted."""
+    """Hou et al. 2016: the squared errors of the cumulative posterior plus cross-entropy, both weighted."""
     reached = tl.cumsum(probs, axis=1)
     error = tl.where(is_level, reached - tl.where(distance >= 0, 1.0, 0.0), 0.0)
     error_onwards = tl.cumsum(error, axis=1, reverse=True)
@@ -92,7 +90,7 @@ def losses_of_rows(
     scores, labels, t_at, losses, gradient, batch, classes, share, first, second, weight, slack,
     LOSS: tl.constexpr, ORDER: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,  # noqa: N803
 ):  # fmt: skip
-    """Rows that fit the registers: one read, one write. Each program sums the losses of its rows."""
+    """Rows that fit in registers: one read, one write. Each program sums the losses of its rows."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     column = tl.arange(0, COLUMNS)[None, :]
     there = (row < batch) & (column < classes)

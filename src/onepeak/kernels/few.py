@@ -1,9 +1,9 @@
-"""Cross-entropy under order constraints for a batch of few numbers.
+"""Cross-entropy under order constraints for small batches.
 
-On a CPU a call of PyTorch costs several microseconds and one of NumPy about one. Up to some thousand scores that is
-most of the time a loss takes, so there the formulas of :mod:`onepeak.kernels.analytic` are worked out in NumPy, on the
-same memory. Checks take as long as arithmetic there: one look tells whether all is as usual, and what is wrong with
-the values shows in the result.
+On a CPU a PyTorch call costs several microseconds and a NumPy call about one. Up to a few thousand scores, calls take
+most of the time of a loss, so this module computes the formulas of :mod:`onepeak.kernels.analytic` in NumPy, on the
+same memory. Input checks would take as long as the arithmetic. So one test decides whether types and shapes are the
+usual ones, and invalid values are detected by a result that is not finite.
 """
 
 import functools
@@ -19,16 +19,16 @@ from onepeak._check import in_plain_eager
 from onepeak.kernels.terms import Floats, GapTerms
 
 FEW = 1 << 13
-"""Up to this many scores NumPy is quicker; beyond, its arithmetic on one thread weighs more than the calls."""
+"""Up to this many scores NumPy is faster; beyond it, single-threaded arithmetic outweighs the cost of calls."""
 
 MOST_CLASSES = 512
-"""Beyond this the table of sides would be large."""
+"""Beyond this many classes the table of sides would be too large."""
 
 _FLOATS = (torch.float32, torch.float64)
 
 
 def takes(scores: Tensor, labels: Tensor, num_classes: int) -> bool:
-    """Whether a batch is worked out here: few scores and their labels on a CPU, of the usual types and shapes."""
+    """Whether this module handles a batch: few scores and their labels on a CPU, of the usual types and shapes."""
     return (
         type(scores) is Tensor
         and scores.is_cpu
@@ -44,21 +44,21 @@ def takes(scores: Tensor, labels: Tensor, num_classes: int) -> bool:
     )
 
 
-@np.errstate(all="ignore")  # what is not finite shows in the loss
+@np.errstate(all="ignore")  # values that are not finite show in the loss
 def mean_and_gradient(scores: Tensor, labels: Tensor, terms: GapTerms) -> tuple[Tensor, Tensor]:
-    """The mean over samples of cross-entropy plus order cost, and its gradient; scores that autograd does not follow.
+    """The mean over samples of cross-entropy plus order cost, and its gradient. Call it with autograd disabled.
 
     Raises:
-        FloatingPointError: The mean is not finite, for a score is not, or for a label is outside the classes.
+        FloatingPointError: The mean is not finite, because a score is not finite or a label is out of range.
     """
     s, rows = scores.numpy(), labels.numpy() + 1
     batch, num_classes = s.shape
     sides = _table_of_sides(num_classes, s.dtype).take(rows, axis=0, mode="clip")
-    inner = sides[:, 1:-1]  # the same memory
+    inner = sides[:, 1:-1]  # a view
     r = s[:, 1:] - s[:, :-1]
     r *= inner
     total = terms.of_arrays(r, inner)
-    g = sides  # which the terms have made it
+    g = sides  # `of_arrays` has turned the sides into g
 
     below_highest = s - np.maximum.reduce(s, axis=1, keepdims=True)
     gradient = np.exp(below_highest)
@@ -78,7 +78,7 @@ def mean_and_gradient(scores: Tensor, labels: Tensor, terms: GapTerms) -> tuple[
 
 @functools.lru_cache(maxsize=16)
 def _table_of_sides(num_classes: int, dtype: np.dtype[Any]) -> Floats:
-    """Row y + 1: +1 up to y and -1 after, num_classes + 1 long; NaN before and after, for labels out of range."""
+    """Row y + 1 holds the sides of label y: +1 up to y and -1 after; the first and last row are NaN, out of range."""
     sides = np.full((num_classes + 2, num_classes + 1), np.nan, dtype)
     sides[1:-1] = np.where(np.arange(num_classes + 1) <= np.arange(num_classes)[:, None], 1, -1)
     return sides
@@ -86,5 +86,5 @@ def _table_of_sides(num_classes: int, dtype: np.dtype[Any]) -> Floats:
 
 @functools.lru_cache(maxsize=16)
 def _before_samples(batch: int, num_classes: int) -> NDArray[np.int64]:
-    """One before the place where each sample begins in the memory of all."""
+    """The offset of each sample in the flattened scores, minus 1: the caller adds label + 1."""
     return np.arange(0, batch * num_classes, num_classes) - 1

@@ -1,7 +1,7 @@
 """Cross-entropy under order constraints on a GPU: value and gradient in one pass over the scores (Triton).
 
-Up to `launch.LONGEST_ROW` classes the scores are read once and the gradient is written once. Longer rows are read
-twice, by one program each or, where they are few, split between several.
+Up to `launch.LONGEST_ROW` classes, the scores are read once and the gradient is written once. Longer rows are read
+twice, by one program per row or, if there are few rows, by several.
 """
 
 from dataclasses import dataclass, replace
@@ -15,23 +15,23 @@ from onepeak.kernels.one_pass import PassTerms, empty_gradient, empty_losses, me
 from onepeak.kernels.terms import PlainCost
 
 COLUMNS, WARPS = 1024, 8
-"""Numbers that one program takes at a time from a long row, and the warps it has for them."""
+"""Scores of a long row that one program processes at a time, and its number of warps."""
 
 SHORTEST_PART = 8192
-"""Numbers in a part of a row, at least."""
+"""The minimum number of scores in a part of a row."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class FusedTerms(PassTerms):
-    """A cost of the gaps that the kernels know: the extended log-barrier (eq. 7) or the quadratic penalty (eq. 3)."""
+    """A gap cost that the kernels implement: the extended log-barrier (eq. 7) or the quadratic penalty (eq. 3)."""
 
     t: Tensor | None = None
-    """The barrier's, read on the device at every call, so that a captured graph follows it; the penalty has none."""
+    """The t of a barrier, read on the device at every call so that a captured graph sees changes; None: penalty."""
     weight: float = 0.0
     slack: float = 0.0
 
     def frozen(self) -> "FusedTerms":
-        """The terms as they are now."""
+        """A copy that later changes of t do not affect."""
         return self if self.t is None else replace(self, t=self.t.clone())
 
     def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -42,7 +42,7 @@ class FusedTerms(PassTerms):
         share = 1 / max(1, batch)
         gradient = empty_gradient(scores)
         kind = (device_code.PENALTY if self.t is None else device_code.BARRIER).value
-        # The penalty makes no use of t, but the kernel needs an argument; that of a loss left on the CPU is there too.
+        # The penalty does not use t, but the kernel needs some pointer. The t of a loss left on the CPU is moved.
         t = labels if self.t is None else self.t.to(scores.device)
         with launch.LAUNCHING, torch.cuda.device_of(scores):
             if classes <= launch.LONGEST_ROW:
@@ -75,7 +75,7 @@ class FusedTerms(PassTerms):
 
 
 def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, plain: PlainCost) -> Tensor:
-    """The mean over samples of cross-entropy plus order cost, in float32, for float32 scores or shorter ones."""
+    """The mean over samples of cross-entropy plus order cost, in float32, for scores in float32 or half precision."""
     return mean_loss(
         scores,
         labels,

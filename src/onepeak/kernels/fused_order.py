@@ -1,4 +1,4 @@
-"""How many pairs of adjacent scores are in order, and the mode, in one reading of the scores on a GPU (Triton)."""
+"""The mode and the number of adjacent pairs in order, in one pass over the scores on a GPU (Triton)."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from onepeak.kernels import launch
 
 
 def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """The predictions (the modes if not given), and how many pairs are in order to these and to the labels."""
+    """The predictions (default: the modes), and the number of pairs in order around them and around the labels."""
     launch.check_device(labels, scores)
     if predicted is not None:
         launch.check_device(predicted, scores, name="predicted")
@@ -25,7 +25,7 @@ def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tu
 
 
 def _parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor]:
-    """What `device_order.order_of_rows` finds of every part of every row, and its highest score."""
+    """The counts of `device_order.order_of_rows` for each part of each row, and the highest score of each part."""
     from onepeak.kernels import device_order
 
     batch, classes = scores.shape
@@ -47,7 +47,7 @@ def _parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Te
 
 
 def _together(counts: Tensor, highest: Tensor, *, found: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """The same of whole rows: pairs in parts before that of the mode must rise, and those in parts after it fall."""
+    """Combines parts into rows: pairs in parts before the part of the mode must rise, those in parts after it fall."""
     to_predicted, to_label, mode, rises, falls = counts
     if found:
         winner = highest.argmax(dim=-1, keepdim=True)

@@ -1,6 +1,6 @@
 """Losses of the softmax of scores on a GPU, with or without an order cost: value and gradient in one pass (Triton).
 
-For rows that fit the registers of a program. The environment variable ONEPEAK_FUSED=0 switches these off too.
+For rows that fit in the registers of a program. The environment variable ONEPEAK_FUSED=0 disables these kernels too.
 """
 
 from dataclasses import dataclass, replace
@@ -18,21 +18,21 @@ RowLoss: TypeAlias = Literal[
 ]
 
 MOST_WARPS = 16
-"""For the most numbers a program takes: with 8 warps RPS under a barrier has more at hand than there are registers."""
+"""For the largest tiles: with 8 warps, RPS under a barrier needs more registers than there are."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class RowTerms(PassTerms):
-    """A loss of the softmax of a row that the kernels know, and what an order constraint adds to it."""
+    """A loss of the softmax of a row that the kernels implement, with an optional order cost."""
 
     loss: RowLoss
     settings: tuple[float, float]
-    """Of mean-variance its two weights; of a label distribution 1 / (2 variance) and, as published, the height of the
-    density; of the ranked probability score its weight and that of cross-entropy."""
+    """Mean-variance: its two weights. Label distribution: 1 / (2 variance) and, as published, the height of the
+    density. Ranked probability score: its weight and that of cross-entropy."""
     order: FusedTerms | None = None
 
     def frozen(self) -> "RowTerms":
-        """The terms as they are now."""
+        """A copy that later changes of the constraint do not affect."""
         return self if self.order is None else replace(self, order=self.order.frozen())
 
     def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -45,7 +45,7 @@ class RowTerms(PassTerms):
         kind = device_code.PENALTY if order.t is None else device_code.BARRIER
         if self.order is None:
             kind = device_rows.UNORDERED
-        # Only the barrier uses t, but the kernel needs an argument; that of a method left on the CPU is there too.
+        # Only the barrier uses t, but the kernel needs some pointer. The t of a method left on the CPU is moved.
         t = labels if order.t is None else order.t.to(scores.device)
         rows, columns = launch.tile(batch, classes)
         programs = launch.ceil(batch, rows)
@@ -61,5 +61,5 @@ class RowTerms(PassTerms):
 
 
 def takes(scores: Tensor) -> bool:
-    """Whether these scores are worked out here."""
+    """Whether these kernels handle the scores."""
     return scores.shape[-1] <= launch.LONGEST_ROW and launch.takes(scores)

@@ -1,6 +1,6 @@
-"""How the kernels are launched: whether, in what pieces, and one after another.
+"""Launching the kernels: when to use them, tile sizes, and a lock.
 
-Set the environment variable ONEPEAK_FUSED=0 to go without them.
+Set the environment variable ONEPEAK_FUSED=0 to disable them.
 """
 
 import functools
@@ -16,30 +16,30 @@ from onepeak._check import in_plain_eager
 from onepeak.errors import InputError
 
 LONGEST_ROW = 4096
-"""Numbers of one row that fit the registers of a program."""
+"""The longest row that fits in the registers of a program."""
 
 TILE = 1024
-"""Numbers that one program takes at most when rows are short."""
+"""The maximum number of scores per program when rows are short."""
 
 SMALLEST_TILE = 128
-"""Numbers that one program takes at least: fewer would leave threads idle."""
+"""The minimum number of scores per program: fewer would leave threads idle."""
 
 PROGRAMS = 1056
-"""Programs that keep a large GPU busy: eight for each of 132 multiprocessors."""
+"""The number of programs that keeps a large GPU busy: eight for each of 132 multiprocessors."""
 
 LAUNCHING = threading.Lock()
-"""Triton builds a kernel when it is first launched, and must not be asked for it by two threads at once."""
+"""Triton compiles a kernel at its first launch, which two threads must not do at once."""
 
 
 def takes(scores: Tensor) -> bool:
-    """Whether these scores are worked out by kernels."""
+    """Whether the kernels handle these scores."""
     fit = scores.is_cuda and scores.dtype != torch.float64 and scores.numel() > 0
-    plain = type(scores) in (Tensor, nn.Parameter)  # other kinds of tensors have ways of their own
+    plain = type(scores) in (Tensor, nn.Parameter)  # tensor subclasses define their own operations
     return fit and plain and in_plain_eager() and _switched_on(scores.device)
 
 
 def check_device(labels: Tensor, scores: Tensor, *, name: str = "labels") -> None:
-    """Labels where the scores are: to a kernel, memory of another device is no memory at all."""
+    """Checks that the labels are on the device of the scores: a kernel cannot read memory of another device."""
     if labels.device != scores.device:
         raise InputError(
             f"`{name}` must be on the device of the scores, {scores.device}, got {labels.device}: move them there."
@@ -48,15 +48,15 @@ def check_device(labels: Tensor, scores: Tensor, *, name: str = "labels") -> Non
 
 @functools.cache
 def _switched_on(device: torch.device) -> bool:
-    """Whether kernels are wanted and can be built: Triton needs a C compiler, which not every machine has."""
+    """Whether kernels are enabled and can be compiled: Triton needs a C compiler, which not every machine has."""
     if os.environ.get("ONEPEAK_FUSED", "1") == "0" or importlib.util.find_spec("triton") is None:
         return False
     try:
         scale(torch.ones(1, device=device), torch.ones((), device=device))
-    except Exception as error:  # whatever a compiler can meet
+    except Exception as error:  # a compiler can fail in many ways
         warnings.warn(
-            f"Triton cannot build kernels here, so losses run without them, slower but the same: {error!r}. "
-            "Set ONEPEAK_FUSED=0 to leave out this try.",
+            f"Triton cannot compile kernels here ({error!r}). Losses run without them: slower, with the same results. "
+            "Set ONEPEAK_FUSED=0 to skip this attempt.",
             stacklevel=2,
         )
         return False
@@ -64,7 +64,7 @@ def _switched_on(device: torch.device) -> bool:
 
 
 def scale(gradient: Tensor, factor: Tensor) -> None:
-    """Multiplies in place by a number on the device."""
+    """Multiplies in place by a factor on the device."""
     from onepeak.kernels import device_code
 
     with LAUNCHING, torch.cuda.device_of(gradient):
@@ -75,10 +75,10 @@ def scale(gradient: Tensor, factor: Tensor) -> None:
 
 @functools.cache
 def tile(batch: int, classes: int) -> tuple[int, int]:
-    """Rows and columns that one program takes of short rows.
+    """The rows and columns that one program processes if rows are short.
 
-    A batch that fits one tile is one program's, which spares the sum over programs. A larger one is spread over as many
-    programs as keep the device busy.
+    A batch that fits one tile takes one program, which saves the sum over programs. A larger batch is spread over
+    enough programs to keep the device busy.
     """
     rows, columns = power_of_two(batch), power_of_two(classes)
     if rows * columns <= TILE:
@@ -88,14 +88,14 @@ def tile(batch: int, classes: int) -> tuple[int, int]:
 
 
 def parts(batch: int, classes: int, columns: int, *, shortest: int) -> tuple[int, int]:
-    """How long rows are split where they are few: the length of a part, a multiple of the columns, and their number."""
+    """How to split a few long rows: the length of a part, a multiple of `columns`, and the number of parts."""
     wanted = min(64, power_of_two(ceil(PROGRAMS, batch)), ceil(classes, shortest))
     length = ceil(ceil(classes, wanted), columns) * columns
     return length, ceil(classes, length)
 
 
 def warps(numbers: int) -> int:
-    """Warps of a program that takes so many numbers: a number a thread, or a few."""
+    """The number of warps for a program with this many scores: one or a few scores per thread."""
     return min(8, max(4, numbers // 128))
 
 

@@ -1,4 +1,4 @@
-"""A loss on a GPU whose gradient is made together with its value, as autograd sees it."""
+"""The autograd function of GPU losses that compute their gradient together with their value."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,26 +11,26 @@ from torch.autograd.function import FunctionCtx
 from onepeak.kernels import launch
 
 LARGE = 1 << 22
-"""From this many numbers on, backward scales the gradient where it lies rather than into a copy."""
+"""From this many scores on, backward scales the gradient in place instead of into a copy."""
 
 PlainLoss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-"""The loss of each sample in operations that autograd follows, for derivatives of derivatives."""
+"""The loss of each sample in operations that autograd supports, for higher derivatives."""
 
 
 class PassTerms(ABC):
-    """What a kernel knows of a loss."""
+    """A loss as a kernel computes it."""
 
     @abstractmethod
     def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """The mean loss and its gradient, in the dtype of the scores (float32 for float16, whose range is short)."""
+        """The mean loss and its gradient in the dtype of the scores (float32 for float16, whose range is too small)."""
 
     @abstractmethod
     def frozen(self) -> "PassTerms":
-        """The terms as they are now: a barrier's t may grow before a second backward pass."""
+        """A copy that later changes do not affect: `tighten` may change t before a second backward pass."""
 
 
 def mean_loss(scores: Tensor, labels: Tensor, terms: PassTerms, plain: PlainLoss) -> Tensor:
-    """The mean over samples, in float32, for float32 scores or shorter ones."""
+    """The mean over samples, in float32, for scores in float32 or half precision."""
     launch.check_device(labels, scores)
     if scores.ndim != 2:
         scores, labels = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1)
@@ -39,17 +39,17 @@ def mean_loss(scores: Tensor, labels: Tensor, terms: PassTerms, plain: PlainLoss
 
 
 def empty_gradient(scores: Tensor) -> Tensor:
-    """Where a kernel writes the gradient: in the dtype of the scores, but for float16, whose range is too short."""
+    """The gradient buffer of a kernel, in the dtype of the scores; float32 for float16, whose range is too small."""
     return torch.empty_like(scores, dtype=torch.float32 if scores.dtype == torch.float16 else scores.dtype)
 
 
 def empty_losses(programs: int, device: torch.device) -> Tensor:
-    """Where each program writes what it has found; one program writes the loss itself."""
+    """The buffer for the partial loss of each program; a scalar if there is only one program."""
     return torch.empty(() if programs == 1 else programs, dtype=torch.float32, device=device)
 
 
 def total(losses: Tensor) -> Tensor:
-    """The sum of what all programs have found."""
+    """The sum of the partial losses."""
     return losses.sum() if losses.ndim else losses
 
 
@@ -71,9 +71,9 @@ class _OnePass(torch.autograd.Function):
             (gradient,) = torch.autograd.grad(loss, scores, upstream, create_graph=True)
             return gradient, None, None, None
         gradient = ctx.gradient  # type: ignore[attr-defined]
-        if gradient is None:  # a second backward through a kept graph, after the first has scaled it in place
+        if gradient is None:  # second backward through a retained graph: the first scaled the gradient in place
             _, gradient = ctx.terms.loss_and_gradient(*ctx.saved_tensors)  # type: ignore[attr-defined]
-        # Autograd itself takes the gradient to the dtype of the scores.
+        # Autograd casts the gradient to the dtype of the scores.
         if gradient.numel() < LARGE:
             return gradient * upstream, None, None, None
         ctx.gradient = None  # type: ignore[attr-defined]

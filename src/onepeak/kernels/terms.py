@@ -1,16 +1,16 @@
-r"""The costs of a gap, each as a value and a slope in one go.
+r"""The costs of a gap, value and slope together.
 
-Who asks gives two things of every pair (k, k+1) of neighbours and a label y, in memory that may be written to:
+For each pair (k, k+1) of adjacent classes and a label y, the caller passes two values in writable memory:
 
 - its side :math:`\sigma`, +1 where the scores should rise (k + 1 <= y) and -1 where they should fall;
-- :math:`r = \sigma (s_{k+1} - s_k)`, minus the gap: positive where the pair is in order.
+- :math:`r = \sigma (s_{k+1} - s_k)`, minus the gap: positive if the pair is in order.
 
-and gets back the cost :math:`f(r)` and, in the place of the sides, :math:`g = \sigma (1 - 2 f'(r))`: the gradient of
-cost and cross-entropy is the probabilities plus half of the differences of g (:mod:`onepeak.kernels.analytic` has the
-why). What is in r afterwards is of no use to anybody.
+The terms return the cost :math:`f(r)` and overwrite the sides with :math:`g = \sigma (1 - 2 f'(r))`. The gradient of
+cost plus cross-entropy is the probabilities plus half the differences of g; :mod:`onepeak.kernels.analytic` derives
+this. The content of r is undefined afterwards.
 
-Each cost is written twice: for tensors, and for the arrays of a batch so small that a call of PyTorch costs more than
-the arithmetic in it.
+Each cost is written twice: for tensors, and for NumPy arrays of batches so small that the overhead of a PyTorch call
+exceeds its arithmetic.
 """
 
 from abc import ABC, abstractmethod
@@ -25,19 +25,19 @@ from torch import Tensor
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-"""A cost from scores and labels in operations that autograd follows, for derivatives of derivatives."""
+"""A cost of scores and labels in operations that autograd supports, for higher derivatives."""
 
 
 class GapTerms(ABC):
-    """A cost f of the gaps; both of its forms overwrite what they are given, as the top of this file says."""
+    """A cost f of the gaps. Both forms overwrite their arguments, as described at the top of this file."""
 
     @abstractmethod
     def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
-        """Turns the sides into g, and gives values and a factor whose product is f(r)."""
+        """Turns the sides into g, and returns values and a factor whose product is f(r)."""
 
     @abstractmethod
     def of_arrays(self, r: Floats, sides: Floats) -> float:
-        """Turns the sides into g, and gives the sum of f(r)."""
+        """Turns the sides into g, and returns the sum of f(r)."""
 
 
 @final
@@ -48,7 +48,7 @@ class BarrierTerms(GapTerms):
     t: float
 
     def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
-        """Values over t, and t."""
+        """The values divided by t, and t."""
         edge = 1 / (self.t * self.t)
         clear = r.clamp_min(edge)
         sides.addcdiv_(sides, clear, value=2 / self.t)
@@ -74,7 +74,7 @@ class PenaltyTerms(GapTerms):
     slack: float
 
     def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
-        """Squares, and their weight."""
+        """The squares, and their weight."""
         excess = (self.slack - r).mul_(r <= 0)
         sides.addcmul_(sides, excess, value=4 * self.weight)
         return excess.square_(), self.weight

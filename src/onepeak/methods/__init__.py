@@ -1,4 +1,4 @@
-"""One file a method, all behind one small protocol; `catalog` finds them by name."""
+"""The methods, one per file, behind one small base class; `catalog` finds them by name."""
 
 import sys
 from types import ModuleType
@@ -13,7 +13,7 @@ __all__ = ["Constrained", "Method", "MethodRecord", "Smoothed", "method", "metho
 
 
 class _CallablePackage(ModuleType):
-    """`onepeak.methods` is this package and `onepeak.methods()` is the catalog: Python gives both the same place."""
+    """Makes `onepeak.methods()` return the catalog, although `onepeak.methods` is this package."""
 
     def __call__(self) -> tuple[MethodRecord, ...]:
         return methods()

@@ -1,4 +1,4 @@
-"""Binomial: the network says one chance, the classes count successes (da Costa et al. 2008; Beckham & Pal 2017)."""
+"""Binomial: one success probability, classes count successes (da Costa et al. 2008; Beckham & Pal 2017)."""
 
 from typing import final
 
@@ -14,17 +14,17 @@ from onepeak.methods.steps import below_the_peak, widened
 
 @final
 class Binomial(SoftmaxMethod):
-    r"""The posterior is a binomial distribution over the classes, made sharper or flatter by a learnt temperature.
+    r"""The posterior is a binomial distribution over the classes with a learnt temperature.
 
     .. math:: h_k = \log \binom{c-1}k + k \, o, \qquad p = \mathrm{softmax}(h / \tau), \qquad \ell = -\log p_y
 
-    The one output is the logit of the chance of a success in each of c - 1 trials; with :math:`\tau = 1` the classes'
-    probabilities are exactly those of the number of successes. One-peaked by construction (two neighbours tie where
-    the chance is midway between theirs), and the same from both ends of the scale. Prediction: the mode.
+    The single output is the logit of the success probability in each of c - 1 trials. With :math:`\tau = 1` the class
+    probabilities are exactly those of the number of successes. One-peaked by construction (two neighbours tie if the
+    success probability is midway between theirs), and symmetric: reversing the scale mirrors it. Prediction: the mode.
 
     Args:
         num_classes: Number of classes, at least 2.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> binomial = Binomial(num_classes=3)
@@ -56,7 +56,7 @@ class Binomial(SoftmaxMethod):
 
 
 def binomial_scores(logit: Tensor, num_classes: int) -> Tensor:
-    """Log P(k) of a binomial distribution for every class, less its greatest, from a logit with a last axis of one."""
+    """Log P(k) of a binomial distribution for each class, minus its maximum, from a logit of shape (..., 1)."""
     wide = widened(logit)
     counts = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
     ways = -torch.lgamma(counts + 1) - torch.lgamma(num_classes - counts)

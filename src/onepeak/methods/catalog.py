@@ -1,4 +1,4 @@
-"""Every method by name, and how a name becomes a method."""
+"""The catalog of methods, and building a method from a name."""
 
 from typing import NamedTuple, get_args
 
@@ -43,16 +43,16 @@ CONSTRAINTS = Registry(
 )
 
 SMOOTH = "smooth-"
-"""Before a name: that method with its outputs averaged over their neighbours."""
+"""Name prefix: the method with its outputs averaged over their neighbours."""
 
 _OF_YOUR_OWN = (
-    "One of your own is known where the file that adds it is run in place of `onepeak`, as in "
-    "`python my_method.py compare ...`, or imported."
+    "To use your own, run the file that adds it in place of `onepeak`, as in `python my_method.py compare ...`, or "
+    "import that file first."
 )
 
 
 def methods() -> tuple[MethodRecord, ...]:
-    """All methods there are; any with class scores can also be asked for under a constraint, as in `"<name>+elb"`.
+    """All methods in the catalog. Any with class scores also accepts a constraint, as in `"<name>+elb"`.
 
     Example:
         >>> [record.name for record in methods()][:7]
@@ -62,7 +62,7 @@ def methods() -> tuple[MethodRecord, ...]:
 
 
 def is_known(name: str) -> bool:
-    """Whether a name, with what is put before and behind it, is that of a method in the catalog.
+    """Whether a name, including its prefix and constraint, refers to a method in the catalog.
 
     Example:
         >>> is_known("smooth-mv+elb"), is_known("smooth-mine"), is_known("mv+mine")
@@ -83,14 +83,14 @@ def method(
     """Builds a method by name.
 
     Args:
-        name: A name in the catalog, one with a constraint put on it, as in `"mv+elb"`, or either with its outputs
-            averaged over their neighbours, as in `"smooth-elb"`. The record of a method of your own does too, whether
-            it is in the catalog or not.
+        name: A name in the catalog; with a constraint, as in `"mv+elb"`; or either with outputs averaged over their
+            neighbours, as in `"smooth-elb"`. It can also be the `MethodRecord` of your own method, in the catalog or
+            not.
         num_classes: Number of classes, at least 2.
-        variant: "corrected" for what the cited paper means, "as_published" for what the code behind the figures of
-            Belharbi et al. 2019 computes.
-        class_weight: A weight of each class.
-        settings: The method's own settings, and the constraint's; a name that neither knows is an error.
+        variant: "corrected" for the method as the cited paper defines it, "as_published" for what the code behind the
+            results of Belharbi et al. 2019 computes.
+        class_weight: Weight of each class.
+        settings: Settings of the method and of the constraint. An unknown name is an error.
 
     Example:
         >>> elb = method("elb", num_classes=70, t=1.0)
@@ -109,7 +109,7 @@ def method(
 
 
 class Parts(NamedTuple):
-    """What a name is put together of."""
+    """The parts of a method name."""
 
     smooth: bool
     record: MethodRecord
@@ -117,7 +117,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(name: str) -> Parts:
-    """Takes a name apart; one that is not known, or whose parts do not go together, is an error.
+    """Splits a name into its parts. An unknown name, or parts that do not fit together, raise an error.
 
     Example:
         >>> parts = parts_of("smooth-mv+elb")
@@ -135,7 +135,7 @@ def parts_of(name: str) -> Parts:
         raise UnknownNameError(f"{error} {_OF_YOUR_OWN}", page="extend")
     constraint = CONSTRAINTS[constraint_name] if plus else None
     if base == constraint_name:
-        raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base!r} has it already.")
+        raise InputError(f"`name` must put a constraint on another method, got {name!r}: {base!r} already has it.")
     if smooth:
         _check_neighbours(METHODS[base])
     return Parts(smooth, METHODS[base], constraint)
@@ -157,13 +157,13 @@ def _built(
     known = record.settings + (tuple(constraint.defaults) if constraint else ())
     for setting in settings:
         if not known:
-            raise InputError(f"{name!r} has no settings of its own, got {setting!r}.")
+            raise InputError(f"{name!r} has no settings, got {setting!r}.")
         if setting not in known:
             raise unknown_name(f"setting of {name!r}", setting, known)
         if constraint is not None and known.count(setting) > 1:
             raise InputError(
                 f"`{setting}` is a setting of both {record.name!r} and {constraint.name!r}: "
-                "build the two and put them together with onepeak.Constrained(base, constraint)."
+                "build both and combine them with onepeak.Constrained(base, constraint)."
             )
     own = {key: value for key, value in settings.items() if key in record.settings}
     if record.as_published == "differs":
@@ -180,8 +180,8 @@ def _unknown(name: str) -> UnknownNameError:
     question = did_you_mean(name, [*names, *(SMOOTH + each for each in names)])
     endings = " or ".join(f"+{known.name}" for known in CONSTRAINTS)
     return UnknownNameError(
-        f"Unknown method {name!r}.{question} Known: {', '.join(names)}. Those with class scores also with {endings}, "
-        f"as in mv+elb; most also with {SMOOTH} before the name, as in {SMOOTH}elb. {_OF_YOUR_OWN}",
+        f"Unknown method {name!r}.{question} Known: {', '.join(names)}. Methods with class scores also accept "
+        f"{endings}, as in mv+elb; most also accept the prefix {SMOOTH}, as in {SMOOTH}elb. {_OF_YOUR_OWN}",
         page="choose",
     )
 
@@ -189,6 +189,6 @@ def _unknown(name: str) -> UnknownNameError:
 def _check_neighbours(record: MethodRecord) -> None:
     if record.num_outputs.replace(" ", "") not in ("c", "c-1") or record.family == "distribution":
         raise InputError(
-            f"{SMOOTH!r} must stand before a method with an output for each class or level, got {record.name!r}, whose "
-            "outputs are other numbers."
+            f"{SMOOTH!r} must precede a method with one output per class or level, got {record.name!r}, whose outputs "
+            "have another meaning."
         )

@@ -1,4 +1,4 @@
-"""CDW-CE and OLL: each class is pushed down by its distance from the label (Polat et al., Castagnos et al. 2022)."""
+"""CDW-CE and OLL: each class is penalised by its distance from the label (Polat et al., Castagnos et al. 2022)."""
 
 from typing import final
 
@@ -11,20 +11,20 @@ from onepeak.methods.softmax import SoftmaxMethod
 
 @final
 class ClassDistance(SoftmaxMethod):
-    r"""Minus the log-probability of *not* choosing each class, weighed by a power of its distance from the label.
+    r"""Minus the log-probability of *not* choosing each class, weighted by a power of its distance from the label.
 
     .. math:: \ell = -\sum_{k=0}^{c-1} |k - y|^\alpha \log (1 - p_k), \qquad p = \mathrm{softmax}(o)
 
-    The label's own probability is in it only through the others'. Class distance weighted cross-entropy and the
-    ordinal log loss are this same formula at different powers. The sum over classes is divided by nothing, so at a
-    high power many classes give very large losses: lower the power or the learning rate. At the power 5 and 70 classes
-    gradients are beyond what float16 holds (65,504), and a scaler of gradients leaves out some twenty steps until they
-    fit; bfloat16 holds them. Prediction: the mode. Not one-peaked by construction.
+    The label's own probability enters only through the others. Class distance weighted cross-entropy and the ordinal
+    log loss are the same formula with different powers. The sum over classes is not normalised, so many classes with a
+    high power give very large losses: lower the power or the learning rate. With power 5 and 70 classes, gradients
+    exceed the range of float16 (65,504), and a gradient scaler skips about twenty steps until they fit; bfloat16 has
+    enough range. Prediction: the mode. Not one-peaked by construction.
 
     Args:
         num_classes: Number of classes, at least 2.
         power: :math:`\alpha`.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> cdw = ClassDistance(num_classes=3, power=1.0)
@@ -41,20 +41,20 @@ class ClassDistance(SoftmaxMethod):
         self.power = check_number("power", power, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The log-probabilities of the rest, weighed and summed."""
+        """The log-probabilities of not choosing each class, weighted and summed."""
         distances = (torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)).abs()
         return -(distances.to(outputs.dtype) ** self.power * log_of_the_rest(outputs)).sum(dim=-1)
 
 
 def ordinal_log_loss(num_classes: int, *, power: float = 1.5, class_weight: PerClass | None = None) -> ClassDistance:
-    """The ordinal log loss: `ClassDistance` at the power that its authors recommend."""
+    """The ordinal log loss: `ClassDistance` with the power that its authors recommend."""
     return ClassDistance(num_classes, power=power, class_weight=class_weight)
 
 
 def log_of_the_rest(scores: Scores) -> LogProbs:
-    """Log (1 - p) of every class.
+    """Log (1 - p) of each class.
 
-    The most probable class has a p so near to 1 that 1 - p would be 0: for it the others are summed in log space.
+    For the most probable class, p may be so close to 1 that 1 - p rounds to 0, so the others are summed in log space.
     """
     highest = torch.arange(scores.shape[-1], device=scores.device) == scores.argmax(dim=-1, keepdim=True)
     rest_of_highest = scores.masked_fill(highest, -torch.inf).logsumexp(dim=-1) - scores.logsumexp(dim=-1)

@@ -1,4 +1,4 @@
-"""CONDOR: conditional answers, judged by the levels they make (Jenkinson et al. 2022)."""
+"""CONDOR: conditional outputs with a loss on their products, the levels (Jenkinson et al. 2022)."""
 
 from typing import final
 
@@ -11,7 +11,7 @@ from onepeak.methods.method import Method
 
 @final
 class Condor(Method):
-    r"""The network gives conditional chances as in `Corn`; the loss is on the levels that are their products.
+    r"""The network outputs conditional probabilities as in `Corn`; the loss is on their products, the levels.
 
     .. math:: \ell = -\sum_{k=0}^{c-2} \big( [y > k] \log P_k + [y \le k] \log (1 - P_k) \big), \qquad
               P_k = P(y > k) = \prod_{j \le k} \sigma(o_j)
@@ -33,15 +33,15 @@ class Condor(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question a level."""
+        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Binary cross-entropy of the levels, summed."""
         log_above = F.logsigmoid(outputs).cumsum(dim=-1)
-        log_below = log_products(outputs)[..., :-1].logcumsumexp(dim=-1)  # log (1 - P), with all its digits near 0
+        log_below = log_products(outputs)[..., :-1].logcumsumexp(dim=-1)  # log (1 - P), accurate near 0
         return -log_below.where(~answers(labels, self.num_outputs), log_above).sum(dim=-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Products of conditional chances."""
+        """Products of conditional probabilities."""
         return log_products(outputs)

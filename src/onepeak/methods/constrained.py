@@ -21,11 +21,11 @@ class Constrained(Method):
 
     .. math:: \ell = \ell_{base} + \sum_{k=0}^{c-2} \hat I(\Delta_k)
 
-    Posterior and prediction are the base method's. With cross-entropy as the base and a log-barrier this is the
-    paper's ELB, with a quadratic penalty its PN.
+    The sum is over the c - 1 pairs of adjacent classes. Posterior and prediction are those of the base method.
+    Cross-entropy with a log-barrier is the paper's ELB, with a quadratic penalty its PN.
 
     Args:
-        base: The method to constrain; its class weights hold for the constraint too.
+        base: The method to constrain. Its class weights also apply to the constraint.
         constraint: An `OrderConstraint`, such as `LogBarrier`.
 
     Example:
@@ -49,7 +49,7 @@ class Constrained(Method):
             )
         parameter = next(base.parameters(), None)
         device = None if parameter is None else parameter.device
-        base.class_scores(torch.zeros(1, base.num_outputs, device=device))  # an error here, not when training begins
+        base.class_scores(torch.zeros(1, base.num_outputs, device=device))  # fail now, not when training starts
         self.base = base
         self.constraint = constraint
         self.decision, self.own_rate = base.decision, base.own_rate
@@ -57,11 +57,11 @@ class Constrained(Method):
 
     @property
     def num_outputs(self) -> int:
-        """The base method's."""
+        """As the base method."""
         return self.base.num_outputs
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The base method's loss plus the constraint's cost."""
+        """The loss of the base method plus the cost of the constraint."""
         cost = self.constraint.cost(self.base.class_scores(outputs), labels)
         return self.base.checked_losses(outputs, labels) + cost
 
@@ -71,31 +71,31 @@ class Constrained(Method):
         return self.base.weighted_losses(outputs, labels, weights) + (cost if weights is None else cost * weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """Cross-entropy and constraint in one pass where the base is cross-entropy."""
+        """The mean over samples; in one pass if the base is cross-entropy."""
         if isinstance(self.base, CrossEntropy):
             return ordered_cross_entropy(outputs, labels, self.constraint)
         return super().mean_loss(outputs, labels)
 
     def fused_terms(self) -> RowTerms | None:
-        """The base method's loss and one constraint, where the kernels of a GPU know both."""
+        """The base loss and the constraint for the GPU kernels; None if they do not implement both."""
         base, order = self.base.fused_terms(), self.constraint.fused_terms()
         if base is None or base.order is not None or order is None:
             return None
         return replace(base, order=order)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The base method's."""
+        """The posterior of the base method."""
         return self.base.posterior_of(outputs)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The base method's."""
+        """The class scores of the base method."""
         return self.base.class_scores(outputs)
 
     def predict(self, outputs: Outputs) -> Labels:
-        """The base method's."""
+        """The prediction of the base method."""
         return self.base.predict(outputs)
 
     def tighten(self) -> None:
-        """Moves the base method's and the constraint's schedules on."""
+        """Advances the schedules of the base method and of the constraint."""
         self.base.tighten()
         self.constraint.tighten()

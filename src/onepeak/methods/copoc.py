@@ -1,4 +1,4 @@
-"""COPOC: steps that only go up, and minus the distance from zero (Dey et al. 2023)."""
+"""COPOC: rising positions, scored by minus their distance from zero (Dey et al. 2023)."""
 
 from typing import final
 
@@ -12,20 +12,22 @@ from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, widened
 
 @final
 class Copoc(SoftmaxMethod):
-    r"""Places that rise from class to class; the nearer a class's place is to zero, the more probable it is.
+    r"""Positions that rise from class to class; the closer a position is to zero, the more probable its class.
 
     .. math:: r_0 = o_0 - \frac{c - 1}2, \qquad r_k = r_{k-1} + |1 + o_k| + \epsilon, \qquad
               p = \mathrm{softmax}(-|r|), \qquad \ell = -\log p_y
 
-    One-peaked by construction, with any shape on either side. Two things are ours. The :math:`\epsilon = 0.01` keeps
-    the posterior strictly one-peaked where a step is 0, up to rounding: in float32 it is lost beside places of 1e5. At
-    outputs of 0 places are a step of one apart with zero in their middle: where all places lie on one side of zero, the
-    loss does not depend on the first, and a network that begins there may answer one class for ever. Two neighbours at
-    the peak tie where zero lies midway between them. Prediction: the mode.
+    One-peaked by construction, with any shape on either side. Two neighbours at the peak tie if zero lies midway
+    between them. Prediction: the mode.
+
+    Two details are ours. First, :math:`\epsilon = 0.01` keeps the posterior strictly one-peaked if a step is 0, up to
+    rounding: in float32 it is lost next to positions of 1e5. Second, outputs of 0 give positions one apart and centred
+    on zero. If all positions lay on one side of zero, the posterior would not depend on the first output, and a network
+    that starts there may predict one class forever.
 
     Example:
         >>> copoc = Copoc(num_classes=4)
-        >>> copoc.class_scores(torch.tensor([[-0.5, 0.0, 1.0, 0.0]]))  # places -2, -.99, 1.02, 2.03
+        >>> copoc.class_scores(torch.tensor([[-0.5, 0.0, 1.0, 0.0]]))  # positions -2, -.99, 1.02, 2.03
         tensor([[-1.0100,  0.0000, -0.0300, -1.0400]])
 
     Reference: Dey, Merugu, Kaveri, "Conformal prediction sets for ordinal classification", NeurIPS 2023.
@@ -33,11 +35,11 @@ class Copoc(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """The first place, and one step a pair of adjacent classes."""
+        """The first position, and one step per pair of adjacent classes."""
         return self.num_classes
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """Minus the distance of each place from zero, less the greatest."""
+        """Minus the distance of each position from zero, shifted to a maximum of 0."""
         first, steps = widened(outputs).split([1, self.num_classes - 1], dim=-1)
         places = torch.cat([first - (self.num_classes - 1) / 2, (1 + steps).abs() + SMALLEST_STEP], dim=-1).cumsum(
             dim=-1

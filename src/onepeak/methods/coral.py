@@ -1,4 +1,4 @@
-"""CORAL: one score and c - 1 biases, so that the levels agree (Cao et al. 2020)."""
+"""CORAL: one score and c - 1 biases, which make the levels consistent (Cao et al. 2020)."""
 
 from typing import final
 
@@ -13,19 +13,20 @@ from onepeak.methods.method import Method
 
 @final
 class Coral(Method):
-    r"""The questions "is the label above k?" share one score and differ in their bias only.
+    r"""The questions "is the label above k?" share one score and differ only in their biases.
 
     .. math:: \ell = -\sum_{k=0}^{c-2} \big( [y > k] \log \sigma(o + b_k) + [y \le k] \log \sigma(-o - b_k) \big),
               \qquad p_k = \sigma(o + b_{k-1}) - \sigma(o + b_k)
 
-    The biases are the method's own parameters, start from 1 down to 1 / (c - 1), and are trained with ten times the
-    learning rate of the network (`own_rate`). They are not held in order, but the loss's minimum has them so (theorem 1
-    of the paper); until then levels are read as their running minimum. The sum is over the levels. Prediction: the
-    number of levels above one half, which is the median. Not one-peaked by construction.
+    The biases are parameters of the method. They start at values from 1 down to 1 / (c - 1) and are trained with ten
+    times the learning rate of the network (`own_rate`). They are not forced to be in order, but they are at the minimum
+    of the loss (theorem 1 of the paper); until then the posterior uses the running minimum of the levels. The sum is
+    over the levels. Prediction: the number of levels above one half, which is the median. Not one-peaked by
+    construction.
 
     Args:
         num_classes: Number of classes, at least 2.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> coral = Coral(num_classes=3)
@@ -49,7 +50,7 @@ class Coral(Method):
         return 1
 
     def levels(self, outputs: Outputs) -> Tensor:
-        """The logit of every level."""
+        """The logit of each level."""
         outputs = full_precision(outputs)
         return outputs + self.biases.to(outputs.dtype)
 

@@ -1,4 +1,4 @@
-"""CORN: each question is asked only of those above the level before (Shi et al. 2021)."""
+"""CORN: each question is asked only of samples above the previous level (Shi et al. 2021)."""
 
 from typing import final
 
@@ -14,10 +14,10 @@ class Corn(Method):
     .. math:: \ell = -\sum_{k < y} \log \sigma(o_k) - [y < c - 1] \log \sigma(-o_y) = -\log p_y, \qquad
               p_k = \sigma(-o_k) \prod_{j < k} \sigma(o_j)
 
-    The chances of the levels, :math:`P(y > k) = \prod_{j \le k} \sigma(o_j)`, fall by construction, and the losses of
-    the questions add up to the log-likelihood. The sum is over the questions asked of a sample and the mean over
-    samples (the paper and coral-pytorch divide by the number of questions asked in the batch instead, which changes a
-    batch's weight and no gradient's direction). Prediction: the number of levels above one half, which is the median.
+    The levels, :math:`P(y > k) = \prod_{j \le k} \sigma(o_j)`, fall by construction, and the losses of the questions
+    add up to minus the log-likelihood. The sum is over the questions asked of a sample, the mean over samples. (The
+    paper and coral-pytorch divide by the number of questions asked in the batch instead, which changes the weight of a
+    batch but not the direction of its gradient.) Prediction: the number of levels above one half, which is the median.
     Not one-peaked by construction.
 
     Example:
@@ -34,7 +34,7 @@ class Corn(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question a level."""
+        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -42,5 +42,5 @@ class Corn(Method):
         return -log_products(outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """Products of conditional chances."""
+        """Products of conditional probabilities."""
         return log_products(outputs)

@@ -1,4 +1,4 @@
-"""CE: cross-entropy, which knows nothing of the order."""
+"""CE: cross-entropy, which ignores the order."""
 
 from typing import final
 

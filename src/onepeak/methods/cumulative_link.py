@@ -16,21 +16,21 @@ Link: TypeAlias = Literal["logit", "probit", "cloglog"]
 
 @final
 class CumulativeLink(Method):
-    r"""The network says a place on a line, c - 1 thresholds cut the line into classes.
+    r"""The network outputs a position on a line, which c - 1 thresholds cut into classes.
 
     .. math:: P(y \le k) = F(\theta_k - o), \qquad \theta_k = \theta_0 + \sum_{j=1}^{k} e^{g_j}, \qquad
               \ell = -\log p_y
 
-    with F the logistic, the normal, or :math:`1 - e^{-e^x}`. The thresholds are the method's own parameters and in
-    order by construction; they start where, at an output of 0, every class is equally probable, and are trained with
-    ten times the learning rate of the network (`own_rate`). Everything stays in
-    log space, so a class far from the output has a finite log-probability. Prediction: the mode. Not one-peaked by
-    construction: a narrow class between two wide ones is a dip.
+    where F is the logistic or the normal distribution function, or :math:`1 - e^{-e^x}`. The thresholds are parameters
+    of the method and in order by construction. They start where all classes are equally probable at an output of 0, and
+    are trained with ten times the learning rate of the network (`own_rate`). All computation is in log space, so the
+    log-probability of a class far from the output is finite. Prediction: the mode. Not one-peaked by construction: a
+    narrow class between two wide ones is a dip.
 
     Args:
         num_classes: Number of classes, at least 2.
         link: "logit", "probit" or "cloglog".
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> clm = CumulativeLink(num_classes=4)
@@ -52,17 +52,17 @@ class CumulativeLink(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One place."""
+        """One position."""
         return 1
 
     @property
     def thresholds(self) -> Tensor:
-        """Where one class ends and the next begins."""
+        """The boundaries between adjacent classes."""
         first, gaps = full_precision(self.first), full_precision(self.log_gaps).exp()
         return first + torch.cat([gaps.new_zeros(1), gaps.cumsum(dim=0)])
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """What the distribution has between the thresholds."""
+        """The probability between adjacent thresholds."""
         outputs = full_precision(outputs)
         places = self.thresholds.to(outputs.dtype) - outputs
         match self.link:
@@ -81,7 +81,7 @@ class CumulativeLink(Method):
 
 
 def quantiles(shares: Tensor, link: Link) -> Tensor:
-    """Where the link's distribution function reaches given shares."""
+    """The quantiles of the link's distribution."""
     match link:
         case "logit":
             return shares.logit()
@@ -93,15 +93,15 @@ def quantiles(shares: Tensor, link: Link) -> Tensor:
 
 
 def clm_probit(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
-    """The cumulative link model of a normal distribution."""
+    """The cumulative link model with a normal distribution."""
     return CumulativeLink(num_classes, link="probit", class_weight=class_weight)
 
 
 def clm_cloglog(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
-    """The cumulative link model of the complementary log-log link."""
+    """The cumulative link model with the complementary log-log link."""
     return CumulativeLink(num_classes, link="cloglog", class_weight=class_weight)
 
 
 def clm(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
-    """The cumulative link model of a logistic distribution: proportional odds."""
+    """The cumulative link model with a logistic distribution: proportional odds."""
     return CumulativeLink(num_classes, link="logit", class_weight=class_weight)

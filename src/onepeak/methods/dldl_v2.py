@@ -11,18 +11,19 @@ from onepeak.posterior.decide import expected_label
 
 @final
 class DistributionAndMean(SoftmaxMethod):
-    r"""Learns a Gaussian around the label and, at the same time, that the posterior's mean is the label.
+    r"""Fits a Gaussian around the label and, at the same time, the mean of the posterior to the label.
 
     .. math:: \ell = \mathrm{KL}(q_y \,\|\, p) + \lambda \Big| \sum_k k p_k - y \Big|, \qquad
               q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}, \qquad p = \mathrm{softmax}(o)
 
-    Prediction: the mean, rounded, which is what the second term trains. Not one-peaked by construction.
+    The divergence sums over classes and needs no normaliser. Prediction: the mean, rounded, which the second term
+    trains. Not one-peaked by construction.
 
     Args:
         num_classes: Number of classes, at least 2.
         variance: :math:`\sigma^2`, in squared class units.
         mean_weight: :math:`\lambda`.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -48,6 +49,6 @@ class DistributionAndMean(SoftmaxMethod):
         self.mean_weight = check_number("mean_weight", mean_weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The divergence from the Gaussian, and the error of the mean."""
+        """The divergence from the Gaussian plus the weighted error of the mean."""
         divergence = self.distribution.sample_losses(outputs, labels)
         return divergence + self.mean_weight * (expected_label(outputs) - labels).abs()

@@ -1,4 +1,4 @@
-"""ECOC: the levels as a code word, and the nearest class's code word decides (Barbero-Gómez et al. 2021)."""
+"""ECOC: the levels form a code word, and the class with the nearest code word wins (Barbero-Gómez et al. 2021)."""
 
 from typing import final
 
@@ -10,14 +10,14 @@ from onepeak.methods.softmax import SoftmaxMethod
 
 @final
 class CodeWords(SoftmaxMethod):
-    r"""Class y has the code word of y ones and c - 1 - y zeros; the network's sigmoids should be near it.
+    r"""The code word of class y is y ones and c - 1 - y zeros; the network's sigmoids should be close to it.
 
     .. math:: \ell = d_y^2, \qquad d_k^2 = \sum_{j=0}^{c-2} (\sigma(o_j) - [j < k])^2, \qquad
               p = \mathrm{softmax}(-d^2)
 
-    The sum is over the levels. Prediction: the nearest code word, which is the posterior's mode. The paper decides so
-    and gives no posterior; the softmax is ours, and its scores are an accumulation of slopes between -1 and 1, so it
-    is never sharp. Not one-peaked by construction.
+    The sum is over the levels. Prediction: the nearest code word, as in the paper, which is the mode of the posterior.
+    The paper defines no posterior; the softmax is ours. Its scores accumulate slopes between -1 and 1, so it is never
+    sharp. Not one-peaked by construction.
 
     Example:
         >>> import torch
@@ -32,7 +32,7 @@ class CodeWords(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One digit of the code a level."""
+        """One code digit per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -41,5 +41,5 @@ class CodeWords(SoftmaxMethod):
         return (outputs.sigmoid() - code).square().sum(dim=-1)
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """Minus the squared distance from every code word, up to a constant: each digit moves it by 2 sigmoid - 1."""
+        """Minus the squared distance from each code word, up to a constant: each digit adds 2 sigmoid - 1."""
         return accumulate(2 * outputs.sigmoid() - 1)

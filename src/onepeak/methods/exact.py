@@ -1,4 +1,4 @@
-"""A table that a method is made with: it goes to other devices with the method, and nothing rounds it."""
+"""A constant table of a method that moves between devices with it and is never rounded."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,10 @@ from torch import Tensor, float32, float64, nn
 
 
 class ExactTable(nn.Module):
-    """A table in float64, in float32 on devices that have no wider numbers; not kept in files.
+    """A table in float64, or in float32 on devices without float64. It is not part of the `state_dict`.
 
     Args:
-        values: The table; made anew from the settings of the method when that is loaded.
+        values: The table. Loading a method rebuilds it from the settings.
     """
 
     def __init__(self, values: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""SE: the squared error of the softmax's mean (Beckham & Pal 2016)."""
+"""SE: the squared error of the posterior's mean (Beckham & Pal 2016)."""
 
 from typing import final
 
@@ -13,9 +13,9 @@ class ExpectedError(SoftmaxMethod):
 
     .. math:: \ell = (m - y)^2, \qquad m = \sum_{k=0}^{c-1} k \, \mathrm{softmax}(o)_k
 
-    Regression with a posterior: any distribution with the right mean is as good as any other, so nothing makes it
-    narrow or one-peaked. Prediction: the mean, rounded. This is the paper's form with the classes' numbers as fixed
-    weights; it also has one that learns them.
+    This is regression with a posterior: all distributions with the right mean are equally good, so nothing makes the
+    posterior narrow or one-peaked. Prediction: the mean, rounded. This is the paper's variant with the class numbers as
+    fixed weights; another variant learns the weights.
 
     Example:
         >>> import torch

@@ -1,4 +1,4 @@
-"""Gaussian uncertainty: a place on the scale and how sure of it (Araújo et al. 2020)."""
+"""Gaussian uncertainty: a position on the scale and its uncertainty (Araújo et al. 2020)."""
 
 from typing import final
 
@@ -11,28 +11,28 @@ from onepeak.methods.gaussian_scores import gaussian_scores, place_on_scale
 from onepeak.methods.softmax import SoftmaxMethod
 
 NARROWEST = 0.05
-"""The smallest standard deviation, in classes: the posterior is one class there in any case."""
+"""The smallest standard deviation, in classes: there the posterior already lies on one class."""
 
 
 @final
 class Gaussian(SoftmaxMethod):
-    r"""The network gives a mean and a standard deviation; the posterior is that Gaussian at the classes.
+    r"""The network outputs a mean and a standard deviation; the posterior is this Gaussian at the classes.
 
     .. math:: p_k \propto e^{-(k - m)^2 / 2 \sigma^2}, \qquad m = (o_0 + 1) \frac{c - 1}2, \qquad
               \sigma = \mathrm{softplus}(o_1), \qquad \ell = -\log p_y + \lambda \sigma^2
 
-    The mean's output is around -1 for the first class and 1 for the last. The deviation, in classes, is held between
-    0.05 and c; its square is penalised so that the network does not take refuge in being unsure. One-peaked by
-    construction (two neighbours tie where the mean is midway between them). Prediction: the mode, which is the mean
-    rounded and held to the scale.
+    The output of the mean is -1 for the first class and 1 for the last. The deviation, in classes, is clamped between
+    0.05 and c. Its square is penalised so that the network does not default to high uncertainty. One-peaked by
+    construction (two neighbours tie if the mean is midway between them). Prediction: the mode, which is the mean,
+    rounded and clamped to the scale.
 
-    After the paper's idea as later libraries have it; the paper itself samples from the Gaussian inside a multiple
-    instance network.
+    This follows the paper's idea as implemented in later libraries; the paper itself samples from the Gaussian inside a
+    multiple-instance network.
 
     Args:
         num_classes: Number of classes, at least 2.
         variance_weight: :math:`\lambda`.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -50,12 +50,12 @@ class Gaussian(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """A place and a deviation."""
+        """A position and a deviation."""
         return 2
 
     def deviation(self, outputs: Outputs) -> PerSample:
-        """How unsure, in classes."""
-        widest = float(self.num_classes)  # torch.onnx knows no clamp between a float and an integer
+        """The standard deviation, in classes."""
+        widest = float(self.num_classes)  # torch.onnx cannot clamp between a float and an integer
         return F.softplus(outputs[..., 1]).clamp(NARROWEST, widest)
 
     def class_scores(self, outputs: Outputs) -> Scores:
@@ -64,6 +64,6 @@ class Gaussian(SoftmaxMethod):
         return gaussian_scores(place, self.deviation(outputs), self.num_classes)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy of the scores, and the penalty on the variance."""
+        """Cross-entropy of the scores plus the penalty on the variance."""
         penalty = self.variance_weight * self.deviation(outputs).square()
         return cross_entropy(self.class_scores(outputs), labels) + penalty

@@ -1,4 +1,4 @@
-"""A Gaussian read at the classes: the posterior of methods whose network says a place on the scale."""
+"""A Gaussian evaluated at the classes: the posterior of methods whose network outputs a position on the scale."""
 
 import torch
 from torch import Tensor
@@ -8,13 +8,13 @@ from onepeak.methods.steps import below_the_peak, widened
 
 
 def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: int) -> Scores:
-    r"""Log-density of a Gaussian at every class, less its greatest: :math:`-(k - m)^2 / 2 \sigma^2` up to a constant.
+    r"""Log-density of a Gaussian at each class, :math:`-(k - m)^2 / 2 \sigma^2`, shifted to a maximum of 0.
 
-    Written as :math:`k (m - k / 2) / \sigma^2`, without the square of a mean far off the scale, in which the classes'
-    differences would drown.
+    Computed as :math:`k (m - k / 2) / \sigma^2`, without the square of the mean: for a mean far off the scale it would
+    swamp the differences between classes.
 
     Args:
-        mean: In classes, 0 to c - 1, or off the scale.
+        mean: In classes, from 0 to c - 1 or beyond.
         deviation: The standard deviation, in classes.
         num_classes: Number of classes.
 
@@ -29,5 +29,5 @@ def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: 
 
 
 def place_on_scale(output: PerSample, num_classes: int) -> PerSample:
-    """A number around -1 to 1 as a place on the scale of classes: -1 is the first, 0 the middle, 1 the last."""
+    """Maps an output to a position on the scale of classes: -1 is the first class, 0 the middle, 1 the last."""
     return (output + 1) * (num_classes - 1) / 2

@@ -1,4 +1,4 @@
-"""WK: the weighted kappa of a batch as its loss (de la Torre et al. 2018; Vargas et al. 2020)."""
+"""WK: the weighted kappa of a batch as a loss (de la Torre et al. 2018; Vargas et al. 2020)."""
 
 from typing import Literal, TypeAlias, final, get_args
 
@@ -13,7 +13,7 @@ from onepeak.methods.softmax import SoftmaxMethod
 KappaPenalty: TypeAlias = Literal["linear", "quadratic"]
 
 _NO_DISAGREEMENT = 1e-10
-"""Added to the disagreement expected by chance, which is 0 in a batch of one label that is always predicted."""
+"""Added to the disagreement expected by chance, which is 0 if a batch has one label and it is always predicted."""
 
 
 @final
@@ -24,17 +24,18 @@ class WeightedKappa(SoftmaxMethod):
               {\frac1N \sum_k \sum_l \omega_{kl} \sum_i p_{ik} \sum_i [y_i = l]}, \qquad
               \omega_{kl} = \Big( \frac{|k - l|}{c - 1} \Big)^{1 \text{ or } 2}
 
-    the disagreement there is over the one expected by chance, from 0 (perfect) over 1 (chance) to 2. It is a property
-    of a **batch**: the loss of a sample is its disagreement over the batch's mean chance disagreement, so that the mean
-    is the formula above, and a batch of one sample is always 1. Weights weigh the batch's shares too. Small batches
-    make it noisy. Prediction: the mode. Not one-peaked by construction.
+    which is the observed disagreement divided by the disagreement expected by chance: 0 is perfect, 1 is chance, the
+    maximum is 2. It is a property of a **batch**: the loss of a sample is its disagreement divided by the mean
+    disagreement by chance in the batch. The mean over samples is the formula above, and a batch of one sample always
+    gives 1. Weights also apply to the class shares of the batch. Small batches make the loss noisy. Prediction: the
+    mode. Not one-peaked by construction.
 
-    De la Torre et al. minimise the logarithm of this; the form without it, which is bounded, is that of Vargas et al.
+    De la Torre et al. minimise the logarithm of this ratio; the bounded form without it is that of Vargas et al.
 
     Args:
         num_classes: Number of classes, at least 2.
         penalty: "quadratic" or "linear" in the distance.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> wk = WeightedKappa(num_classes=2)
@@ -55,17 +56,17 @@ class WeightedKappa(SoftmaxMethod):
         self.penalty = check_choice("penalty", penalty, get_args(KappaPenalty))
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Each sample's disagreement over the batch's disagreement by chance."""
+        """The disagreement of each sample divided by the disagreement by chance in the batch."""
         return self.weighted_losses(outputs, labels, None)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The same, of a batch in which a sample of weight 2 is there twice."""
+        """The same for weighted samples: a sample of weight 2 counts as if it occurred twice in the batch."""
         probs = outputs.softmax(dim=-1).reshape(-1, self.num_classes)
         given = F.one_hot(labels, self.num_classes).to(probs.dtype).reshape(-1, self.num_classes)
         weight = probs.new_ones(len(probs)) if weights is None else weights.reshape(-1).to(probs.dtype)
         shares = weight.unsqueeze(-1) / weight.sum().clamp(min=torch.finfo(weight.dtype).tiny)
         predicted_shares, given_shares = (shares * probs).sum(dim=0), (shares * given).sum(dim=0)
-        # no matrix products, which autocast would round to half precision
+        # not as matrix products, which autocast would round to half precision
         costs = self.costs(probs)
         by_chance = (costs * predicted_shares.unsqueeze(-1) * given_shares).sum()
         disagreement = (probs * costs[labels.reshape(-1)]).sum(dim=-1)

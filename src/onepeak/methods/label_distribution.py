@@ -15,19 +15,19 @@ from onepeak.methods.softmax import SoftmaxMethod
 
 @final
 class LabelDistribution(SoftmaxMethod):
-    r"""Learns a Gaussian around the label rather than the label alone.
+    r"""Learns a Gaussian around the label instead of the label alone.
 
     .. math:: \ell = \mathrm{KL}(q_y \,\|\, \mathrm{softmax}(s)), \qquad q_y(k) \propto e^{-(k - y)^2 / 2 \sigma^2}
 
-    Prediction: the mode. `as_published` differs in the target: the values of the Gaussian density go through a softmax
-    once more, which makes it nearly uniform (with 70 classes and a variance of 1 its peak is .0209 and its floor
-    .0141, where a Gaussian has .399 and 0).
+    The divergence sums over classes and needs no normaliser. Prediction: the mode. `as_published` differs in the
+    target: it applies a softmax to the values of the Gaussian density, which makes it nearly uniform. (With 70 classes
+    and variance 1, its maximum is .0209 and its minimum .0141, where a Gaussian has .399 and 0.)
 
     Args:
         num_classes: Number of classes, at least 2.
         variance: :math:`\sigma^2`, in squared class units.
         variant: "corrected" or "as_published".
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> ld = LabelDistribution(num_classes=3)
@@ -51,7 +51,7 @@ class LabelDistribution(SoftmaxMethod):
         self.variant = check_choice("variant", variant, get_args(Variant))
 
     def log_targets(self, labels: Labels, dtype: torch.dtype) -> Tensor:
-        """The distribution to be learnt for each label, in log space."""
+        """The target distribution of each label, in log space."""
         distances = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
         exponents = -distances.to(dtype).square() / (2 * self.variance)
         if self.variant == "as_published":
@@ -64,7 +64,7 @@ class LabelDistribution(SoftmaxMethod):
         return (log_targets.exp() * (log_targets - outputs.log_softmax(dim=-1))).sum(dim=-1)
 
     def fused_terms(self) -> RowTerms:
-        """The same for the kernels of a GPU."""
+        """The loss for the GPU kernels."""
         published = self.variant == "as_published"
         return RowTerms(
             loss="published_label_distribution" if published else "label_distribution",

@@ -1,4 +1,4 @@
-"""OR-CNN and Frank-Hall: one binary question a level, each on its own (Niu et al. 2016; Frank & Hall 2001)."""
+"""OR-CNN and Frank-Hall: one independent binary question per level (Niu et al. 2016; Frank & Hall 2001)."""
 
 from typing import final, get_args
 
@@ -15,16 +15,16 @@ class LevelQuestions(Method):
     .. math:: \ell = -\sum_{k=0}^{c-2} \big( [y > k] \log \sigma(o_k) + [y \le k] \log \sigma(-o_k) \big), \qquad
               p_k = \sigma(o_{k-1}) - \sigma(o_k)
 
-    Nothing makes the answers agree with each other: levels that rise are read as their running minimum, see
-    `log_differences`. Not one-peaked by construction. The sum is over the levels, each of weight 1 (Niu et al. can
-    weigh them by the number of samples). Prediction: the number of levels before the first answered no, which is the
-    posterior's median (Niu et al. count all that are answered yes, the same where the answers agree); or the mode, as
-    Frank and Hall choose.
+    Nothing makes the answers consistent: if levels rise, the posterior uses their running minimum, see
+    `log_differences`. Not one-peaked by construction. The sum is over the levels, each with weight 1 (Niu et al. can
+    weight them by the number of samples). Prediction: the number of levels before the first "no", which is the median
+    of the posterior (Niu et al. count every "yes", which is the same for consistent answers); or the mode, as in Frank
+    and Hall.
 
     Args:
         num_classes: Number of classes, at least 2.
         decision: "median" or "mode".
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -44,7 +44,7 @@ class LevelQuestions(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One question a level."""
+        """One question per level."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -57,10 +57,10 @@ class LevelQuestions(Method):
 
 
 def or_cnn(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
-    """OR-CNN: the questions, and the first answered no."""
+    """OR-CNN: level questions, decided by the first "no"."""
     return LevelQuestions(num_classes, decision="median", class_weight=class_weight)
 
 
 def frank_hall(num_classes: int, *, class_weight: PerClass | None = None) -> LevelQuestions:
-    """Frank and Hall: the same questions, and the most probable class."""
+    """Frank and Hall: level questions, decided by the most probable class."""
     return LevelQuestions(num_classes, decision="mode", class_weight=class_weight)

@@ -7,12 +7,12 @@ from torch.nn import functional as F
 from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
 
 SMALLEST_DIFFERENCE = 1e-12
-"""Two equal levels leave no probability to the class between them; their logits are taken this far apart, so that its
-log-probability is finite. Neighbours without probability stay ties."""
+"""The class between two equal levels has probability 0. Their logits are set this far apart, so its log-probability is
+finite. Adjacent classes of this kind remain tied."""
 
 
 def answers(labels: Labels, num_levels: int) -> Tensor:
-    """Whether each label is above each level, one row a sample.
+    """Whether each label is above each level, one row per sample.
 
     Example:
         >>> answers(torch.tensor([0, 2]), 3)
@@ -23,7 +23,7 @@ def answers(labels: Labels, num_levels: int) -> Tensor:
 
 
 def level_cross_entropy(level_logits: Outputs, labels: Labels) -> PerSample:
-    """Binary cross-entropy of every level, summed over the levels.
+    """Binary cross-entropy, summed over the levels.
 
     Example:
         >>> level_cross_entropy(torch.zeros(1, 2), torch.tensor([1]))
@@ -34,11 +34,11 @@ def level_cross_entropy(level_logits: Outputs, labels: Labels) -> PerSample:
 
 
 def log_differences(level_logits: Outputs) -> LogProbs:
-    r"""The posterior of levels P(y > k), given as c - 1 logits: differences of neighbouring levels, in log space.
+    r"""The posterior from levels P(y > k), given as c - 1 logits: differences of adjacent levels, in log space.
 
-    Levels that do not fall are made to by their running minimum, which moves neither levels that fall already nor the
-    first one below one half. With a >= b, :math:`\sigma(a) - \sigma(b) = \sigma(a) \, \sigma(-b) \, (1 - e^{b - a})`,
-    which loses no digit however near to 0 or 1 both are.
+    Levels that rise are replaced by their running minimum, which changes neither levels that already fall nor the first
+    level below one half. For a >= b, :math:`\sigma(a) - \sigma(b) = \sigma(a) \, \sigma(-b) \, (1 - e^{b - a})`, which
+    is accurate however close both are to 0 or 1.
 
     Example:
         >>> log_differences(torch.tensor([0.8, 0.5]).logit()).exp()
@@ -52,11 +52,11 @@ def log_differences(level_logits: Outputs) -> LogProbs:
 
 
 def log_products(step_logits: Outputs) -> LogProbs:
-    r"""The posterior of steps P(y > k | y >= k), given as c - 1 logits: whoever takes every step before k and not that.
+    r"""The posterior from conditional levels P(y > k | y >= k), given as c - 1 logits.
 
     .. math:: \log p_k = \sum_{j < k} \log \sigma(o_j) + \log \sigma(-o_k)
 
-    with no last term for the last class. It sums to one as it is.
+    without the last term for the last class. It sums to one by construction.
 
     Example:
         >>> log_products(torch.tensor([0.8, 0.5]).logit()).exp()

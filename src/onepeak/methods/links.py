@@ -1,4 +1,4 @@
-"""The links of cumulative models: log (F(b) - F(a)) for a distribution function F, with all its digits in the tails."""
+"""The links of cumulative models: log (F(b) - F(a)) for a distribution function F, accurate in the tails."""
 
 import math
 
@@ -10,25 +10,25 @@ from onepeak._shapes import LogProbs, Outputs
 from onepeak.methods.levels import SMALLEST_DIFFERENCE, log_differences
 
 _END = 1e6
-"""In place of the infinite ends of the line: so far out every distribution function here is 0 or 1."""
+"""Stands for infinity: this far out, every distribution function here is 0 or 1."""
 
 _LARGEST = 10.0
-"""Up to here the complementary log-log link is followed exactly; beyond, its exponential goes on along the tangent. The
-chance of the rest is e^-22026 there, 0 in any floating point, but its logarithm must stay finite."""
+"""Up to here the complementary log-log link is exact; beyond, its exponential continues along the tangent. The
+remaining probability there is e^-22026, 0 in floating point, but its logarithm must stay finite."""
 
 _SMALL = -16.0
-"""With x below e^-16, log (1 - e^-x) is log x - x / 2 to the last digit of float64."""
+"""For x below e^-16, log (1 - e^-x) equals log x - x / 2 in float64."""
 
 
 def logit_probs(places: Outputs) -> LogProbs:
-    """The classes' log-probabilities under the logistic distribution, from c - 1 rising places."""
+    """The log-probabilities of the classes under the logistic distribution, from c - 1 rising thresholds."""
     return log_differences(-places)
 
 
 def probit_probs(places: Outputs) -> LogProbs:
     """The same under the normal distribution."""
     lower, upper = _ends(places)
-    flip = lower + upper > 0  # differences are taken in the lower tail, where none is lost to rounding
+    flip = lower + upper > 0  # take differences in the lower tail, where they are accurate
     lower, upper = torch.where(flip, -upper, lower), torch.where(flip, -lower, upper)
     log_upper = log_normal(upper)
     step = (log_normal(lower) - log_upper).clamp(max=-SMALLEST_DIFFERENCE)
@@ -51,7 +51,7 @@ def cloglog_probs(places: Outputs) -> LogProbs:
 
 
 def log_normal(x: Tensor) -> Tensor:
-    r"""Log of the normal distribution function; `torch.special.log_ndtr`, which `torch.func.vmap` does not know.
+    r"""Log of the normal distribution function; `torch.func.vmap` does not support `torch.special.log_ndtr`.
 
     Below zero it is :math:`\log \frac12 \mathrm{erfcx}(-x / \sqrt2) - x^2 / 2`, which never underflows.
     """

@@ -15,20 +15,21 @@ from onepeak.posterior.decide import expected_label
 
 @final
 class MeanVariance(SoftmaxMethod):
-    r"""Cross-entropy, a mean near the label, and a small variance.
+    r"""Cross-entropy plus terms for a mean close to the label and a small variance.
 
     .. math:: \ell = -\log p_y + \frac{\lambda_1}2 (m - y)^2 + \lambda_2 \sum_k p_k (k - m)^2,
               \qquad m = \sum_k k p_k
 
-    with p the softmax of the outputs. Prediction: the mean, rounded. `as_published` differs in one thing: it takes
-    the floor of the mean, half a class too low on average, and the last class is hardly ever reached.
+    where p is the softmax of the outputs. Nothing is divided by the number of classes. Prediction: the mean, rounded.
+    `as_published` takes the floor of the mean instead, which is half a class too low on average and hardly ever reaches
+    the last class.
 
     Args:
         num_classes: Number of classes, at least 2.
         mean_weight: :math:`\lambda_1`.
         variance_weight: :math:`\lambda_2`.
         variant: "corrected" or "as_published".
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> mv = MeanVariance(num_classes=3)
@@ -54,7 +55,7 @@ class MeanVariance(SoftmaxMethod):
         self.decision = "mean" if variant == "corrected" else "floor_of_mean"
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy plus the mean's and the variance's terms."""
+        """Cross-entropy plus the terms of the mean and of the variance."""
         average = expected_label(outputs)
         distances = torch.arange(self.num_classes, device=outputs.device) - average.unsqueeze(-1)
         variance = (outputs.softmax(dim=-1) * distances.square()).sum(dim=-1)
@@ -62,5 +63,5 @@ class MeanVariance(SoftmaxMethod):
         return cross_entropy(outputs, labels) + self.mean_weight * mean_term + self.variance_weight * variance
 
     def fused_terms(self) -> RowTerms:
-        """The same for the kernels of a GPU."""
+        """The loss for the GPU kernels."""
         return RowTerms(loss="mean_variance", settings=(self.mean_weight, self.variance_weight))

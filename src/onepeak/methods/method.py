@@ -1,4 +1,4 @@
-"""A method is four answers: how many numbers, what to minimise, what posterior, which label."""
+"""The base class of methods: number of outputs, loss, posterior and prediction."""
 
 from abc import ABC, abstractmethod
 from typing import Literal, TypeAlias
@@ -22,31 +22,31 @@ from onepeak.kernels import fused_rows, one_pass
 from onepeak.posterior import DECISIONS
 
 Variant: TypeAlias = Literal["corrected", "as_published"]
-"""What the cited paper means, or what the code behind the figures of Belharbi et al. 2019 computes."""
+"""The method as the cited paper defines it, or as the code behind the results of Belharbi et al. 2019 computes it."""
 MedianOrMode: TypeAlias = Literal["median", "mode"]
-"""The decisions of a method whose posterior may be read by either."""
+"""The decisions that a method may offer as a choice."""
 
 
 class Method(nn.Module, ABC):
-    """What the trainer knows of a way to do ordinal classification.
+    """A way to do ordinal classification: outputs, loss, posterior and prediction.
 
-    A subclass says `num_outputs`, `sample_losses`, `posterior_of` and its `decision`; checks, weights and reduction are
-    written here once. Losses and posteriors of half-precision outputs are worked out and answered in float32.
+    A subclass defines `num_outputs`, `sample_losses`, `posterior_of` and its `decision`. This class adds input checks,
+    weights and reduction. Losses and posteriors of half-precision outputs are computed and returned in float32.
 
     Args:
         num_classes: Number of classes, at least 2.
-        class_weight: A weight of each class; a class weighted 2 counts as if each of its samples were seen twice.
+        class_weight: Weight of each class. A class of weight 2 counts as if each of its samples occurred twice.
     """
 
     decision: str = "mode"
-    """How `predict` reads the posterior: a name in `onepeak.posterior.DECISIONS`."""
+    """How `predict` derives a label from the posterior: a name in `onepeak.posterior.DECISIONS`."""
 
     batchwise: bool = False
-    """Whether a sample's loss depends on the others of its batch (weighted kappa), and means little without them."""
+    """Whether the loss of a sample depends on the rest of its batch, as in weighted kappa."""
 
     own_rate: float = 1.0
-    """How many times as fast as the network's weights its own parameters learn, where it has some. Thresholds lie units
-    apart: with steps that suit weights they would not get there before the rest has learnt to do without."""
+    """Learning-rate factor for the method's own parameters, relative to the network's weights. Thresholds lie units
+    apart: at the rate of the weights, the network would adapt to wrong thresholds before they could move."""
 
     class_weight: Tensor | None
 
@@ -64,20 +64,20 @@ class Method(nn.Module, ABC):
     @property
     @abstractmethod
     def num_outputs(self) -> int:
-        """How many numbers the network must give for a sample."""
+        """The number of network outputs per sample."""
 
     @abstractmethod
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The loss of each sample, not weighted: outputs are float32 or wider, labels int64, and both checked."""
+        """The unweighted loss of each sample. Inputs are already checked: outputs float32 or float64, labels int64."""
 
     @abstractmethod
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The log-probabilities of the classes: outputs are float32 or wider, and checked."""
+        """The log-probabilities of the classes. Outputs are already checked: float32 or float64."""
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """One score a class, whose order an order constraint can act on: the log-probabilities, unless it has better.
+        """One score per class, on which an order constraint acts. Default: the log-probabilities.
 
-        A method that no constraint can act on raises an `InputError` here.
+        A method that does not support constraints raises an `InputError` here.
         """
         return self.posterior_of(outputs)
 
@@ -89,7 +89,14 @@ class Method(nn.Module, ABC):
         sample_weight: PerSample | None = None,
         reduction: Reduction = "mean",
     ) -> Tensor:
-        """What training minimises; the mean divides by the total weight of the samples."""
+        """The loss that training minimises.
+
+        Args:
+            outputs: Network outputs of shape (..., num_outputs).
+            labels: True labels.
+            sample_weight: Weight of each sample. Default: 1.
+            reduction: "none", "mean" or "sum". The mean divides by the total weight of the samples.
+        """
         check_scores(outputs, self.num_outputs, name="outputs")
         check_labels(labels, self.num_classes, outputs.shape[:-1])
         check_reduction(reduction)
@@ -103,28 +110,28 @@ class Method(nn.Module, ABC):
         return finite_loss(loss, outputs, name="outputs")
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """Each sample's loss times its weight; a method that looks at the whole batch weighs what it sees there too."""
+        """The loss of each sample times its weight. A batchwise method also weights its batch statistics."""
         losses = self.checked_losses(outputs, labels)
         return losses if weights is None else losses * weights
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """The mean over samples; a method with a faster form of it than through every sample's loss has its own."""
+        """The mean over samples. Override it if there is a faster form than averaging `sample_losses`."""
         if fused_rows.takes(outputs) and (terms := self.fused_terms()) is not None:
             return one_pass.mean_loss(outputs, labels, terms, self.sample_losses)
         return self.checked_losses(outputs, labels).mean()
 
     def checked_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The loss of each sample, and an error where a method has reduced it: no weight could act on that."""
+        """`sample_losses`; raises if a method returns a reduced loss, to which weights cannot be applied."""
         losses = self.sample_losses(outputs, labels)
         if losses.shape != labels.shape:
             raise InputError(
-                f"`sample_losses` of {type(self).__name__} must give one number a sample, shape {tuple(labels.shape)}, "
-                f'got shape {tuple(losses.shape)}: losses of PyTorch give it with reduction="none".'
+                f"`sample_losses` of {type(self).__name__} must return one loss per sample, shape "
+                f"{tuple(labels.shape)}, got shape {tuple(losses.shape)}: PyTorch's losses need reduction='none'."
             )
         return losses
 
     def fused_terms(self) -> fused_rows.RowTerms | None:
-        """The loss for the kernels of a GPU, where they know it."""
+        """The loss for the GPU kernels; None if they do not implement it."""
         return None
 
     def log_probs(self, outputs: Outputs) -> LogProbs:
@@ -133,8 +140,8 @@ class Method(nn.Module, ABC):
         return self.posterior_of(full_precision(outputs))
 
     def predict(self, outputs: Outputs) -> Labels:
-        """The label decided on."""
+        """The predicted labels."""
         return DECISIONS[self.decision](self.log_probs(outputs))
 
     def tighten(self) -> None:
-        """Moves the method's schedule on: once an epoch, after validation."""
+        """Advances the method's schedule, if it has one. Call it once per epoch, after validation."""

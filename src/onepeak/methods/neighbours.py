@@ -1,4 +1,4 @@
-"""CO2 and HO2: neighbouring probabilities fall away from the label by a margin (Albuquerque et al. 2021)."""
+"""CO2 and HO2: adjacent probabilities fall away from the label by a margin (Albuquerque et al. 2021)."""
 
 from typing import Literal, TypeAlias, final, get_args
 
@@ -15,22 +15,22 @@ NeighboursBase: TypeAlias = Literal["cross_entropy", "entropy"]
 
 @final
 class Neighbours(SoftmaxMethod):
-    r"""Cross-entropy (CO2) or the posterior's own entropy (HO2), and a hinge on each pair of neighbours.
+    r"""Cross-entropy (CO2) or the entropy of the posterior (HO2), plus a hinge on each pair of adjacent classes.
 
     .. math:: \ell = \ell_{base} + \lambda \sum_{k=0}^{c-2} \max(0, \delta + \Delta_k), \qquad
               \ell_{base} = -\log p_y \text{ or } -\sum_k p_k \log p_k
 
-    with :math:`\Delta_k` the signed difference of the neighbouring *probabilities*, negative where they fall away from
-    the label. The sum is over the c - 1 pairs. A margin on probabilities, which are small where there are many
-    classes, can never be kept far from the label: take it well below 1/c. Prediction: the mode. Not one-peaked by
-    construction. Without a margin the two are the CO and HO of the paper.
+    where :math:`\Delta_k` is the signed difference of adjacent *probabilities*, negative where they fall away from the
+    label. The sum is over the c - 1 pairs. With many classes probabilities are small, and a large margin cannot be met
+    far from the label: keep it well below 1/c. Prediction: the mode. Not one-peaked by construction. With margin 0 the
+    two are the CO and HO of the paper.
 
     Args:
         num_classes: Number of classes, at least 2.
         base: "cross_entropy" for CO2, "entropy" for HO2.
         weight: :math:`\lambda`.
         margin: :math:`\delta`, in probability.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -57,7 +57,7 @@ class Neighbours(SoftmaxMethod):
         self.margin = check_number("margin", margin, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The base and the hinges, summed."""
+        """The base loss plus the weighted sum of the hinges."""
         hinges = (self.margin + signed_gaps(outputs.softmax(dim=-1), labels)).relu().sum(dim=-1)
         base = cross_entropy(outputs, labels) if self.base == "cross_entropy" else entropy(outputs)
         return base + self.weight * hinges
@@ -66,9 +66,9 @@ class Neighbours(SoftmaxMethod):
 def ho2(
     num_classes: int, *, weight: float = 10.0, margin: float = 0.05, class_weight: PerClass | None = None
 ) -> Neighbours:
-    """HO2: the hinges beside the posterior's entropy, so that they alone say where the peak is.
+    """HO2: the entropy of the posterior plus the hinges, which alone determine where the peak is.
 
-    They must outweigh it, or any sharp posterior is good enough; hence the larger default weight.
+    The hinges must outweigh the entropy, or any sharp posterior would be optimal; hence the larger default weight.
     """
     return Neighbours(num_classes, base="entropy", weight=weight, margin=margin, class_weight=class_weight)
 
@@ -76,7 +76,7 @@ def ho2(
 def co2(
     num_classes: int, *, weight: float = 1.0, margin: float = 0.05, class_weight: PerClass | None = None
 ) -> Neighbours:
-    """CO2: the hinges beside cross-entropy."""
+    """CO2: cross-entropy plus the hinges."""
     return Neighbours(num_classes, base="cross_entropy", weight=weight, margin=margin, class_weight=class_weight)
 
 

@@ -15,30 +15,30 @@ from onepeak.methods.softmax import SoftmaxMethod
 from onepeak.methods.steps import below_the_peak, widened
 
 _FAR = 40
-"""So far from zero softplus is e^x below and x above, to the last digit of float64."""
+"""This far from zero, softplus equals e^x below and x above in float64."""
 
 
 @final
 class Poisson(SoftmaxMethod):
-    r"""The class scores are the log-probabilities of a Poisson distribution; the network only says its rate.
+    r"""The class scores are the log-probabilities of a Poisson distribution; the network determines only its rate.
 
     .. math:: h_k = k \log f - f - \log k!, \qquad f = \mathrm{softplus}(w^\top o + b), \qquad
               p = \mathrm{softmax}(h / \tau), \qquad \ell = -\log p_y
 
-    The network gives c numbers and a linear layer of the method's own makes one of them, as in Belharbi et al. 2019.
-    One-peaked by construction (with the tie of two neighbours at a whole rate). Everything stays in log space, so any
-    number of classes will do. Prediction: the mean, rounded.
+    The network has c outputs, which a linear layer of the method maps to one, as in Belharbi et al. 2019. One-peaked by
+    construction (two neighbours tie at an integer rate). All computation is in log space, so any number of classes
+    works. Prediction: the mean, rounded.
 
-    `as_published` differs in two things: the log-probabilities are negated before the softmax, which turns the
-    posterior upside down (U-shaped: with 10 classes and a rate of 4, .24 and .33 at the ends and .02 in the middle),
-    and the mean is floored. What it does not copy is the overflow of k! in float32 from 35 on, the reason for the
-    missing figures in the paper's Table 2.
+    `as_published` differs in two ways. The log-probabilities are negated before the softmax, which turns the posterior
+    upside down (U-shaped: with 10 classes and a rate of 4, .24 and .33 at the ends and .02 in the middle). And the mean
+    is rounded down. It does not copy the overflow of k! in float32 from k = 35 on, the cause of the missing results in
+    the paper's Table 2.
 
     Args:
         num_classes: Number of classes, at least 2.
         temperature: :math:`\tau`.
         variant: "corrected" or "as_published".
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> po = Poisson(num_classes=4)
@@ -64,7 +64,7 @@ class Poisson(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """As many as classes: the method's own layer maps them to one."""
+        """One per class; the method's own layer maps them to one."""
         return self.num_classes
 
     def class_scores(self, outputs: Outputs) -> Scores:
@@ -73,7 +73,7 @@ class Poisson(SoftmaxMethod):
         weight, bias = self.rate_layer.weight.to(outputs.dtype), self.rate_layer.bias.to(outputs.dtype)
         raw = (outputs * weight[0]).sum(
             dim=-1, keepdim=True
-        ) + bias  # F.linear would be in half precision under autocast
+        ) + bias  # F.linear would run in half precision under autocast
         scores = poisson_log_probs(log_softplus(raw), self.num_classes) / self.temperature
         return scores if self.variant == "corrected" else -scores
 
@@ -83,17 +83,17 @@ class Poisson(SoftmaxMethod):
 
 
 def poisson_log_probs(log_rate: Tensor, num_classes: int) -> Tensor:
-    """Log P(k) of a Poisson distribution for every class, less its greatest, from the logarithm of the rate.
+    """Log P(k) of a Poisson distribution for each class, shifted to a maximum of 0, from the logarithm of the rate.
 
-    In float32 it would have ties and wrong turns from some thousand classes on.
+    Float32 would produce ties and order violations from about a thousand classes on.
     """
     wide = widened(log_rate)
     counts = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
-    log_probs = counts * wide - torch.lgamma(counts + 1)  # less the rate, which is the same for every class
+    log_probs = counts * wide - torch.lgamma(counts + 1)  # without the rate, which is the same for all classes
     return below_the_peak(log_probs, log_rate.dtype)
 
 
 def log_softplus(raw: Tensor) -> Tensor:
-    """Log softplus(x), which is x far below zero, where softplus itself underflows to 0."""
+    """Log softplus(x), which equals x far below zero, where softplus itself underflows to 0."""
     small = raw < -_FAR
     return torch.where(small, raw, F.softplus(torch.where(small, 0, raw), threshold=_FAR).log())

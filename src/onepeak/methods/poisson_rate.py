@@ -1,4 +1,4 @@
-"""Poisson: the network says one rate, a learnt temperature says how sharp (Beckham & Pal 2017)."""
+"""Poisson: one rate from the network, and a learnt temperature (Beckham & Pal 2017)."""
 
 from typing import final
 
@@ -14,19 +14,18 @@ from onepeak.methods.softmax import SoftmaxMethod
 
 @final
 class PoissonRate(SoftmaxMethod):
-    r"""The posterior is a Poisson distribution over the classes, made sharper or flatter by a learnt temperature.
+    r"""The posterior is a Poisson distribution over the classes with a learnt temperature.
 
     .. math:: h_k = k \log f - \log k!, \qquad f = \mathrm{softplus}(o), \qquad p = \mathrm{softmax}(h / \tau), \qquad
               \ell = -\log p_y
 
-    As in Beckham and Pal, with one output and a temperature that is learnt; `po` is the same with c outputs, a layer of
-    its own and a fixed temperature, as Belharbi et al. use it. One-peaked by construction (with the tie of two
-    neighbours at a whole rate). Later classes are wider, so it is not the same from both ends of the scale.
-    Prediction: the mode.
+    As in Beckham and Pal, with one output and a learnt temperature; `po` is the variant of Belharbi et al., with c
+    outputs, its own linear layer and a fixed temperature. One-peaked by construction (two neighbours tie at an integer
+    rate). Posteriors are wider for later classes, so reversing the scale gives another method. Prediction: the mode.
 
     Args:
         num_classes: Number of classes, at least 2.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> poisson = PoissonRate(num_classes=5)
@@ -42,7 +41,7 @@ class PoissonRate(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One number, whose softplus is the rate."""
+        """One output, whose softplus is the rate."""
         return 1
 
     def class_scores(self, outputs: Outputs) -> Scores:

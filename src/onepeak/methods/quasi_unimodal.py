@@ -12,22 +12,22 @@ from onepeak.methods.softmax import SoftmaxMethod
 
 @final
 class QuasiUnimodal(SoftmaxMethod):
-    r"""Cross-entropy, the label above both its neighbours, and each neighbour above all that lies behind it.
+    r"""Cross-entropy plus hinges: the label above both neighbours, each neighbour above all classes beyond it.
 
     .. math:: \ell = -\log p_y + \lambda \sum_{k \ne y} \max(0, \delta + p_k - p_{r(k)}), \qquad
               r(k) = \begin{cases} y & |k - y| = 1 \\ y + \mathrm{sign}(k - y) & |k - y| > 1 \end{cases}
 
-    Far classes may stand in any order as long as none rises above the neighbour on its side. The sum is over the c - 1
+    Far classes may be in any order as long as none rises above the neighbour on its side. The sum is over the c - 1
     other classes. Prediction: the mode. Not one-peaked by construction, and not meant to be.
 
-    Written from the paper's description; its published code compares far classes on the upper side with the label
-    itself rather than with the neighbour.
+    This follows the paper's description; its published code compares far classes on the upper side with the label
+    itself instead of the neighbour.
 
     Args:
         num_classes: Number of classes, at least 2.
         weight: :math:`\lambda`.
         margin: :math:`\delta`, in probability.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> qul = QuasiUnimodal(num_classes=3, weight=1.0, margin=0.0)
@@ -45,7 +45,7 @@ class QuasiUnimodal(SoftmaxMethod):
         self.margin = check_number("margin", margin, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy and the hinges, summed."""
+        """Cross-entropy plus the weighted sum of the hinges."""
         probs = outputs.softmax(dim=-1)
         offsets = torch.arange(self.num_classes, device=labels.device) - labels.unsqueeze(-1)
         above = labels.unsqueeze(-1) + offsets.sign() * (offsets.abs() > 1)

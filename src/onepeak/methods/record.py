@@ -1,4 +1,4 @@
-"""What the catalog knows of a method and of a constraint."""
+"""The catalog records of methods and constraints."""
 
 import inspect
 import re
@@ -13,8 +13,8 @@ from onepeak.methods.method import Method
 from onepeak.posterior import DECISIONS
 
 Family: TypeAlias = Literal["plain", "distance", "soft-labels", "levels", "distribution", "constraint"]
-"""By what a method knows of the order: nothing; how far each class lies from the label; a target spread around the
-label; questions "above k?"; a posterior of a given form; the order of neighbouring scores."""
+"""How a method uses the order: not at all; by the distance of each class from the label; by a target spread around the
+label; by questions "above k?"; by the form of the posterior; by the order of adjacent scores."""
 
 
 _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)")
@@ -22,22 +22,22 @@ _OF_CLASSES = re.compile(r"(?P<factor>\d*)c(?P<summand>[+-]\d+)?|(?P<number>\d+)
 
 @dataclass(frozen=True, kw_only=True)
 class MethodRecord:
-    """What the catalog knows of a method.
+    """A method in the catalog.
 
     Args:
-        name: What it is called in `onepeak.method` and on the command line.
+        name: The name in `onepeak.method` and on the command line.
         title: A few words for tables and figures.
-        family: By what it knows of the order, see `Family`; it decides where the method stands in lists.
-        reference: Where it was published, or where it comes from.
-        year: Of the reference; None where there is none.
-        num_outputs: How many numbers the network gives for c classes, as text: `"c"`, `"c-1"`, `"2c"`, `"1"`. What the
-            method says itself is held against it when it is first built. Other text, as of a number that depends on a
-            setting, is shown as it is.
-        unimodal: Whether the posterior has one peak by construction, whatever the network says, up to rounding. It is
-            shown in lists, and what is trained does not depend on it.
-        as_published: Whether the code behind the figures of Belharbi et al. 2019 computes the same, something else, or
-            has no such method; one of your own is not in it. Where it differs, `build` takes `variant`.
-        build: The class, or a function: `build(num_classes, *, class_weight=None, ...)`. What else it takes by name are
+        family: How the method uses the order, see `Family`. Lists group methods by family.
+        reference: Where the method was published, or where it comes from.
+        year: Year of the reference; None if there is none.
+        num_outputs: The number of network outputs for c classes, as text: `"c"`, `"c-1"`, `"2c"`, `"1"`. It is compared
+            with the method's own `num_outputs` whenever the method is built. Any other text, for example for a number
+            that depends on a setting, is only displayed.
+        unimodal: Whether the posterior has one peak by construction, for any network outputs, up to rounding. It is
+            only displayed and has no effect on training.
+        as_published: Whether the code behind the results of Belharbi et al. 2019 computes the same ("same"), something
+            else ("differs"), or has no such method ("none", as for your own). With "differs", `build` takes `variant`.
+        build: The class, or a function `build(num_classes, *, class_weight=None, ...)`. Its other keyword arguments are
             the settings of the method.
     """
 
@@ -59,33 +59,33 @@ class MethodRecord:
             )
         if "class_weight" not in inspect.signature(self.build).parameters:
             raise InputError(
-                f"`build` of the method {self.name!r} must take `class_weight` and hand it on: def __init__(self, "
+                f"`build` of the method {self.name!r} must take `class_weight` and pass it on: def __init__(self, "
                 "num_classes, ..., class_weight=None) and super().__init__(num_classes, class_weight=class_weight)."
             )
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What can be set, beside the number of classes, class weights and the variant."""
+        """The names of the settings: all arguments except the number of classes, class weights and the variant."""
         return tuple(self.defaults)
 
     @property
     def defaults(self) -> dict[str, object]:
-        """What can be set, with what it is where nothing is said."""
+        """The settings with their default values."""
         return defaults_of(self.build)
 
     def made(self, num_classes: int, **settings: object) -> Method:
-        """Builds the method, and holds it against what the record says of it.
+        """Builds the method and checks it against the record.
 
         Args:
             num_classes: Number of classes.
-            settings: All that `build` takes by name.
+            settings: Keyword arguments of `build`.
         """
         method = self.build(num_classes, **settings)
-        check_choice("decision", method.decision, DECISIONS)  # here, not when the first label is asked for
+        check_choice("decision", method.decision, DECISIONS)  # fail now, not at the first prediction
         told = outputs_told(self.num_outputs, num_classes)
         if told is not None and told != method.num_outputs:
             raise InputError(
-                f"`num_outputs` in the record of the method {self.name!r} must be what the method says, "
+                f"`num_outputs` in the record of the method {self.name!r} must agree with the method, which has "
                 f"{method.num_outputs} for {num_classes} classes, got {self.num_outputs!r}, which is {told}."
             )
         return method
@@ -96,9 +96,9 @@ class ConstraintRecord:
     """A constraint that can be put on a method by name, as in `"mv+elb"`.
 
     Args:
-        name: What stands behind the plus.
-        title: A few words for `onepeak methods`, to be read after the method's, as "under a log-barrier".
-        build: The class, or a function: `build(num_classes, ...)`. What else it takes by name are its settings.
+        name: The name after the plus sign.
+        title: A few words that continue the title of a method, such as "under a log-barrier".
+        build: The class, or a function `build(num_classes, ...)`. Its other keyword arguments are the settings.
     """
 
     name: str
@@ -107,16 +107,16 @@ class ConstraintRecord:
 
     @property
     def defaults(self) -> dict[str, object]:
-        """What can be set, with what it is where nothing is said."""
+        """The settings with their default values."""
         return defaults_of(self.build)
 
 
 def outputs_told(text: str, num_classes: int) -> int | None:
-    """How many outputs a record's text comes to; None where it is no number and no multiple of c plus a number.
+    """The number of outputs that a record's text stands for; None if it is neither a number nor linear in c.
 
     Args:
         text: `num_outputs` of a record.
-        num_classes: The c in it.
+        num_classes: The value of c.
 
     Example:
         >>> outputs_told("c-1", 5), outputs_told("2c", 5), outputs_told("1", 5), outputs_told("c a step", 5)
@@ -131,7 +131,7 @@ def outputs_told(text: str, num_classes: int) -> int | None:
 
 
 def defaults_of(build: Callable[..., object]) -> dict[str, object]:
-    """What can be set beside the number of classes, class weights and the variant; None where there is no default."""
+    """The arguments except the number of classes, class weights and the variant; None if there is no default."""
     shared = ("num_classes", "class_weight", "variant")
     taken = inspect.signature(build).parameters
     return {

@@ -1,4 +1,4 @@
-"""Other ways to keep posteriors in order while training, for comparison with the paper's."""
+"""Other ways to constrain the order of posteriors in training, for comparison with the paper's."""
 
 from onepeak._shapes import PerClass
 from onepeak.constraints import AugmentedLagrangian, Hinge
@@ -23,7 +23,7 @@ CONSTRAINT_METHODS = (
         name="hinge",
         title="cross-entropy under a hinge",
         family="constraint",
-        reference="the penalty most often used for order",
+        reference="the most common penalty for order",
         year=None,
         num_outputs="c",
         build=_hinge,
@@ -39,7 +39,7 @@ CONSTRAINT_METHODS = (
     ),
     MethodRecord(
         name="wu",
-        title="cross-entropy and the way to one peak",
+        title="cross-entropy and the distance to one peak",
         family="constraint",
         reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
         year=2023,

@@ -1,4 +1,4 @@
-"""Methods that know how far each class lies from the label."""
+"""Methods that use the distance of each class from the label."""
 
 from onepeak.methods.class_distance import ClassDistance, ordinal_log_loss
 from onepeak.methods.expected_error import ExpectedError
@@ -106,7 +106,7 @@ DISTANCE_METHODS = (
         name="regression",
         title="regression, rounded",
         family="distance",
-        reference="the baseline that takes classes as numbers",
+        reference="the baseline that treats classes as numbers",
         year=None,
         num_outputs="1",
         unimodal=True,

@@ -38,7 +38,7 @@ LEVEL_METHODS = (
     ),
     MethodRecord(
         name="frank-hall",
-        title="a question a level, most probable class",
+        title="one question per level, most probable class",
         family="levels",
         reference="Frank, Hall 2001, A simple approach to ordinal classification",
         year=2001,
@@ -47,7 +47,7 @@ LEVEL_METHODS = (
     ),
     MethodRecord(
         name="or-cnn",
-        title="a question a level, first answered no",
+        title="one question per level, first answered no",
         family="levels",
         reference="Niu et al. 2016, Ordinal regression with multiple output CNN for age estimation",
         year=2016,
@@ -74,7 +74,7 @@ LEVEL_METHODS = (
     ),
     MethodRecord(
         name="condor",
-        title="conditional levels, judged by their products",
+        title="conditional levels, loss on their products",
         family="levels",
         reference="Jenkinson et al. 2021, Universally rank consistent ordinal regression in neural networks",
         year=2021,

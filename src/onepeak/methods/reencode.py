@@ -19,26 +19,27 @@ ReencodePosterior: TypeAlias = Literal["levels", "slopes"]
 
 @final
 class Reencode(Method):
-    r"""One sigmoid a class, asked "is the label at least k?".
+    r"""One sigmoid per class, which answers "is the label at least k?".
 
     .. math:: \ell = \sum_{k=0}^{c-1} (\sigma(o_k) - [k \le y])^2
 
-    The network gives c numbers; the first question is always answered yes. Two posteriors can be read off them:
+    The sum is over the c levels; the true answer to the first question is always yes. The outputs define one of two
+    posteriors:
 
-    - "levels": the probability of class k is level k minus level k + 1, the levels made to fall by their running
-      minimum (which moves neither the prediction nor levels that fall already). Prediction: the class before the first
-      level under one half, which is this posterior's median (the upper one where a level is one half).
+    - "levels": the probability of class k is level k minus level k + 1. Levels that rise are replaced by their running
+      minimum, which changes neither the prediction nor levels that already fall. Prediction: the class before the first
+      level below one half, which is the median of this posterior (the upper one if a level equals one half).
     - "slopes": o_k is the slope of the class scores between k - 1 and k, see `Slopes`. Prediction: the mode.
 
-    `as_published` differs in the posterior: the published code takes the order index on the sigmoids themselves, which
-    are levels and no posterior; here they are normalised, which keeps their order. It predicts by the first level of
-    all too, whose answer is always yes: where the network says no there, the first class, whatever follows.
+    `as_published` differs in the posterior: the published code computes the order index on the sigmoids themselves,
+    which are levels, not a posterior. Here they are normalised, which keeps their order. The published prediction also
+    uses the first level: if the network answers no there, it is the first class, whatever the other levels are.
 
     Args:
         num_classes: Number of classes, at least 2.
         posterior: "levels" or "slopes".
         variant: "corrected" or "as_published" (levels only).
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> ren = Reencode(num_classes=3)
@@ -65,7 +66,7 @@ class Reencode(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One level a class."""
+        """One level per class."""
         return self.num_classes
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -74,7 +75,7 @@ class Reencode(Method):
         return (outputs.sigmoid() - code.to(outputs.dtype)).square().sum(dim=-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The posterior of the reading asked for."""
+        """The posterior by levels or by slopes."""
         if self.variant == "as_published":
             return F.logsigmoid(outputs).log_softmax(dim=-1)
         if self.posterior == "slopes":
@@ -82,16 +83,16 @@ class Reencode(Method):
         return log_differences(outputs[..., 1:])
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The slopes added up; levels have no class scores."""
+        """The accumulated slopes; levels have no class scores."""
         if self.posterior == "levels":
             raise InputError("`ren` read as levels has no class scores to constrain: use posterior='slopes'.")
         return accumulate(outputs[..., 1:])
 
     def predict(self, outputs: Outputs) -> Labels:
-        """The class before the first level under one half; read as slopes, the mode."""
+        """The class before the first level below one half; for slopes, the mode."""
         check_class_scores(outputs, self.num_outputs, name="outputs")
         if self.posterior == "slopes":
             return mode(self.log_probs(outputs))
-        if self.variant == "as_published":  # asks the first question too, whose answer is known
+        if self.variant == "as_published":  # also uses the first level, whose answer is known
             return ((outputs.cummin(dim=-1).values >= 0).sum(dim=-1) - 1).clamp_(min=0)
         return (outputs[..., 1:].cummin(dim=-1).values >= 0).sum(dim=-1)

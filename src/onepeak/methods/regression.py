@@ -10,20 +10,20 @@ from onepeak.methods.softmax import SoftmaxMethod
 
 @final
 class Regression(SoftmaxMethod):
-    r"""The network gives one number, from -1 for the first class to 1 for the last, and is trained by squared error.
+    r"""One output, from -1 for the first class to 1 for the last, trained with squared error.
 
     .. math:: \ell = \Big( o - \Big( \frac{2 y}{c - 1} - 1 \Big) \Big)^2, \qquad
               p_k \propto e^{-(k - m)^2 / 2 \sigma^2}, \qquad m = (o + 1) \frac{c - 1}2
 
-    The baseline that takes the classes to be equally far apart. The loss is in units of half the scale, whatever the
-    number of classes. It says nothing of certainty: the posterior is a Gaussian of a width that is set, not learnt,
-    around the predicted place. It is one-peaked by construction (two neighbours tie midway between them). Prediction:
-    its mode, which is the number rounded to the nearest class and held to the scale.
+    This baseline treats the classes as equally spaced. The loss is in units of half the scale, whatever the number of
+    classes. It does not model uncertainty: the posterior is a Gaussian of fixed width around the predicted position.
+    One-peaked by construction (two neighbours tie if the position is midway between them). Prediction: the mode, which
+    is the position, rounded to the nearest class and clamped to the scale.
 
     Args:
         num_classes: Number of classes, at least 2.
         deviation: :math:`\sigma` of the posterior, in classes; the loss does not use it.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -38,7 +38,7 @@ class Regression(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One place on the scale."""
+        """One position on the scale."""
         return 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:

@@ -19,18 +19,18 @@ class RankedProbability(SoftmaxMethod):
 
     .. math:: \ell = w \sum_{k=0}^{c-2} \big( P(Y \le k) - [y \le k] \big)^2 - v \log p_y
 
-    with P from the softmax of the outputs. The sum is over the c - 1 levels and divided by nothing, as in the metric
-    `rps`. A proper score that knows distances: mass costs more the farther from the label it lies. Prediction: the
-    median, which is best for this score's kin, the absolute error; or the mode, from which a one-peaked posterior
-    falls on both sides. Not one-peaked by construction.
+    where P is the cumulative softmax of the outputs. The sum is over the c - 1 levels and not normalised, as in the
+    metric `rps`. It is a proper score that accounts for distance: probability costs more the farther it lies from the
+    label. Prediction: the median, which minimises the related absolute error; or the mode, from which a one-peaked
+    posterior falls on both sides. Not one-peaked by construction.
 
     Args:
         num_classes: Number of classes, at least 2.
-        weight: w, which matters only beside another term: `"rps+elb"` with `weight=0.3` is 0.3 RPS + log-barrier, and
-            with `cross_entropy_weight=1` too it is 0.3 RPS + the paper's ELB.
-        cross_entropy_weight: v, the weight of cross-entropy beside the score; the score alone is the published loss.
+        weight: w, which matters only together with another term: `"rps+elb"` with `weight=0.3` is 0.3 RPS +
+            log-barrier, and with `cross_entropy_weight=1` as well it is 0.3 RPS + the paper's ELB.
+        cross_entropy_weight: v, the weight of an additional cross-entropy. The published loss has 0.
         decision: "median" or "mode".
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> rps = RankedProbability(num_classes=3)
@@ -56,14 +56,14 @@ class RankedProbability(SoftmaxMethod):
         self.decision = check_choice("decision", decision, get_args(MedianOrMode))
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The squared differences of the levels, summed, and what cross-entropy was asked for."""
+        """The squared differences of the levels, summed, plus the weighted cross-entropy."""
         score = self.weight * ranked_probability(outputs.softmax(dim=-1), labels)
         if self.cross_entropy_weight == 0:
             return score
         return score + self.cross_entropy_weight * cross_entropy(outputs, labels)
 
     def fused_terms(self) -> RowTerms:
-        """The same for the kernels of a GPU."""
+        """The loss for the GPU kernels."""
         return RowTerms(loss="ranked_probability", settings=(self.weight, self.cross_entropy_weight))
 
 

@@ -1,4 +1,4 @@
-"""SLACE: soft labels against the probability gathered around the label (Nachmani et al. 2025)."""
+"""SLACE: soft labels against the probability accumulated around the label (Nachmani et al. 2025)."""
 
 from typing import final
 
@@ -11,19 +11,19 @@ from onepeak.methods.softmax import SoftmaxMethod
 
 @final
 class Slace(SoftmaxMethod):
-    r"""Cross-entropy of a soft label with the probability of all classes at least as near to the label.
+    r"""Cross-entropy of a soft label with the probability of all classes at least as close to the label.
 
     .. math:: \ell = -\sum_{k=0}^{c-1} q_k \log \sum_{j \,:\, |j - y| \le |k - y|} p_j, \qquad
               q_k \propto e^{-\alpha |k - y|}, \qquad p = \mathrm{softmax}(o)
 
-    Mass that moves towards the label never costs more (the loss is monotone), and all of it on the label costs 0. The
-    sum over classes is weighed by a distribution, so it needs no normaliser. Prediction: the mode. Not one-peaked by
-    construction. Worked out in log space, where the authors' code adds 1e-9 to the sums.
+    The loss is monotone: moving probability towards the label never increases it, and it is 0 if the label has all the
+    probability. The sum over classes is weighted by a distribution, so it needs no normaliser. Prediction: the mode.
+    Not one-peaked by construction. It is computed in log space, where the authors' code adds 1e-9 to the sums.
 
     Args:
         num_classes: Number of classes, at least 2.
         sharpness: :math:`\alpha` of the soft label.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> slace = Slace(num_classes=2, sharpness=1.0)
@@ -39,12 +39,12 @@ class Slace(SoftmaxMethod):
         self.sharpness = check_number("sharpness", sharpness, above=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The soft label's cross-entropy with the gathered probabilities."""
+        """The cross-entropy of the soft label with the accumulated probabilities."""
         place = labels.unsqueeze(-1)
         distances = (torch.arange(self.num_classes, device=labels.device) - place).abs()
         nearest_first = distances.argsort(dim=-1, stable=True)
         gathered = outputs.log_softmax(dim=-1).gather(-1, nearest_first).logcumsumexp(dim=-1)
-        # how many other classes lie no farther than each: those below the label and those above it
+        # the number of other classes at most as far as each: those below the label plus those above it
         no_farther = distances.minimum(place) + distances.minimum(self.num_classes - 1 - place)
         soft_label = (-self.sharpness * distances.to(outputs.dtype)).softmax(dim=-1)
         return -(soft_label * gathered.gather(-1, no_farther)).sum(dim=-1)

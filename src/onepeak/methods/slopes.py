@@ -1,4 +1,4 @@
-"""Slopes: level questions whose answers are the slopes of the class scores (our own)."""
+"""Slopes: level questions whose logits are the slopes of the class scores (onepeak's own method)."""
 
 from typing import Literal, TypeAlias, final, get_args
 
@@ -20,17 +20,18 @@ class Slopes(Method):
     .. math:: s_0 = 0, \quad s_{k+1} = s_k + o_k, \quad p = \mathrm{softmax}(s / \tau), \qquad
               \ell = \sum_{k=0}^{c-2} (\sigma(o_k) - [k < y])^2 + w \cdot \mathrm{CE}(s, y)
 
-    The paper's constraints (eq. 2) say that the scores rise before the label and fall from it on: that o_k is positive
-    for k < y and negative for k >= y. That is what the level questions ask, so they *are* the constraint, one bounded
-    term a pair, and no barrier is needed. The o_k are the adjacent-category logits of statistics. Prediction: the mode.
+    The paper's constraints (eq. 2) require the scores to rise before the label and fall after it: o_k is positive for
+    k < y and negative for k >= y. The level questions ask exactly this, so they *are* the constraint, with one bounded
+    term per pair, and no barrier is needed. The o_k are the adjacent-category logits of statistics. The sum is over the
+    c - 1 levels. Prediction: the mode. Not one-peaked by construction.
 
     Args:
         num_classes: Number of classes, at least 2.
         weight: w, the weight of cross-entropy on the accumulated scores.
-        levels: "squared" as above, or "logistic" for the log loss of each question. Squared learns better with many
-            labels, with few it hardly matters; both keep the order.
+        levels: "squared" as above, or "logistic" for the log loss of each question. "squared" learns better with many
+            classes; with few there is little difference. Both keep the order.
         temperature: :math:`\tau` of the posterior; the loss does not use it.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -57,11 +58,11 @@ class Slopes(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One slope a pair of adjacent classes."""
+        """One slope per pair of adjacent classes."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The levels' losses, summed, plus the weighted cross-entropy."""
+        """The sum of the level losses plus the weighted cross-entropy."""
         if self.levels == "squared":
             above = answers(labels, self.num_outputs).to(outputs.dtype)
             levels = (outputs.sigmoid() - above).square().sum(dim=-1)
@@ -79,5 +80,5 @@ class Slopes(Method):
 
 
 def accumulate(slopes: Outputs) -> Scores:
-    """Class scores from their slopes: 0, then the running sum."""
+    """Class scores from their slopes: 0, then the cumulative sum."""
     return F.pad(slopes.cumsum(dim=-1), (1, 0))

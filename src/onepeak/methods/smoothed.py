@@ -1,4 +1,4 @@
-"""Smoothed: outputs of neighbouring classes learn together, under any method (our own)."""
+"""Smoothed: averages the outputs of neighbouring classes, for any method (onepeak's own method)."""
 
 from typing import final
 
@@ -16,25 +16,25 @@ from onepeak.methods.method import Method
 from onepeak.methods.slopes import Slopes, SlopesLevels
 
 MOST_TABLED = 512
-"""Up to this many outputs their averages are one product with a table, whose time grows with the square of them."""
+"""Up to this many outputs, the averages are one product with a table, whose time is quadratic in their number."""
 
 
 @final
 class Smoothed(Method):
-    r"""A base method that is given the outputs averaged over their neighbours at every scale.
+    r"""A base method on outputs that are averaged over their neighbours at every scale.
 
     .. math:: o_k = \frac1{m+1} \Big( u_k + \sum_{i=0}^{m-1} \mathrm{mean} \, \{ u_j : |j - k| \le 2^i \} \Big),
               \qquad 2^{m-1} < n
 
-    where u are the n outputs of the network and o those that the base method is trained on and read from. "Aged 31?"
-    and "aged 32?" have nearly the same answer, yet each output of a network learns for itself. Averaged, all outputs
-    learn from every sample: the ones far off where about the label is, the near ones where exactly. No width is
-    preferred, so that there is none to choose for 5 labels or for 100. And scores that change little from one class to
-    the next have fewer peaks. Nothing is taken from the network: the averages can be undone, so any outputs can be had.
+    where u are the n outputs of the network and o are the inputs of the base method, in training and prediction. The
+    questions "aged 31?" and "aged 32?" have nearly the same answer, yet each output of a network learns separately.
+    With averaging, all outputs learn from every sample: distant ones learn the approximate position of the label, close
+    ones the exact position. All scales have equal weight, so there is no width to tune, for 5 classes or for 100.
+    Scores that change little from one class to the next also have fewer peaks. The averaging is invertible, so the
+    network can still represent any outputs.
 
     Args:
-        base: A method with an output for each class or for each level between two; posterior and prediction are its
-            own.
+        base: A method with one output per class or per level. Posterior and prediction are those of the base.
 
     Example:
         >>> smooth = Smoothed(Slopes(num_classes=4))
@@ -47,8 +47,8 @@ class Smoothed(Method):
             raise InputError(f"`base` must be a method, got {type(base).__name__}: see onepeak.method(name, ...).")
         if base.num_outputs < base.num_classes - 1:
             raise InputError(
-                f"`base` must have an output for each class or level, got {type(base).__name__} with "
-                f"{base.num_outputs}: there is no neighbour to learn with."
+                f"`base` must have one output per class or level, got {type(base).__name__} with "
+                f"{base.num_outputs}: there are no neighbours to average over."
             )
         super().__init__(base.num_classes, class_weight=base.class_weight)
         self.base = base
@@ -60,50 +60,50 @@ class Smoothed(Method):
 
     @property
     def num_outputs(self) -> int:
-        """The base method's."""
+        """As the base method."""
         return self.base.num_outputs
 
     def smooth(self, outputs: Outputs) -> Outputs:
-        """What the base method is given: `smoothed(outputs)`."""
+        """The inputs of the base method: `smoothed(outputs)`."""
         if self.weights is None:
             return smoothed(outputs)
         kind = outputs.device.type
-        table = self.weights.values.to(outputs.device)  # that of a method left on the CPU is there too
-        if kind == "cuda":  # where products of float32 may be rounded to ten bits (TF32)
+        table = self.weights.values.to(outputs.device)  # moves the table of a method left on the CPU
+        if kind == "cuda":  # TF32 would round float32 products to ten bits
             return (outputs.double() @ table).to(outputs.dtype)
         weights = table.to(outputs.dtype)
         if not (torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)):
             return outputs @ weights
-        with torch.autocast(kind, enabled=False):  # which would round them to eight
+        with torch.autocast(kind, enabled=False):  # autocast would round to eight bits
             return outputs @ weights
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The base method's."""
+        """The losses of the base method."""
         return self.base.checked_losses(self.smooth(outputs), labels)
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
-        """The base method's."""
+        """The weighted losses of the base method."""
         return self.base.weighted_losses(self.smooth(outputs), labels, weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
-        """The base method's."""
+        """The mean loss of the base method."""
         return self.base.mean_loss(self.smooth(outputs), labels)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The base method's."""
+        """The posterior of the base method."""
         return self.base.posterior_of(self.smooth(outputs))
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The base method's."""
+        """The class scores of the base method."""
         return self.base.class_scores(self.smooth(outputs))
 
     def predict(self, outputs: Outputs) -> Labels:
-        """The base method's."""
+        """The prediction of the base method."""
         check_scores(outputs, self.num_outputs, name="outputs")
         return self.base.predict(self.smooth(full_precision(outputs)))
 
     def tighten(self) -> None:
-        """Moves the base method's schedule on."""
+        """Advances the schedule of the base method."""
         self.base.tighten()
 
 
@@ -115,16 +115,16 @@ def smooth_slopes(
     temperature: float = 1.0,
     class_weight: PerClass | None = None,
 ) -> Smoothed:
-    """`Slopes` of outputs that are averaged over neighbouring levels.
+    """`Slopes` on outputs that are averaged over neighbouring levels.
 
-    Slopes that change little from one level to the next change their sign once: the posterior has one peak.
+    Slopes that change little from one level to the next tend to change sign only once, which gives one peak.
 
     Args:
         num_classes: Number of classes, at least 2.
         weight: The weight of cross-entropy on the accumulated scores.
         levels: "squared" or "logistic": the loss of a level, see `Slopes`.
-        temperature: That of the posterior; the loss does not use it.
-        class_weight: A weight of each class.
+        temperature: The temperature of the posterior; the loss does not use it.
+        class_weight: Weight of each class.
 
     Example:
         >>> smooth_slopes(4).predict(torch.tensor([3.0, -3.0, -3.0]))
@@ -137,7 +137,7 @@ def smooth_slopes(
 def smoothed(outputs: Outputs) -> Outputs:
     """The mean of the outputs and of their averages over 3, 5, 9, ... neighbours, fewer at both ends.
 
-    On each side of an output, the sum of twice as many is that of two halves.
+    The sum over twice the reach on one side is the sum of two sums over the reach, so it takes log2(n) steps.
 
     Example:
         >>> smoothed(torch.tensor([0.0, 6.0, 0.0]))
@@ -156,5 +156,5 @@ def smoothed(outputs: Outputs) -> Outputs:
 
 
 def _moved(values: Outputs, places: int) -> Outputs:
-    """So many places on, zeros following."""
+    """The values shifted along the last axis and padded with zeros."""
     return F.pad(values, (places, -places))

@@ -1,4 +1,4 @@
-"""Soft labels from distributions that count: binomial and Poisson."""
+"""Soft labels from distributions of counts: binomial and Poisson."""
 
 import torch
 
@@ -14,13 +14,13 @@ def binomial_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClas
 
     .. math:: q_{yk} = \binom{c-1}k \pi^k (1 - \pi)^{c-1-k}, \qquad \pi = \frac{y + 1/2}c
 
-    which makes the label the only mode, whatever the number of classes. (dlordinal spaces the :math:`\pi` evenly from
-    0.1 to 0.9: with 70 classes its target for the first class has its peak at the seventh.)
+    which makes the label the only mode for any number of classes. (dlordinal spaces :math:`\pi` evenly from 0.1 to 0.9:
+    with 70 classes, its target for the first class peaks at the seventh.)
 
     Args:
         num_classes: Number of classes, at least 2.
-        mix: The share of the soft label, the rest being the label itself.
-        class_weight: A weight of each class.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
 
     Example:
         >>> binomial_labels(3).targets[0]
@@ -38,13 +38,13 @@ def poisson_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClass
 
     .. math:: q_{yk} \propto \frac{\lambda^k}{k!}, \qquad \lambda = y + \frac12, \qquad k = 0, \dots, c - 1
 
-    Wider for later labels, and not the same from both ends of the scale. (dlordinal takes the softmax of the
-    probabilities themselves, which makes them nearly uniform, and a whole rate, of which two neighbours are the mode.)
+    The targets are wider for later labels, so reversing the scale changes them. (dlordinal takes the softmax of the
+    probabilities themselves, which makes them nearly uniform, and an integer rate, at which two neighbours tie.)
 
     Args:
         num_classes: Number of classes, at least 2.
-        mix: The share of the soft label, the rest being the label itself.
-        class_weight: A weight of each class.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
 
     Example:
         >>> poisson_labels(3).targets[0]

@@ -1,4 +1,4 @@
-"""Soft labels that fall with the distance from the label: SORD, exponential, geometric, inverse."""
+"""Soft labels that decrease with the distance from the label: SORD, exponential, geometric, inverse."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -28,8 +28,8 @@ def sord(
         num_classes: Number of classes, at least 2.
         distance: :math:`\phi`: "squared" or "absolute".
         sharpness: s.
-        mix: The share of the soft label, the rest being the label itself.
-        class_weight: A weight of each class.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
 
     Example:
         >>> sord(3, distance="absolute").targets[0]
@@ -59,8 +59,8 @@ def exponential(
         num_classes: Number of classes, at least 2.
         power: p.
         temperature: :math:`\tau`.
-        mix: The share of the soft label, the rest being the label itself.
-        class_weight: A weight of each class.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
 
     Example:
         >>> exponential(3).targets[1]
@@ -76,14 +76,14 @@ def exponential(
 
 
 def geometric(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClass | None = None) -> SoftLabels:
-    r"""Geometric soft labels: the label keeps a given share, the rest falls by a constant factor.
+    r"""Geometric soft labels: the label keeps a given share, and the rest decays by a constant factor.
 
     .. math:: q_{yy} = 1 - \alpha, \qquad q_{yk} = \alpha \frac{\alpha^{|k - y|}}{\sum_{j \ne y} \alpha^{|j - y|}}
 
     Args:
         num_classes: Number of classes, at least 2.
         smoothing: :math:`\alpha`, below one half, so that the label stays the peak.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> geometric(3, smoothing=0.1).targets[0]
@@ -98,17 +98,16 @@ def geometric(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClas
 
 
 def inverse_distance(num_classes: int, *, smoothing: float = 0.1, class_weight: PerClass | None = None) -> SoftLabels:
-    r"""Label smoothing that knows distance: what the label gives up goes to the others by their nearness.
+    r"""Label smoothing by distance: the other classes share the smoothing in proportion to their inverse distance.
 
     .. math:: q_{yy} = 1 - \epsilon, \qquad q_{yk} = \epsilon \frac{1 / |k - y|}{\sum_{j \ne y} 1 / |j - y|}
 
-    Label smoothing as in Szegedy et al. 2016, but for the weights, which there are all the same; this form of them is
-    our own choice.
+    Szegedy et al. 2016 give all other classes the same weight; the inverse distance is our own choice.
 
     Args:
         num_classes: Number of classes, at least 2.
         smoothing: :math:`\epsilon`, below one half, so that the label stays the peak.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> inverse_distance(3, smoothing=0.3).targets[0]
@@ -122,6 +121,6 @@ def inverse_distance(num_classes: int, *, smoothing: float = 0.1, class_weight: 
 
 
 def _shared_out(share: float, weights: Tensor) -> Tensor:
-    """All but `share` for the label, and `share` for the others by their weights."""
+    """Gives the label 1 - `share`, and the other classes `share` in proportion to their weights."""
     others = weights - weights.diagonal().diag()
     return share * others / others.sum(dim=-1, keepdim=True) + (1 - share) * torch.eye(len(weights)).double()

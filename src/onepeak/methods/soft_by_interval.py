@@ -1,4 +1,4 @@
-"""Soft labels from a density over the scale, of which each class is an interval: triangular and beta."""
+"""Soft labels from a density over the scale, where each class is an interval: triangular and beta."""
 
 import torch
 
@@ -7,24 +7,24 @@ from onepeak._shapes import PerClass
 from onepeak.methods.soft_labels import SoftLabels, mixed
 
 POINTS_IN_A_CLASS = 16
-"""At how many points of each class's interval the beta density is summed."""
+"""The number of points per class at which the beta density is summed."""
 
 
 def triangular(
     num_classes: int, *, outside: float = 0.01, mix: float = 1.0, class_weight: PerClass | None = None
 ) -> SoftLabels:
-    r"""Triangular soft labels: a triangle over the label's interval that reaches into those beside it.
+    r"""Triangular soft labels: a triangle over the label's interval that extends into the adjacent intervals.
 
-    Its peak is in the middle of the interval, and each foot lies so far out that a share :math:`\alpha` of the mass is
-    beyond that side of the interval: half its width is :math:`\frac12 / (1 - \sqrt{2 \alpha})`. For the first and the
-    last class the peak is at the end of the scale, and the width :math:`1 / (1 - \sqrt \alpha)` leaves the same share
-    beyond the one side there is. (The paper gives the end classes a share of their own.)
+    The peak is in the middle of the interval. A share :math:`\alpha` of the mass lies beyond each side of the interval,
+    so half the width of the triangle is :math:`\frac12 / (1 - \sqrt{2 \alpha})`. For the first and the last class the
+    peak is at the end of the scale, and the width :math:`1 / (1 - \sqrt \alpha)` puts the same share beyond the one
+    inner side. (The paper uses a separate share for the end classes.)
 
     Args:
         num_classes: Number of classes, at least 2.
         outside: :math:`\alpha`, below one half.
-        mix: The share of the soft label, the rest being the label itself.
-        class_weight: A weight of each class.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
 
     Example:
         >>> triangular(4, outside=0.1).targets[:2]
@@ -50,22 +50,21 @@ def triangular(
 def beta(
     num_classes: int, *, deviation: float = 0.5, mix: float = 1.0, class_weight: PerClass | None = None
 ) -> SoftLabels:
-    r"""Beta soft labels: a beta density on the scale from 0 to 1, summed over each class's interval.
+    r"""Beta soft labels: a beta density on the scale from 0 to 1, summed over the interval of each class.
 
     Its mean is the middle of the label's interval, its standard deviation :math:`\sigma` classes:
 
     .. math:: m = \frac{y + 1/2}c, \qquad a + b = \frac{m (1 - m)}{(\sigma / c)^2} - 1, \qquad a = m (a + b)
 
-    but for end classes narrower if need be, so that neither a nor b is below 1 and the density is bounded.
-    With the default deviation a and b are those of the published table for the inner classes of five, and near to them
-    elsewhere; the table ends at 14 classes. The density is summed at 16 points of each interval, which is right to some
-    1e-3.
+    For the end classes it is narrower if necessary, so that a and b are at least 1 and the density is bounded. With the
+    default deviation, a and b equal the published table for the inner classes of five and are close to it elsewhere;
+    the table ends at 14 classes. The density is summed at 16 points per interval, with an error of about 1e-3.
 
     Args:
         num_classes: Number of classes, at least 2.
         deviation: :math:`\sigma`, in classes, below 0.8, so that the label stays the peak.
-        mix: The share of the soft label, the rest being the label itself.
-        class_weight: A weight of each class.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
 
     Example:
         >>> beta(5).targets[2]

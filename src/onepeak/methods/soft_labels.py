@@ -1,4 +1,4 @@
-"""Soft labels: a distribution around the label is learnt in place of the label alone."""
+"""Soft labels: the target is a distribution around the label instead of the label alone."""
 
 from typing import final
 
@@ -20,14 +20,15 @@ class SoftLabels(SoftmaxMethod):
     .. math:: \ell = \mathrm{KL}(q_y \,\|\, p) = \sum_{k=0}^{c-1} q_{yk} \log \frac{q_{yk}}{p_k}, \qquad
               p = \mathrm{softmax}(o)
 
-    The targets are a table with one row a label: `sord`, `triangular`, ... make the published ones, and any other will
-    do. Papers often write cross-entropy, which is more by the target's entropy and has the same gradient; the
-    divergence is 0 where the target is learnt. The sum over classes is weighed by a distribution and needs no
-    normaliser. Prediction: the mode. Not one-peaked by construction, though all the targets here are.
+    The targets are a table with one row per label. `sord`, `triangular` and others build the published tables; you can
+    pass any other. Papers often write cross-entropy, which is larger by the entropy of the target and has the same
+    gradient; the divergence is 0 when the posterior equals the target. The sum over classes is weighted by a
+    distribution and needs no normaliser. Prediction: the mode. Not one-peaked by construction, although all published
+    targets here are.
 
     Args:
-        targets: Row y is the distribution to learn for the label y: c x c, rows that sum to one.
-        class_weight: A weight of each class.
+        targets: A c x c table; row y is the target distribution of label y and sums to one.
+        class_weight: Weight of each class.
 
     Example:
         >>> sure_of_the_ends = SoftLabels(torch.tensor([[1.0, 0.0, 0.0], [0.2, 0.6, 0.2], [0.0, 0.0, 1.0]]))
@@ -42,33 +43,33 @@ class SoftLabels(SoftmaxMethod):
 
     @property
     def targets(self) -> Tensor:
-        """Row y is the distribution to learn for the label y."""
+        """The table of targets; row y is the target distribution of label y."""
         return self._table.values
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The divergence from the label's row."""
+        """The divergence from the target of the label."""
         targets = F.embedding(labels, self.targets).to(outputs.dtype)
         return (targets.xlogy(targets) - targets * outputs.log_softmax(dim=-1)).sum(dim=-1)
 
 
 def check_targets(targets: Tensor) -> None:
-    """A square table of distributions."""
+    """Checks for a square table whose rows are distributions."""
     if not isinstance(targets, Tensor) or not targets.is_floating_point():
         found = targets.dtype if isinstance(targets, Tensor) else type(targets).__name__
         raise InputError(f"`targets` must be a floating-point tensor, got {found}.")
     if targets.ndim != 2 or targets.shape[0] != targets.shape[1]:
-        raise InputError(f"`targets` must have one row and one column a class, got shape {tuple(targets.shape)}.")
+        raise InputError(f"`targets` must have one row and one column per class, got shape {tuple(targets.shape)}.")
     if not (targets >= 0).all() or not ((targets.double().sum(dim=-1) - 1).abs() <= 1e-5).all():
-        raise InputError("`targets` must be distributions: no row with a negative or a sum other than 1.")
+        raise InputError("`targets` must be distributions: every row non-negative with a sum of 1.")
 
 
 def mixed(soft: Tensor, mix: float) -> Tensor:
-    """The soft targets, or a share `mix` of them and the label itself for the rest."""
+    """A share `mix` of the soft targets plus a share 1 - `mix` of the label itself."""
     share = check_number("mix", mix, above=0, maximum=1)
     return share * soft + (1 - share) * torch.eye(len(soft), dtype=soft.dtype)
 
 
 def distances(num_classes: int) -> Tensor:
-    """How far every class (column) lies from every label (row)."""
+    """The distance of each class (column) from each label (row)."""
     classes = torch.arange(num_classes, dtype=torch.float64)
     return (classes - classes.unsqueeze(-1)).abs()

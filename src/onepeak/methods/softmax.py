@@ -1,19 +1,19 @@
-"""What all methods share whose posterior is the softmax of one score a class."""
+"""The base class of methods whose posterior is the softmax of one score per class."""
 
 from onepeak._shapes import LogProbs, Outputs, Scores
 from onepeak.methods.method import Method
 
 
 class SoftmaxMethod(Method):
-    """The outputs are class scores, their softmax the posterior: a subclass says its loss, and how it decides.
+    """The outputs are class scores and their softmax is the posterior. A subclass defines its loss and its decision.
 
-    One whose scores are made from the outputs says `num_outputs` and `class_scores` too. An order constraint can be put
-    on any such method.
+    A subclass that computes its scores from the outputs also defines `num_outputs` and `class_scores`. All such methods
+    accept an order constraint.
     """
 
     @property
     def num_outputs(self) -> int:
-        """One score a class."""
+        """One score per class."""
         return self.num_classes
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:

@@ -1,4 +1,4 @@
-"""Stick-breaking: each class takes its share of what those before it left (Liu et al. 2018)."""
+"""Stick-breaking: each class takes a share of what the classes before it left (Liu et al. 2018)."""
 
 from typing import final
 
@@ -9,13 +9,12 @@ from onepeak.methods.method import Method
 
 @final
 class StickBreaking(Method):
-    r"""The k-th output is the share that class k breaks off the stick that is left, the last class takes the rest.
+    r"""Output k is the logit of the share that class k takes of the remaining stick; the last class takes the rest.
 
     .. math:: p_k = \sigma(o_k) \prod_{j < k} (1 - \sigma(o_j)), \qquad \ell = -\log p_y
 
-    The same family of posteriors as `Corn`, whose questions are these with the sign turned; here the mode decides. In
-    spite of its company in the literature it is **not** one-peaked by construction: any posterior can be broken so.
-    Prediction: the mode.
+    The posteriors are those of `Corn` with the signs of the outputs reversed. Although the literature lists it among
+    unimodal methods, it is **not** one-peaked by construction: it can represent any posterior. Prediction: the mode.
 
     Example:
         >>> import torch
@@ -29,7 +28,7 @@ class StickBreaking(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One break a class but the last."""
+        """One share per class except the last."""
         return self.num_classes - 1
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -37,5 +36,5 @@ class StickBreaking(Method):
         return -log_products(-outputs).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
 
     def posterior_of(self, outputs: Outputs) -> LogProbs:
-        """The lengths of the pieces."""
+        """The shares of the stick."""
         return log_products(-outputs)

@@ -1,4 +1,4 @@
-"""UC: a posterior in order, and no wider than its error (Li et al. 2022)."""
+"""UC: a posterior in order that is as wide as its error (Li et al. 2022)."""
 
 from typing import final
 
@@ -11,29 +11,29 @@ from onepeak.methods.softmax import SoftmaxMethod
 from onepeak.posterior.decide import expected_label
 
 WIDTH_OF_A_CLASS = 1 / 12
-"""The variance of a class that is an interval of length 1 (Sheppard's correction): without it a posterior with all its
-mass on one class would have a variance of 0 and a loss of minus infinity."""
+"""The variance of a uniform interval of length 1, the width of a class (Sheppard's correction). Without it, a posterior
+with all its mass on one class would have variance 0 and a loss of minus infinity."""
 
 
 @final
 class UnimodalConcentrated(SoftmaxMethod):
-    r"""The log-likelihood of a Gaussian with the posterior's mean and variance, and a hinge on each pair of neighbours.
+    r"""The negative log-likelihood of a Gaussian with the posterior's mean and variance, plus hinges on adjacent pairs.
 
     .. math:: \ell = \frac12 \log v + \frac{(m - y)^2}{2 v} + \lambda \sum_{k=0}^{c-2} \max(0, \Delta_k), \qquad
               m = \sum_k k p_k, \qquad v = \frac1{12} + \sum_k p_k (k - m)^2
 
-    with p the softmax of the outputs and :math:`\Delta_k` the signed differences of neighbouring probabilities. The
-    sum is over the c - 1 pairs. The width of the posterior is learnt: narrow where the mean is right, wide where it is
-    not. Prediction: the mean, rounded. Not one-peaked by construction.
+    where p is the softmax of the outputs and :math:`\Delta_k` are the signed differences of adjacent probabilities. The
+    sum is over the c - 1 pairs. The width of the posterior is learnt: narrow where the mean is accurate, wide where it
+    is not. Prediction: the mean, rounded. Not one-peaked by construction.
 
-    Written from the paper (its authors' code is not public); the 1/12 is ours and keeps the loss from falling without
-    bound. At its least it is slightly negative.
+    This follows the paper; its authors' code is not public. The 1/12 is ours and bounds the loss from below. The
+    minimum is slightly negative.
 
     Args:
         num_classes: Number of classes, at least 2.
-        weight: :math:`\lambda`. Implementations of the paper take 1000; on few data a flat posterior, which breaks no
-            order, is then the best that short training finds.
-        class_weight: A weight of each class.
+        weight: :math:`\lambda`. Implementations of the paper use 1000; with little data, short training then finds only
+            a flat posterior, which violates no order.
+        class_weight: Weight of each class.
 
     Example:
         >>> uc = UnimodalConcentrated(num_classes=2, weight=0.0)
@@ -51,7 +51,7 @@ class UnimodalConcentrated(SoftmaxMethod):
         self.weight = check_number("weight", weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """The concentrated loss and the hinges, summed."""
+        """The concentrated loss plus the weighted sum of the hinges."""
         probs, average = outputs.softmax(dim=-1), expected_label(outputs)
         distances = torch.arange(self.num_classes, device=outputs.device) - average.unsqueeze(-1)
         variance = WIDTH_OF_A_CLASS + (probs * distances.square()).sum(dim=-1)

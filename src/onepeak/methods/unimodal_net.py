@@ -1,4 +1,4 @@
-"""UnimodalNet: the lower of a rising and a falling sum (Cardoso et al. 2023)."""
+"""UnimodalNet: the minimum of a rising and a falling sum (Cardoso et al. 2023)."""
 
 from typing import final
 
@@ -13,15 +13,15 @@ from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, widened
 
 @final
 class UnimodalNet(SoftmaxMethod):
-    r"""Positive steps, added up from the first class and from the last; the lower of the two sums is the score.
+    r"""Positive steps, summed from the first class and from the last; the score is the lower of the two sums.
 
     .. math:: s_k = \min \Big( \sum_{j \le k} u_j, \sum_{j \ge k} u_j \Big), \qquad
               u_k = \frac{o_k + \sqrt{o_k^2 + 4}}2 + \epsilon, \qquad p = \mathrm{softmax}(s), \qquad \ell = -\log p_y
 
-    One-peaked by construction, and the same from both ends of the scale. Two neighbours at the peak tie where the sums
-    cross midway between them. The authors take a ReLU or a softplus for positive steps; this smooth ReLU falls so
-    slowly that very low outputs still differ, and with the :math:`\epsilon = 0.01` the posterior is strictly
-    one-peaked, up to rounding: in float32 it is lost beside sums of 1e5. Prediction: the mode.
+    One-peaked by construction, and symmetric: reversing the scale mirrors it. Two neighbours at the peak tie if the
+    sums cross midway between them. The authors use a ReLU or a softplus for positive steps. This smooth ReLU decays so
+    slowly that very low outputs still differ. :math:`\epsilon = 0.01` makes the posterior strictly one-peaked, up to
+    rounding: in float32 it is lost next to sums of 1e5. Prediction: the mode.
 
     Example:
         >>> net = UnimodalNet(num_classes=3)
@@ -33,11 +33,11 @@ class UnimodalNet(SoftmaxMethod):
 
     @property
     def num_outputs(self) -> int:
-        """One step a class."""
+        """One step per class."""
         return self.num_classes
 
     def class_scores(self, outputs: Outputs) -> Scores:
-        """The lower of the two running sums, less the greatest."""
+        """The lower of the two cumulative sums, shifted to a maximum of 0."""
         steps = positive(widened(outputs)) + SMALLEST_STEP
         rising = steps.cumsum(dim=-1)
         falling = steps.flip(-1).cumsum(dim=-1).flip(-1)

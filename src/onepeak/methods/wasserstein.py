@@ -1,4 +1,4 @@
-"""WU: cross-entropy and the way to the nearest posterior with its peak at the label (Cardoso et al. 2023)."""
+"""WU: cross-entropy and the distance to the nearest posterior that peaks at the label (Cardoso et al. 2023)."""
 
 from typing import final
 
@@ -11,21 +11,22 @@ from onepeak.posterior import project
 
 @final
 class WassersteinUnimodal(SoftmaxMethod):
-    r"""Cross-entropy, and how far the posterior's mass must travel to have one peak, at the label.
+    r"""Cross-entropy plus the distance that probability must move to form one peak at the label.
 
     .. math:: \ell = -\log p_y + \lambda \sum_{k=0}^{c-2} | P_k - Q_k |, \qquad p = \mathrm{softmax}(o)
 
-    with P and Q the cumulative probabilities of p and of the nearest distribution that rises to the label and falls
-    after it. The sum is over the c - 1 levels. Prediction: the mode. Not one-peaked by construction.
+    where P and Q are the cumulative probabilities of p and of the nearest distribution that rises to the label and
+    falls after it. The sum is over the c - 1 levels. Prediction: the mode. Not one-peaked by construction.
 
-    The paper finds the nearest in the Wasserstein sense by a linear program for every sample; here it is the nearest in
-    squares (`onepeak.posterior.project` at the label), found for the whole batch at once, and the distance to it is
-    Wasserstein's as in the paper. Its derivative is followed, where the authors' code takes the nearest as a constant.
+    The paper finds the nearest distribution in the Wasserstein distance, with a linear program per sample. Here it is
+    the nearest in squared distance (`onepeak.posterior.project` at the label), computed for the whole batch at once;
+    the distance to it is the Wasserstein distance, as in the paper. The gradient passes through the projection, which
+    the authors' code treats as a constant.
 
     Args:
         num_classes: Number of classes, at least 2.
         weight: :math:`\lambda`.
-        class_weight: A weight of each class.
+        class_weight: Weight of each class.
 
     Example:
         >>> import torch
@@ -41,7 +42,7 @@ class WassersteinUnimodal(SoftmaxMethod):
         self.weight = check_number("weight", weight, minimum=0)
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
-        """Cross-entropy, and the distance to the nearest with its peak at the label."""
+        """Cross-entropy plus the weighted distance to the nearest distribution with its peak at the label."""
         log_probs = outputs.log_softmax(dim=-1)
         nearest = project(log_probs, labels)
         levels = (log_probs.exp() - nearest.exp()).cumsum(dim=-1)[..., :-1]

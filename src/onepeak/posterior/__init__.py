@@ -1,4 +1,4 @@
-"""What to do with a posterior: decide on a label, calibrate it, give an interval, see whether it makes sense."""
+"""Tools for posteriors: label decisions, calibration, conformal intervals, shape checks, projection."""
 
 from onepeak.posterior.calibrate import fit_temperature, temper
 from onepeak.posterior.conformal import ContiguousSets

@@ -1,4 +1,4 @@
-"""What is asked of scores and posteriors that a user gives."""
+"""Checks of scores and posteriors given by the user."""
 
 import math
 
@@ -11,7 +11,7 @@ from onepeak.errors import InputError
 
 
 def check_class_scores(scores: Scores, num_classes: int | None = None, *, name: str = "scores") -> None:
-    """At least two numbers a sample (`num_classes` where given), none of them NaN; minus infinity is allowed."""
+    """Checks for at least two scores per sample (or `num_classes`) without NaN; minus infinity is allowed."""
     check_scores(scores, num_classes, name=name)
     if readable(scores) and scores.isnan().any():
         rows = int(scores.isnan().any(dim=-1).sum())
@@ -19,11 +19,11 @@ def check_class_scores(scores: Scores, num_classes: int | None = None, *, name: 
 
 
 def check_log_probs(log_probs: LogProbs, num_classes: int | None = None, *, name: str = "log_probs") -> None:
-    """Scores whose exponentials sum to one, as far as their precision can tell."""
+    """Checks for scores whose exponentials sum to one, up to the precision of their dtype."""
     check_class_scores(log_probs, num_classes, name=name)
     if readable(log_probs) and log_probs.numel():
         worst = full_precision(log_probs).logsumexp(dim=-1).abs().max()
-        # Rounding log p moves the sum by at most eps * E|log p|, and the entropy is at most log c.
+        # Rounding log p changes the sum by at most eps * E|log p|, and the entropy is at most log c.
         allowed = max(1e-3, 2 * torch.finfo(log_probs.dtype).eps * (1 + math.log(log_probs.shape[-1])))
         if worst > allowed:
             raise InputError(

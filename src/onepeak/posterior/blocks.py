@@ -1,4 +1,4 @@
-"""The blocks of classes that an isotonic fit makes equal, and how a gradient goes back through them."""
+"""Gradients through the blocks of classes that an isotonic fit makes equal."""
 
 from collections.abc import Callable
 
@@ -11,13 +11,13 @@ from onepeak.posterior.scan import NO_PROBABILITY, scan
 
 
 def with_block_gradient(log_probs: LogProbs, fitted: LogProbs, starts: Tensor) -> LogProbs:
-    r"""The fitted values, as a function of the log-probabilities that they were fitted to.
+    r"""The fitted values as a differentiable function of the log-probabilities.
 
     The value of a block B is :math:`\log \frac1{|B|} \sum_{i \in B} e^{x_i}`, whose derivative by :math:`x_i` is the
-    share of i in the probability of the block. That ties were broken is left out.
+    share of i in the probability of the block. The gradient ignores the breaking of ties.
 
     Args:
-        log_probs: What was fitted.
+        log_probs: The input of the fit.
         fitted: The fit, computed without gradient.
         starts: Whether a block starts at each class.
 
@@ -30,11 +30,13 @@ def with_block_gradient(log_probs: LogProbs, fitted: LogProbs, starts: Tensor) -
     values = log_probs.clamp(min=NO_PROBABILITY)
     highest = over_blocks(values.detach(), starts, torch.maximum)
     log_sums = over_blocks((values - highest).exp(), starts, torch.add).log()
-    return fitted + (log_sums - log_sums.detach())  # a zero that has the gradient
+    return fitted + (log_sums - log_sums.detach())  # adds zero, with a gradient
 
 
 def over_blocks(values: Tensor, starts: Tensor, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """For each class all values of its block combined, always in the same order (a scatter on a GPU has none).
+    """For each class, the combination of all values of its block.
+
+    The order of operations is fixed, unlike that of a scatter on a GPU, so results are reproducible.
 
     Example:
         >>> over_blocks(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([True, False, True]), torch.add)

@@ -1,4 +1,4 @@
-"""Posteriors that are as sure as they are right: one temperature, which cannot change the order of the labels."""
+"""Temperature scaling: one parameter that calibrates posteriors and never changes the order of the labels."""
 
 import math
 
@@ -12,25 +12,25 @@ from onepeak.errors import InputError
 from onepeak.posterior._check import check_class_scores, check_log_probs
 
 COLDEST, HOTTEST = 0.05, 1000.0
-"""The temperatures between which the best one is looked for."""
+"""The search range of the temperature."""
 _HALVINGS = 60
-"""Of the logarithm of that range: more digits than float64 has."""
+"""Bisections of the logarithm of that range: enough to exhaust float64."""
 
 
 def fit_temperature(log_probs: LogProbs, labels: Labels, *, sample_weight: PerSample | None = None) -> float:
-    r"""The temperature at which posteriors are most likely to have given these labels.
+    r"""The temperature that maximises the likelihood of the labels.
 
     .. math:: \hat T = \arg\min_T \; - \sum_i w_i \log \mathrm{softmax}(\log p_i / T)_{y_i}
 
-    The sum is convex in :math:`1 / T`, so its slope has one zero, found by halving between `COLDEST` and `HOTTEST`. A
-    temperature above 1 says that the posteriors are too sure of themselves. Where the most probable label is right in
-    every sample, colder is always better, and the answer is `COLDEST`; where chance does better than the posteriors,
-    it is `HOTTEST`. Fit it on samples that were not trained on.
+    The sum is convex in :math:`1 / T`, so its slope has one zero, which bisection finds between `COLDEST` and
+    `HOTTEST`. A temperature above 1 means that the posteriors are overconfident. If the most probable label is correct
+    for every sample, a lower temperature is always better and the result is `COLDEST`. If the posteriors are worse than
+    chance, it is `HOTTEST`. Fit the temperature on samples that were not used for training.
 
     Args:
         log_probs: Log-probabilities of the classes.
-        labels: True labels, each of which was given some probability, however small.
-        sample_weight: How often each sample counts; once, where it is not given.
+        labels: True labels. Each must have a probability above zero.
+        sample_weight: Weight of each sample. Default: 1.
 
     Example:
         >>> sure = torch.tensor([[0.99, 0.01], [0.99, 0.01], [0.99, 0.01]]).log()
@@ -55,17 +55,18 @@ def fit_temperature(log_probs: LogProbs, labels: Labels, *, sample_weight: PerSa
     impossible = int((at_label.isneginf() & (weights > 0)).sum())
     if impossible:
         raise InputError(
-            f"`log_probs` must give every true label some probability, got {impossible} samples with none: no "
-            "temperature mends a zero."
+            f"`log_probs` must give every true label a probability above 0, got {impossible} samples with 0: no "
+            "temperature can correct them."
         )
     found = 1 / _best_sharpness(scores, at_label.nan_to_num(neginf=0.0), weights).item()
     return next((end for end in (COLDEST, HOTTEST) if math.isclose(found, end)), found)
 
 
 def best_without_bound(log_probs: LogProbs, labels: Labels) -> bool:
-    """Whether the true label is a most probable one in every sample, so that the colder the better, without end.
+    """Whether the true label is the most probable one (possibly tied) for every sample.
 
-    Such samples say nothing of how sure posteriors may be; very flat ones that are now and then wrong do.
+    The likelihood then has no maximum: it rises with every lower temperature. Such samples do not determine a
+    temperature.
 
     Example:
         >>> best_without_bound(torch.tensor([[0.6, 0.4], [0.3, 0.7]]).log(), torch.tensor([0, 1]))
@@ -78,13 +79,13 @@ def best_without_bound(log_probs: LogProbs, labels: Labels) -> bool:
 def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
     r"""Posteriors at another temperature: :math:`\log \mathrm{softmax}(\log p / T)`.
 
-    Above 1 they become flatter, below 1 sharper; at 1 they stay as they are, exactly. The order of the labels stays
-    too, exactly: what was higher is higher and what was equal is equal, so the mode, the side order index and whether
-    there is one peak cannot change. Where rounding would make two different probabilities equal, as it does for tails
-    at high temperatures, the upper one is moved up by one unit in its last place (compiled or exported, by up to four).
+    A temperature above 1 makes posteriors flatter, below 1 sharper; 1 leaves them exactly as they are. The order of the
+    labels, ties included, is kept exactly, so the mode, the side order index and unimodality cannot change. If rounding
+    would make two different probabilities equal, as for tails at high temperatures, the higher one is raised by one
+    unit in the last place (up to four when compiled or exported).
 
     Args:
-        log_probs: Log-probabilities; scores will do at any temperature but 1.
+        log_probs: Log-probabilities. Scores also work at any temperature but 1.
         temperature: Above 0.
 
     Returns:
@@ -101,12 +102,12 @@ def temper(log_probs: LogProbs, temperature: float) -> LogProbs:
         return log_probs
     tempered = (log_probs / temperature).log_softmax(dim=-1)
     kept = _ordered_as(log_probs, tempered.detach())
-    return torch.where(kept > tempered, kept, tempered)  # so that gradients pass where nothing had to be moved
+    return torch.where(kept > tempered, kept, tempered)  # keeps the gradient where nothing was raised
 
 
 def _best_sharpness(scores: Tensor, at_label: Tensor, weights: Tensor) -> Tensor:
-    """The root of the slope in 1 / T; all on the device, no step waits for the one before to be read."""
-    known = scores.masked_fill(scores.isneginf(), 0.0)  # what has no probability at any temperature adds nothing
+    """The root of the slope in 1 / T, found on the device without synchronisation."""
+    known = scores.masked_fill(scores.isneginf(), 0.0)  # classes of probability 0 contribute nothing
     low, high = scores.new_tensor(1 / HOTTEST), scores.new_tensor(1 / COLDEST)
     for _ in range(_HALVINGS):
         middle = (low * high).sqrt()
@@ -117,7 +118,7 @@ def _best_sharpness(scores: Tensor, at_label: Tensor, weights: Tensor) -> Tensor
 
 
 def _ordered_as(scores: Tensor, log_probs: Tensor) -> Tensor:
-    """The log-probabilities, raised by the least that makes them differ wherever the scores do."""
+    """The log-probabilities, raised by the least amount that makes them differ wherever the scores differ."""
     order = scores.argsort(dim=-1)
     ranks = (scores.gather(-1, order).diff(dim=-1) > 0).cumsum(dim=-1)
     ranks = torch.cat([torch.zeros_like(order[..., :1]), ranks], dim=-1)
@@ -126,8 +127,8 @@ def _ordered_as(scores: Tensor, log_probs: Tensor) -> Tensor:
 
 
 def _raised(log_probs: Tensor, ranks: Tensor) -> Tensor:
-    """Each number brought above every one that is n ranks lower, by n numbers of the dtype; both rise along the row."""
-    # The bits of floats of one sign, read as integers, count the floats in their order: the next one is one more.
+    """Raises each value at least n floats above every value n ranks lower. Values and ranks ascend along the row."""
+    # For floats of one sign, the bits read as an integer are the float's position: adding 1 gives the next float.
     integers = torch.int64 if log_probs.dtype == torch.float64 else torch.int32
     counts = -log_probs.clamp(max=0).abs().view(integers).long()
     counts = (counts - ranks).cummax(dim=-1).values + ranks
@@ -135,8 +136,8 @@ def _raised(log_probs: Tensor, ranks: Tensor) -> Tensor:
 
 
 def _raised_by_arithmetic(log_probs: Tensor, ranks: Tensor) -> Tensor:
-    """The same by n steps of 2 eps, relative to the log-probability: exporters do not read bits. In O(c^2) memory."""
+    """The same by n relative steps of 2 eps, for exporters, which cannot reinterpret bits. Takes O(c^2) memory."""
     ranks_above = ranks.unsqueeze(-1) - ranks.unsqueeze(-2)
-    # 1 - 2 n eps is exact, and these multiples of a number lie more than its last digit apart, so that none round alike
+    # 1 - 2 n eps is exact, and its products with a value, over n, are more than one unit in the last place apart
     step = 1 - 2 * torch.finfo(log_probs.dtype).eps * ranks_above.to(log_probs.dtype)
     return torch.where(ranks_above >= 0, log_probs.unsqueeze(-2) * step, -torch.inf).amax(dim=-1)

@@ -1,4 +1,4 @@
-"""Intervals that hold the true label as often as promised, whatever the posterior: split conformal sets."""
+"""Split conformal sets: intervals with guaranteed coverage, whatever the posterior."""
 
 import math
 from fractions import Fraction
@@ -17,26 +17,26 @@ from onepeak.posterior.nested import intervals_within, nested_scores
 class ContiguousSets:
     r"""Conformal sets that are intervals of labels, for the posteriors of any method.
 
-    Learnt from samples that were not trained on, `predict` gives each new sample an interval that holds its true label
-    with probability at least 1 - alpha and, if no two scores are equal, at most :math:`1 - \alpha + 1 / (n + 1)`; the
-    only assumption is that both come from the same source. A poor posterior makes the intervals wide, not wrong; so
-    calibrate the temperature before, or not, as long as the same is done to both. Intervals are never empty, unless
-    `allow_empty` is asked for.
+    `calibrate` takes samples that were not used for training. `predict` then returns, for each new sample, an interval
+    that contains its true label with probability at least 1 - alpha and, if no two scores are equal, at most
+    :math:`1 - \alpha + 1 / (n + 1)`. The only assumption is that calibration and new samples are exchangeable. A poor
+    posterior makes the intervals wide, not wrong. Temperature scaling beforehand is optional, as long as it is applied
+    to both. Intervals are never empty unless you set `allow_empty`.
 
-    The score is the probability *before* a label joins the growing interval (see `nested_scores`). With the label's own
-    probability included, as is also done, a posterior that is rightly sure of its mode would push the threshold up for
-    all others: on `biopsies` the intervals for alpha 0.1 would be 10 % longer at the same coverage, and empty where the
-    mode alone holds more than the threshold. That has a use where the mode alone is right more often than 1 - alpha:
-    intervals that are never empty then cover more than was asked for.
+    The score of a label is the probability of the growing interval *before* the label joins (see `nested_scores`). Some
+    authors include the label's own probability. Then posteriors that are rightly confident in their mode raise the
+    threshold for all others: on `biopsies` at alpha 0.1, intervals would be 10 % longer at the same coverage, and empty
+    wherever the mode alone exceeds the threshold. This variant is useful if the mode alone is correct more often than
+    1 - alpha, because intervals that are never empty then cover more than requested.
 
     Args:
-        alpha: The share of samples whose label may lie outside, between 0 and 1.
-        per_class: Keep the promise for the samples of every class, not only for all together (Mondrian sets). A class
-            with fewer than 1 / alpha - 1 samples, see `uncertain_classes`, is then taken into every interval.
-        allow_empty: Count a label's own probability too. Coverage then is not above 1 - alpha by more than is said
-            above where posteriors are rightly sure of their modes; the price is intervals without a label,
-            [mode, mode - 1]. Not for two or three classes: whichever label joins last has the same score, infinity,
-            and where that one is true for a share alpha of samples, all intervals hold every label.
+        alpha: The allowed share of samples whose label lies outside, between 0 and 1.
+        per_class: Guarantee the coverage for every class, not only overall (Mondrian sets). Every interval then
+            includes each class with fewer than 1 / alpha - 1 calibration samples (see `uncertain_classes`).
+        allow_empty: Include a label's own probability in its score. The upper bound on coverage above then also holds
+            where posteriors are rightly confident in their modes, at the price of empty intervals, [mode, mode - 1].
+            Not for two or three classes: the label that joins last always has an infinite score, and if that label is
+            the true one for a share alpha of the samples, every interval contains all labels.
 
     Example:
         >>> import torch
@@ -54,22 +54,25 @@ class ContiguousSets:
         self.per_class = per_class
         self.allow_empty = allow_empty
         self.thresholds: Tensor | None = None
-        """After `calibrate`: the highest score within, a number a class."""
+        """After `calibrate`: the highest score inside an interval, one per class."""
 
     def __repr__(self) -> str:
         return f"ContiguousSets(alpha={self.alpha:g}, per_class={self.per_class}, allow_empty={self.allow_empty})"
 
     @property
     def uncertain_classes(self) -> tuple[int, ...]:
-        """The labels that are in every interval: of too few samples, or often without any probability where true."""
+        """The labels in every interval: they have too few samples, or often probability 0 when true."""
         return tuple(self._known_thresholds().isinf().nonzero().flatten().tolist())
 
     def calibrate(self, log_probs: LogProbs, labels: Labels) -> "ContiguousSets":
-        """Learns how wide intervals must be.
+        """Learns the width of the intervals.
 
         Args:
-            log_probs: Posteriors of samples that were not trained on.
+            log_probs: Posteriors of samples that were not used for training.
             labels: Their true labels.
+
+        Returns:
+            This object.
         """
         check_log_probs(log_probs)
         num_classes = log_probs.shape[-1]
@@ -81,7 +84,7 @@ class ContiguousSets:
             whose = "of one class " if self.per_class else ""
             raise InputError(
                 f"`labels` must hold at least {enough} samples {whose}for `alpha` {self.alpha:g}, got {most}: "
-                f"calibrate on more{f', or take `alpha` >= {smallest_alpha(most):g}' if most else ''}."
+                f"calibrate on more{f', or use `alpha` >= {smallest_alpha(most):g}' if most else ''}."
             )
         scores = scores_at(log_probs, labels, own=self.allow_empty)
         if self.per_class:
@@ -92,10 +95,10 @@ class ContiguousSets:
         return self
 
     def predict(self, log_probs: LogProbs) -> Intervals:
-        """The interval of each sample: [lower, upper], both within.
+        """The interval of each sample as [lower, upper], both included.
 
         Args:
-            log_probs: Posteriors over as many classes as `calibrate` saw.
+            log_probs: Posteriors over the same number of classes as in `calibrate`.
         """
         thresholds = self._known_thresholds()
         check_log_probs(log_probs, len(thresholds))
@@ -103,7 +106,7 @@ class ContiguousSets:
 
     def _known_thresholds(self) -> Tensor:
         if self.thresholds is None:
-            raise InputError("`calibrate` must be called first, with posteriors and labels that were not trained on.")
+            raise InputError("Call `calibrate` first, with posteriors and labels that were not used for training.")
         return self.thresholds
 
 
@@ -114,16 +117,16 @@ def scores_at(log_probs: LogProbs, labels: Labels, *, own: bool = False) -> PerS
 
 
 def conformal_threshold(scores: Tensor, alpha: float) -> float:
-    r"""The score that a new sample stays within with probability 1 - alpha or more.
+    r"""The threshold that the score of a new sample does not exceed with probability at least 1 - alpha.
 
-    It is the :math:`\lceil (n + 1) (1 - \alpha) \rceil`-th smallest of n.
+    It is the :math:`\lceil (n + 1) (1 - \alpha) \rceil`-th smallest of n scores.
 
     Args:
         scores: The scores of n samples at their true labels.
-        alpha: The share of new samples that may miss it.
+        alpha: The allowed share of new samples above the threshold.
 
     Returns:
-        The threshold; infinity where the samples are too few for any (fewer than 1 / alpha - 1).
+        The threshold; infinity if there are too few samples (fewer than 1 / alpha - 1).
 
     Example:
         >>> import torch
@@ -135,7 +138,7 @@ def conformal_threshold(scores: Tensor, alpha: float) -> float:
 
 
 def samples_needed(alpha: float) -> int:
-    """The fewest samples from which a threshold can be learnt.
+    """The smallest number of samples that gives a finite threshold.
 
     Example:
         >>> samples_needed(0.1), samples_needed(0.05)
@@ -146,7 +149,7 @@ def samples_needed(alpha: float) -> int:
 
 
 def smallest_alpha(count: int) -> float:
-    """The smallest alpha, to three digits, that so many samples are enough for.
+    """The smallest alpha, to three decimals, for which `count` samples are enough.
 
     Example:
         >>> smallest_alpha(9), smallest_alpha(8)
@@ -156,7 +159,7 @@ def smallest_alpha(count: int) -> float:
 
 
 def conformal_rank(count: int, alpha: float) -> int:
-    """Which of so many scores, the lowest being 1, is the threshold; one more than there are where they are too few.
+    """The rank of the threshold among `count` scores, from 1 for the lowest; count + 1 if there are too few.
 
     Example:
         >>> conformal_rank(9, 0.2), conformal_rank(9, 0.05)
@@ -167,5 +170,5 @@ def conformal_rank(count: int, alpha: float) -> int:
 
 
 def _exact(alpha: float) -> Fraction:
-    """The decimal number that was written: as a float, 0.1 is a little more, which moves a rank by one."""
+    """The decimal number as written: the float 0.1 is slightly larger, which can shift a rank by one."""
     return Fraction(repr(float(alpha)))

@@ -1,4 +1,4 @@
-"""How far the coverage of conformal intervals may be from what they promise, when few samples set their width."""
+"""How far the coverage of conformal intervals can deviate from 1 - alpha after a small calibration."""
 
 import math
 
@@ -10,20 +10,23 @@ _STEPS = 50
 
 
 def coverage_range(count: int, alpha: float, *, level: float = 0.9) -> tuple[float, float]:
-    r"""Between which shares the coverage lies, over all samples that might have been calibrated on.
+    r"""The central range of the coverage over random calibration samples.
 
-    The promise of 1 - alpha holds on average over calibrations. The share of new samples that one calibration on n
-    samples covers is :math:`\mathrm{Beta}(k, n + 1 - k)`, with the rank :math:`k = \lceil (n + 1)(1 - \alpha) \rceil`
-    of the threshold, whatever the model, if no two scores are equal. Equal scores, as where the predicted label alone
-    is right more often than 1 - alpha, only raise it: the lower end holds all the same.
+    The guarantee of 1 - alpha holds on average over calibrations. The coverage after one calibration on n samples
+    follows :math:`\mathrm{Beta}(k, n + 1 - k)` with :math:`k = \lceil (n + 1)(1 - \alpha) \rceil`, the rank of the
+    threshold, for any model without tied scores. Ties, as when the predicted label alone is correct more often than
+    1 - alpha, only raise the coverage: the lower end still holds.
 
     Args:
-        count: The samples that were calibrated on.
-        alpha: The share of samples whose label may lie outside.
-        level: The probability of the range, as much of the rest below as above it.
+        count: Number of calibration samples.
+        alpha: The allowed share of samples whose label lies outside.
+        level: The probability of the range; the rest is split evenly below and above.
+
+    Returns:
+        The lower and the upper end of the range, as shares.
 
     Example:
-        >>> [round(share, 3) for share in coverage_range(9, 0.1)]  # the roots 9 of 0.05 and 0.95
+        >>> [round(share, 3) for share in coverage_range(9, 0.1)]  # the ninth roots of 0.05 and 0.95
         [0.717, 0.994]
 
     Reference: Vovk 2012, Conditional validity of inductive conformal predictors, section 3.
@@ -36,9 +39,9 @@ def coverage_range(count: int, alpha: float, *, level: float = 0.9) -> tuple[flo
 
 
 def _beta_quantile(chance: float, rank: int, count: int) -> float:
-    """Where Beta(rank, count + 1 - rank) has so much below it.
+    """The quantile of Beta(rank, count + 1 - rank) at `chance`, by bisection.
 
-    What it has below x is the chance of `rank` hits or more in `count` tries that hit with probability x each.
+    Its distribution function at x is the probability of at least `rank` hits in `count` trials of probability x.
     """
     low, high = 0.0, 1.0
     for _ in range(_STEPS):

@@ -1,11 +1,11 @@
-"""From a posterior to a label: each decision is the best one for its own cost.
+"""From a posterior to a label: each decision minimises its own expected cost.
 
-| decision | has the lowest expected |
+| decision | minimises the expected |
 |---|---|
-| `mode` | share of errors |
+| `mode` | error rate |
 | `median` | absolute error |
 | `mean` | squared error |
-| `minimum_cost` | cost of a table of one's own |
+| `minimum_cost` | cost in your own table |
 """
 
 from collections.abc import Callable
@@ -22,26 +22,26 @@ from onepeak.posterior._check import check_class_scores, check_log_probs
 
 
 def mode(log_probs: LogProbs) -> Labels:
-    """The most probable label (the lowest of equals): the fewest errors.
+    """The most probable label, the lowest one if tied. It minimises the error rate.
 
     Example:
         >>> mode(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
         tensor(0)
     """
-    check_class_scores(log_probs, name="log_probs")  # only their order matters, so scores will do
+    check_class_scores(log_probs, name="log_probs")  # only the order matters, so scores are accepted
     return log_probs.argmax(dim=-1)
 
 
 def median(log_probs: LogProbs) -> Labels:
-    """The first label at which half of the probability is reached: the lowest expected absolute error.
+    """The lowest label at which the cumulative probability reaches one half. It minimises the expected absolute error.
 
     Example:
         >>> median(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
         tensor(1)
     """
     check_log_probs(log_probs)
-    # Counting labels that leave more than half above them needs no search, and 0.5 exactly stops at the lower label.
-    # Both tails are summed: where 1 - cumsum would lose the upper one to rounding, the comparison is of like with like.
+    # Counting the labels with more than half above them needs no search, and exactly 0.5 stops at the lower label.
+    # Both tails are summed, because 1 - cumsum would lose the upper tail to rounding.
     probs = full_precision(log_probs).softmax(dim=-1)
     lower = probs.cumsum(dim=-1)
     upper = probs.flip(-1).cumsum(dim=-1).flip(-1) - probs
@@ -49,7 +49,7 @@ def median(log_probs: LogProbs) -> Labels:
 
 
 def mean(log_probs: LogProbs) -> Labels:
-    """The expected label, rounded (halves upwards): the lowest expected squared error.
+    """The expected label, rounded half up. It minimises the expected squared error.
 
     Example:
         >>> mean(torch.tensor([0.4, 0.1, 0.2, 0.3]).log())
@@ -60,9 +60,9 @@ def mean(log_probs: LogProbs) -> Labels:
 
 
 def floor_of_mean(log_probs: LogProbs) -> Labels:
-    """The expected label, rounded down: what the published code of Belharbi et al. 2019 takes for MV and PO.
+    """The expected label, rounded down, as in the published code of Belharbi et al. 2019 for MV and PO.
 
-    Half a class too low on average; here only to reproduce its figures.
+    It is half a class too low on average. Use it only to reproduce their results.
 
     Example:
         >>> floor_of_mean(torch.tensor([0.1, 0.0, 0.9]).log())
@@ -73,16 +73,17 @@ def floor_of_mean(log_probs: LogProbs) -> Labels:
 
 
 def minimum_cost(log_probs: LogProbs, cost_matrix: Tensor) -> Labels:
-    r"""The label whose expected cost is lowest (the lowest of equals).
+    r"""The label with the lowest expected cost, the lowest label if tied.
 
     .. math:: \arg\min_d \sum_k p_k \, C_{k d}
 
-    With :math:`|k - d|` it is the median and with :math:`(k - d)^2` the mean, up to ties; with 1 off the diagonal and 0
-    on it, the mode. A table of one's own says, for instance, that a tumour missed costs ten times a false alarm.
+    The costs :math:`|k - d|` give the median and :math:`(k - d)^2` the mean, up to ties. A cost of 1 off the diagonal
+    and 0 on it gives the mode. Your own table can state, for example, that a missed tumour costs ten times as much as a
+    false alarm.
 
     Args:
         log_probs: Log-probabilities of the classes.
-        cost_matrix: What it costs to decide for a label (column) when another is true (row), classes x classes: the
+        cost_matrix: The cost of predicting a label (column) when another is true (row), classes x classes, in the
             layout of `onepeak.metrics.functional.confusion_matrix`.
 
     Example:
@@ -95,19 +96,19 @@ def minimum_cost(log_probs: LogProbs, cost_matrix: Tensor) -> Labels:
     if not isinstance(cost_matrix, Tensor) or cost_matrix.shape != (num_classes, num_classes):
         found = tuple(cost_matrix.shape) if isinstance(cost_matrix, Tensor) else type(cost_matrix).__name__
         raise InputError(
-            f"`cost_matrix` must be a tensor of shape {(num_classes, num_classes)}, a row a true label and a column a "
-            f"label decided on, got {found}."
+            f"`cost_matrix` must be a tensor of shape {(num_classes, num_classes)}, one row per true label and one "
+            f"column per predicted label, got {found}."
         )
     if readable(cost_matrix) and not cost_matrix.isfinite().all():
         bad = int((~cost_matrix.isfinite()).sum())
         raise NotFiniteError(f"`cost_matrix` must be finite, got {bad} NaN or infinite values.")
     probs = full_precision(log_probs).softmax(dim=-1)
-    with torch.autocast(probs.device.type, enabled=False):  # which would round to half precision
+    with torch.autocast(probs.device.type, enabled=False):  # autocast would round to half precision
         return (probs @ cost_matrix.to(probs)).argmin(dim=-1)
 
 
 def expected_label(log_probs: LogProbs) -> PerSample:
-    """The mean of the posterior over labels, not rounded.
+    """The mean of the posterior, not rounded.
 
     Example:
         >>> expected_label(torch.tensor([0.25, 0.25, 0.5]).log())
@@ -115,10 +116,10 @@ def expected_label(log_probs: LogProbs) -> PerSample:
     """
     probs = full_precision(log_probs).softmax(dim=-1)
     labels = torch.arange(log_probs.shape[-1], device=probs.device, dtype=probs.dtype)
-    return (probs * labels).sum(dim=-1)  # no matrix product, which autocast would round to half precision
+    return (probs * labels).sum(dim=-1)  # not a matrix product, which autocast would round to half precision
 
 
 DECISIONS: MappingProxyType[str, Callable[[LogProbs], Labels]] = MappingProxyType(
     {"mode": mode, "median": median, "mean": mean, "floor_of_mean": floor_of_mean}
 )
-"""The decisions that need nothing but the posterior, by name."""
+"""The decisions that need only the posterior, by name."""

@@ -1,4 +1,4 @@
-"""What is asked of an interval of labels: does it hold the truth, how long is it, what does it cost to have no gap."""
+"""Properties of intervals of labels: coverage, size, and the price of having no gaps."""
 
 import torch
 
@@ -7,7 +7,7 @@ from onepeak.posterior._check import check_class_scores
 
 
 def covers(intervals: Intervals, labels: Labels) -> PerSampleBool:
-    """Whether each interval holds its label.
+    """Whether each interval contains its label.
 
     Example:
         >>> covers(torch.tensor([[0, 2], [1, 1]]), torch.tensor([2, 0]))
@@ -17,7 +17,7 @@ def covers(intervals: Intervals, labels: Labels) -> PerSampleBool:
 
 
 def sizes(intervals: Intervals) -> Labels:
-    """How many labels each interval holds.
+    """The number of labels in each interval.
 
     Example:
         >>> sizes(torch.tensor([[0, 2], [1, 1]]))
@@ -27,7 +27,7 @@ def sizes(intervals: Intervals) -> Labels:
 
 
 def widened(intervals: Intervals, labels: Labels) -> Intervals:
-    """The intervals, each just as long as it takes to hold its label too.
+    """The intervals, each extended just enough to contain its label.
 
     Example:
         >>> widened(torch.tensor([[0, 2], [1, 1]]), torch.tensor([1, 3]))
@@ -39,7 +39,7 @@ def widened(intervals: Intervals, labels: Labels) -> Intervals:
 
 
 def price_of_contiguity(log_probs: LogProbs, intervals: Intervals) -> Labels:
-    """How many labels fewer would hold as much probability as each interval, could they lie apart.
+    """How many labels each interval could save at the same probability if gaps were allowed.
 
     It is 0 for posteriors with one peak.
 
@@ -55,6 +55,6 @@ def price_of_contiguity(log_probs: LogProbs, intervals: Intervals) -> Labels:
     inside = (intervals[..., :1] <= labels) & (labels <= intervals[..., 1:])
     mass = (probs * inside).sum(dim=-1, keepdim=True)
     largest_first = probs.sort(dim=-1, descending=True).values.cumsum(dim=-1)
-    slack = 1e-12  # the same numbers, summed in another order
+    slack = 1e-12  # the two sums add the same values in a different order
     fewest = (largest_first < mass - slack).sum(dim=-1) + 1
     return sizes(intervals) - torch.minimum(fewest, sizes(intervals))

@@ -1,13 +1,12 @@
-r"""Isotonic regression of every prefix of a row at once, on the logarithms of its values.
+r"""Isotonic regression of all prefixes of a row at once, on the logarithms of its values.
 
-The isotonic fit of a sequence is the nearest one that never falls: the sequence is cut into blocks, and each is
-replaced by its mean. The fit of a longer prefix follows from that of a shorter one: the new value starts as a block of
-its own and is merged with the block before it while that one is not lower. Two things are kept of each prefix, and they
-are enough to have the fit of all of them:
+The isotonic fit of a sequence is the nearest sequence that never falls. It cuts the sequence into blocks and replaces
+each by its mean. To extend the fit by one value, add the value as a new block and merge it with the previous block as
+long as that one is not lower. Two values per prefix are enough to recover all fits:
 
-- the mean :math:`M_j` of the last block of the fit to 0..j. As fits only sink when values are added at the end, the fit
-  to 0..s at place k is :math:`\min_{k \le j \le s} M_j`;
-- the distance between the prefix and its fit. It only grows, by what each merging costs.
+- the mean :math:`M_j` of the last block of the fit to 0..j. Fits only sink when values are appended, so the fit to 0..s
+  at place k is :math:`\min_{k \le j \le s} M_j`;
+- the distance between the prefix and its fit. It only grows, by the cost of each merge.
 
 Reference: Stout, "Unimodal regression via prefix isotonic regression", Computational Statistics & Data Analysis 53,
 2008.
@@ -22,25 +21,25 @@ from onepeak._shapes import LogProbs
 from onepeak.posterior.scan import NO_PROBABILITY, add_in_log, scan
 
 Distance: TypeAlias = Literal["squared", "kl"]
-"""Sum of squared differences of probabilities, or the Kullback-Leibler divergence of the fit from the row."""
+"""The sum of squared differences of probabilities, or the Kullback-Leibler divergence of the fit from the row."""
 
 
 def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProbs]:
     """The log-mean of the last block of the fit to each prefix, and the distance of each prefix from its fit.
 
-    O(c) operations a row: goes along the classes, with those rows that have something to merge.
+    O(c) operations per row: steps along the classes and processes only the rows that have blocks to merge.
 
-    The fit to a prefix is a stack of blocks, of which only the top one is stored, at the place where it ends. The block
-    below it is the top of a shorter prefix, the one that ends where it starts. For the values 1, 4, 2, 6::
+    The fit to a prefix is a stack of blocks. Only the top block is stored, at the place where it ends. The block below
+    it is the top block of the prefix that ends just before it. For the values 1, 4, 2, 6::
 
-        place    0     1   2   3   4     the floor, which nothing merges with, then the classes
-        starts   0     1   2   2   4     where the top block of the prefix that ends here starts
-        means   -inf   1   4   3   6     its mean: at 3, that of 4 and 2
-        costs    0     0   0   2   2     the distance of the prefix from its fit
+        place    0     1   2   3   4     a floor that nothing merges with, then the classes
+        starts   0     1   2   2   4     start of the top block of the prefix that ends here
+        means   -inf   1   4   3   6     its mean: at 3, the mean of 4 and 2
+        costs    0     0   0   2   2     distance of the prefix from its fit
 
     Args:
-        values: Logarithms of the values, `NO_PROBABILITY` or more.
-        distance: What is reported as the distance; the fit is the nearest in both.
+        values: Logarithms of the values, at least `NO_PROBABILITY`.
+        distance: The distance to return. The fit is the nearest one for both.
 
     Example:
         >>> means, distances = prefix_fits(torch.tensor([[1.0, 4.0, 2.0, 6.0]]).log(), "squared")
@@ -50,14 +49,14 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
     num_classes = values.shape[-1]
     rows = values.reshape(-1, num_classes)
     num_rows = len(rows)
-    # Place by place in memory (places x rows): a step along the classes looks at one place of all rows.
+    # Layout places x rows, because each step along the classes reads one place of all rows.
     means = torch.cat([rows.new_full((num_rows, 1), -torch.inf), rows], dim=-1).T.contiguous()
     starts = torch.arange(num_classes + 1, device=rows.device).unsqueeze(-1).repeat(1, num_rows)
     costs = torch.zeros_like(means)
     every_row = torch.arange(num_rows, device=rows.device)
     for last in range(2, num_classes + 1):
         costs[last] = costs[last - 1]
-        # Of the rows still looked at: which they are, start, mean and cost of their top block, the mean of that below.
+        # For the rows still merging: index; start, mean and cost of the top block; mean of the block below.
         row, start, mean, cost, below = every_row, starts[last], means[last], costs[last], means[last - 1]
         while (falls := (below >= mean).nonzero().squeeze(-1)).numel():
             row, start, mean, cost, below = (each.index_select(0, falls) for each in (row, start, mean, cost, below))
@@ -65,7 +64,7 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
             start = _at(starts, start - 1, row)
             total = (last + 1 - start).to(rows.dtype)
             drop = mean - below
-            change = (size / total * drop.expm1()).log1p()  # from the mean of the block below, in log space
+            change = (size / total * drop.expm1()).log1p()  # of the log-mean, relative to the block below
             cost = cost + _cost_of_merging(below, drop, change, size, total, distance)
             mean = below + change
             for table, merged in ((means, mean), (starts, start), (costs, cost)):
@@ -75,16 +74,16 @@ def prefix_fits(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProb
 
 
 def _at(table: Tensor, place: Tensor, row: Tensor) -> Tensor:
-    """What a table of places x rows holds at a place of each of some rows."""
+    """The values of a table of places x rows at one place in each given row."""
     return table.view(-1).index_select(0, torch.add(row, place, alpha=table.shape[1]))
 
 
 def _cost_of_merging(
     below: Tensor, drop: Tensor, change: Tensor, size: Tensor, total: Tensor, distance: Distance
 ) -> Tensor:
-    """By how much the distance grows when a block of `size` and that below it become one of `total`.
+    """The increase of the distance when a block of length `size` merges with the one below it to length `total`.
 
-    Their log-means are `below + drop` and `below`, that of the new one is `below + change`.
+    Their log-means are `below + drop` and `below`; the log-mean of the merged block is `below + change`.
     """
     match distance:
         case "squared":
@@ -96,9 +95,9 @@ def _cost_of_merging(
 
 
 def prefix_fits_by_pairs(values: LogProbs, distance: Distance) -> tuple[LogProbs, LogProbs]:
-    """The same as `prefix_fits` from the mean of every interval: few operations, none of which waits, but O(c^2) a row.
+    """`prefix_fits` computed from the means of all intervals: few operations, no synchronisation, O(c^2) per row.
 
-    The last block of the fit to 0..j is the interval ending at j that has the highest mean.
+    The last block of the fit to 0..j is the interval ending at j with the highest mean.
 
     Example:
         >>> means, distances = prefix_fits_by_pairs(torch.tensor([[1.0, 4.0, 2.0, 6.0]]).log(), "squared")
@@ -106,18 +105,18 @@ def prefix_fits_by_pairs(values: LogProbs, distance: Distance) -> tuple[LogProbs
         (tensor([[1., 4., 3., 6.]]), tensor([[0., 0., 2., 2.]]))
     """
     place = torch.arange(values.shape[-1], device=values.device)
-    interval = place.unsqueeze(-1) <= place  # first class, last class
+    interval = place.unsqueeze(-1) <= place  # axes: first class, last class
     sums = scan(torch.where(interval, values.unsqueeze(-2), 2 * NO_PROBABILITY), add_in_log)
     sizes = (place - place.unsqueeze(-1) + 1).clamp(min=1).to(values.dtype)
     means = torch.where(interval, sums - sizes.log(), -torch.inf).amax(dim=-2)
 
-    prefix = interval.T  # last class of the prefix, a class in it
+    prefix = interval.T  # axes: last class of the prefix, class within it
     fits = scan(torch.where(prefix, means.unsqueeze(-2), torch.inf).flip(-1), torch.minimum).flip(-1)
     return means, torch.where(prefix, _distances(values.unsqueeze(-2), fits, distance), 0).sum(dim=-1)
 
 
 def _distances(raw: Tensor, fits: Tensor, distance: Distance) -> Tensor:
-    """What each value adds to the distance; both are logarithms."""
+    """The contribution of each value to the distance; both arguments are logarithms."""
     match distance:
         case "squared":
             return (raw.exp() - fits.exp()).square()

@@ -1,4 +1,4 @@
-"""Intervals of labels that grow from the mode: each label's place in that growth, and the labels up to a place."""
+"""Nested intervals of labels that grow from the mode."""
 
 import torch
 from torch import Tensor
@@ -10,34 +10,34 @@ from onepeak.posterior._check import check_log_probs
 def nested_scores(log_probs: LogProbs, *, own: bool = False) -> Scores:
     r"""How late each label joins an interval that grows from the mode.
 
-    The interval always takes in its more probable neighbour next; of two equals, neither counts as before the other.
-    The score of a label is how much of the probability lies inside before it joins, written as
+    The interval always adds its more probable neighbour next. If both are equal, neither counts as inside before the
+    other. The score of a label is the probability inside the interval before the label joins, written as
 
     .. math:: s_k = - \log \big( 1 - P(\text{interval before } k) \big)
 
-    so that a posterior that is far too sure of itself, whose every interval holds 1 - 1e-20, still has different scores
-    for different labels. The mode has 0, a label without probability infinity, and the scores rise away from the mode:
-    labels up to a score are an interval, for any posterior. Of one with one peak it is the highest-density set.
+    so that even an overconfident posterior, whose intervals all hold 1 - 1e-20, has distinct scores. The mode has
+    score 0 and a label of probability 0 has score infinity. Scores rise away from the mode, so the labels up to any
+    score form an interval. If the posterior has one peak, it is the highest-density set.
 
     Args:
         log_probs: Log-probabilities of the classes.
-        own: Whether a label's own probability counts as inside too, so that the mode has more than 0.
+        own: Whether to count a label's own probability as inside; the mode then has a score above 0.
 
     Returns:
-        A score a class, in float64.
+        One score per class, in float64.
 
     Example:
         >>> nested_scores(torch.tensor([0.1, 0.6, 0.25, 0.05]).log().double()).neg().exp()
         tensor([0.1500, 1.0000, 0.4000, 0.0500], dtype=torch.float64)
     """
     check_log_probs(log_probs)
-    # MPS has no float64; without its digits the sums of small tails would not tell labels apart
+    # MPS has no float64, without which the sums of small tails could not separate labels
     place = torch.device("cpu") if log_probs.device.type == "mps" else log_probs.device
     scores = log_probs.detach().to(place, torch.float64).log_softmax(dim=-1)
     mode = scores.argmax(dim=-1, keepdim=True)
     labels = torch.arange(scores.shape[-1], device=place)
-    # A label joins right after the lowest label on the way to it from the mode; the height of that one is its level.
-    # Before it joins, the interval holds all of its own side up to it and, of the other side, what has a higher level.
+    # A label joins right after the lowest label between the mode and itself, whose height is its level. Before it
+    # joins, the interval holds its own side up to it and, on the other side, the labels of a higher level.
     rising = scores.masked_fill(labels > mode, torch.inf).flip(-1).cummin(dim=-1).values.flip(-1)
     falling = scores.masked_fill(labels < mode, torch.inf).cummin(dim=-1).values
     levels = torch.minimum(rising, falling)
@@ -53,13 +53,13 @@ def nested_scores(log_probs: LogProbs, *, own: bool = False) -> Scores:
 
 
 def intervals_within(log_probs: LogProbs, thresholds: float | Tensor, *, own: bool = False) -> Intervals:
-    """The labels whose score is within a threshold, as [lower, upper]; the mode is one of them, unless `own`.
+    """The labels whose score does not exceed the threshold, as [lower, upper]. Without `own`, they include the mode.
 
     Args:
         log_probs: Log-probabilities of the classes.
-        thresholds: One for all classes or one a class. With different ones the labels may have gaps, which the interval
-            covers.
-        own: As in `nested_scores`. An interval without a label is then [mode, mode - 1], which has the length 0.
+        thresholds: One for all classes, or one per class. With different thresholds the labels may have gaps, which the
+            interval fills.
+        own: As in `nested_scores`. An empty interval is then [mode, mode - 1], of length 0.
 
     Example:
         >>> intervals_within(torch.tensor([0.1, 0.6, 0.25, 0.05]).log(), 1.0)

@@ -1,4 +1,4 @@
-"""Posteriors that contradict the order of the labels, so that a person should look twice."""
+"""Posteriors that contradict the order of the labels and deserve a second look."""
 
 import torch
 
@@ -7,16 +7,16 @@ from onepeak.posterior._check import check_class_scores
 
 
 def runner_up_distance(log_probs: LogProbs) -> Labels:
-    """How many steps lie between the most probable label and the second most probable.
+    """The distance between the most probable label and the second most probable one.
 
-    It is 1 for a posterior that makes sense: who says grade 5 first must say grade 4 or 6 second. Of equals, the lowest
-    is the first, as in `mode`, and the nearest to it the second.
+    It is 1 for a consistent posterior: if grade 5 is most probable, grade 4 or 6 should come second. Among ties, the
+    lowest label comes first, as in `mode`, and the one nearest to it second.
 
     Args:
         log_probs: Log-probabilities or scores; only their order matters.
 
     Returns:
-        One integer a sample, from 1 to c - 1.
+        One integer per sample, from 1 to c - 1.
 
     Example:
         >>> runner_up_distance(torch.tensor([[0.1, 0.6, 0.3, 0.0], [0.5, 0.1, 0.0, 0.4]]).log())
@@ -31,7 +31,7 @@ def runner_up_distance(log_probs: LogProbs) -> Labels:
 
 
 def is_paradoxical(log_probs: LogProbs) -> PerSampleBool:
-    """Whether each posterior contradicts the order: its second most probable label is no neighbour of the first.
+    """Whether each posterior contradicts the order: its second most probable label is not adjacent to the first.
 
     Args:
         log_probs: Log-probabilities or scores; only their order matters (see `runner_up_distance`).

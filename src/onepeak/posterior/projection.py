@@ -1,4 +1,4 @@
-"""The nearest posterior that has one peak."""
+"""Projection onto the nearest posterior with one peak."""
 
 from typing import get_args
 
@@ -14,10 +14,10 @@ from onepeak.posterior.isotonic import Distance
 from onepeak.posterior.unimodal_fit import unimodal_fit
 
 MOST_PAIRS = {"cpu": 1 << 16, "cuda": 1 << 23}
-"""Rows x classes^2 up to which all pairs of classes are looked at, which takes the fewest operations."""
+"""Up to this many rows x classes^2, all pairs of classes are compared, which takes the fewest operations."""
 
 PIECE = {"cpu": 1 << 20, "cuda": 1 << 24}
-"""Rows x classes worked on at a time beyond that; the memory it takes is about a hundred bytes each."""
+"""Beyond that, rows x classes processed at a time; each takes about a hundred bytes of memory."""
 
 
 def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distance = "squared") -> LogProbs:
@@ -26,26 +26,27 @@ def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distan
     .. math:: \min_q \sum_k (p_k - q_k)^2 \quad\text{or}\quad \min_q \sum_k p_k \log \frac{p_k}{q_k} \qquad
               q_0 \le \dots \le q_m \ge \dots \ge q_{c-1}, \quad \sum_k q_k = 1
 
-    For a given peak m both have one and the same solution, an isotonic regression: stretches of classes that go the
+    For a given peak m both problems have the same solution, an isotonic regression: stretches of classes that go the
     wrong way are replaced by their mean, which keeps the sum. (Such a fit minimises every Bregman divergence of the
-    data from the fit: Barlow and Brunk 1972.) Which peak is best depends on the distance. All are compared, in O(c)
-    operations a row. The minimum is exact up to rounding, which happens in float64.
+    data from the fit: Barlow and Brunk 1972.) The best peak depends on the distance. All peaks are compared, in O(c)
+    operations per row. The minimum is exact up to rounding in float64.
 
-    Equal classes of the solution are then set apart by the least that the dtype can hold: the log-probability of the
-    outer one is the next number below that of the inner one (lower by 1.2e-7 of itself at most in float32, by 2.2e-16
-    in float64; compiled or exported, by up to four times that), and the row as a whole keeps its sum. A class without
-    probability (minus infinity) gets that of the smallest normal number of the dtype, 1e-38 or 2e-308.
+    Ties in the solution are then broken by the smallest step of the dtype: the log-probability of the outer class
+    becomes the next float below that of the inner class. The relative change is at most 1.2e-7 in float32 and 2.2e-16
+    in float64, or up to four times that when compiled or exported. The row keeps its sum. A class of probability 0 gets
+    the smallest normal number of the dtype, 1e-38 or 2e-308.
 
-    - A row that has one strict peak already is returned as it is, bit by bit; so projecting twice is projecting once.
-    - Of several classes that share the top, the peak is the one that was most probable, then the one nearest to the
-      middle of the top, then the lower one. Of peaks that are equally good for different solutions it is the lowest.
-      So a mirrored row has the mirrored projection, unless it has two that are equally near.
-    - The gradient is that of the solution: each class's goes to its stretch, in proportion to the probabilities.
+    - A row that already has one strict peak is returned unchanged, bit for bit, so projecting twice changes nothing.
+    - If several classes share the top, the peak is the one that was most probable, then the one nearest to the middle
+      of the top, then the lowest. If different solutions are equally near, the one with the lowest peak is returned.
+      So the projection of a mirrored row is the mirrored projection, unless two solutions are equally near.
+    - The gradient is that of the solution: the gradient of each class is spread over its stretch, in proportion to the
+      probabilities.
 
     Args:
-        log_probs: Log-probabilities, any leading shape. Half precision is made float32, and to sum to one.
-        mode: The class where each row must have its peak; the best one if not given.
-        distance: "squared" or "kl", by which the best peak is found; without effect on the result at a given mode.
+        log_probs: Log-probabilities, any leading shape. Half precision is converted to float32 and normalised.
+        mode: The class where each row must peak. Default: the best one.
+        distance: "squared" or "kl", the criterion for the best peak. It has no effect if `mode` is given.
 
     Returns:
         Log-probabilities of the same shape.
@@ -71,7 +72,7 @@ def project(log_probs: LogProbs, mode: Labels | None = None, *, distance: Distan
         log_probs = log_probs.float().log_softmax(dim=-1)
     with torch.no_grad():
         nearest, starts = _nearest(log_probs.detach(), mode, distance, training=log_probs.requires_grad)
-    in_transform = not (in_plain_eager() or torch.compiler.is_compiling())  # forward mode does not require a gradient
+    in_transform = not (in_plain_eager() or torch.compiler.is_compiling())  # forward mode sets no requires_grad
     if log_probs.requires_grad or in_transform:
         return with_block_gradient(log_probs, nearest, starts)
     return nearest
@@ -83,8 +84,8 @@ def _nearest(
     """The projection, and whether a block of the fit starts at each class."""
     done = (signed_gaps(log_probs, log_probs.argmax(dim=-1) if mode is None else mode) < 0).all(dim=-1, keepdim=True)
     num_classes, device = log_probs.shape[-1], log_probs.device.type
-    # Going along the classes waits for what is found, which a step that is recorded as a CUDA graph cannot do. A step
-    # that is not recorded does without as well, so that both have the same bits.
+    # Stepping along the classes synchronises, which is impossible while a training step is captured as a CUDA graph.
+    # Training steps that are not captured avoid it as well, so both give the same bits.
     waits = launches_freely(log_probs) and not (training and log_probs.is_cuda)
     if not waits or log_probs.numel() * num_classes <= MOST_PAIRS[device]:
         fit, starts = unimodal_fit(log_probs, mode, distance, by_pairs=True)

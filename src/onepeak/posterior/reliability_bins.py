@@ -1,4 +1,4 @@
-"""Does what was said to be probable happen as often? The points of a reliability diagram."""
+"""The points of a reliability diagram: stated probabilities against observed frequencies."""
 
 import math
 from dataclasses import dataclass, replace
@@ -27,24 +27,27 @@ class ReliabilityBin:
 
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
-    """Bins of probability, lowest first, without those that are empty; two of them may be added."""
+    """Bins of probability, lowest first, without empty bins. The sum of two pools their samples."""
 
     num_bins: int
-    """Between 0 and 1, the empty ones counted."""
+    """Number of bins between 0 and 1, empty ones included."""
     confidence: tuple[ReliabilityBin, ...]
-    """Of the statement "it is the most probable label", one a sample."""
+    """Bins of the statement "it is the most probable label", one per sample."""
     cumulative: tuple[ReliabilityBin, ...]
-    """Of the statements "it is label k or below", one for every sample and every k but the last."""
+    """Bins of the statements "it is label k or below", one per sample and per k except the last."""
 
     @property
     def confidence_error(self) -> float:
-        """Mean gap between stated and happened for the most probable label: the expected calibration error."""
+        """The expected calibration error of the most probable label: the mean of |stated - happened| over samples.
+
+        From 0 to 1, lower is better; NaN without samples.
+        """
         total = sum(each.count for each in self.confidence)
         gaps = sum(each.count * abs(each.stated - each.happened) for each in self.confidence)
         return gaps / total if total else math.nan
 
     def __add__(self, other: "Reliability") -> "Reliability":
-        """As if all samples of both had been looked at at once."""
+        """The reliability of the pooled samples."""
         if self.num_bins != other.num_bins:
             raise InputError(
                 f"`num_bins` must be the same to add reliabilities, got {self.num_bins} and {other.num_bins}."
@@ -57,10 +60,10 @@ class Reliability:
 
 
 def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> Reliability:
-    r"""Compares stated probabilities with how often they came true, in bins of equal width.
+    r"""Compares stated probabilities with observed frequencies, in bins of equal width.
 
-    Once for the probability of the mode, as for any classifier, and once for :math:`P(y \le k)`, which is what ordered
-    labels are read by: "at most 40 years old", "no worse than grade 2".
+    It does so for the probability of the mode, as for any classifier, and for :math:`P(y \le k)`, which suits ordered
+    labels: "at most 40 years old", "no worse than grade 2".
 
     Args:
         log_probs: Log-probabilities of the classes.
@@ -90,15 +93,15 @@ def reliability(log_probs: LogProbs, labels: Labels, *, num_bins: int = 15) -> R
 
 
 def bin_sums(stated: Tensor, happened: Tensor, weights: Tensor, *, num_bins: int) -> Tensor:
-    """For every bin: the weight of its statements, of their probabilities, and of those that came true (bins x 3).
+    """Weighted sums per bin (bins x 3): of the statements, of their probabilities, and of those that came true.
 
     Args:
         stated: Probabilities.
         happened: Whether each came true.
-        weights: How often each counts.
+        weights: Weight of each statement.
         num_bins: The number of bins between 0 and 1.
     """
-    # without a place for NaN there would be no bin for it, and the index would be anything; in the sums it stays NaN
+    # NaN would give an undefined index, so it goes to bin 0; the sums stay NaN
     bins = (stated * num_bins).nan_to_num(0).long().clamp(max=num_bins - 1)
     rows = torch.stack([torch.ones_like(stated), stated, happened.to(stated)], dim=-1)
     rows = torch.where(weights.unsqueeze(-1) > 0, rows * weights.unsqueeze(-1), 0.0)
@@ -123,7 +126,7 @@ def _bins(stated: Tensor, happened: Tensor, num_bins: int) -> tuple[ReliabilityB
 
 
 def _together(one: tuple[ReliabilityBin, ...], other: tuple[ReliabilityBin, ...]) -> tuple[ReliabilityBin, ...]:
-    """All bins, those between the same bounds made one."""
+    """All bins, with those of the same bounds merged."""
     found = {each.low: each for each in one}
     for each in other:
         found[each.low] = _merged(found[each.low], each) if each.low in found else each

@@ -1,4 +1,4 @@
-"""Running values along the last axis, in operations that every compiler and exporter knows."""
+"""Scans along the last axis, in operations that every compiler and exporter supports."""
 
 from collections.abc import Callable
 
@@ -6,14 +6,14 @@ import torch
 from torch import Tensor
 
 NO_PROBABILITY = -1e30
-"""Stands for the logarithm of zero: finite, so that differences are numbers, and within float32, so that exporters do
-not make it infinite."""
+"""Stands for the logarithm of zero. It is finite, so differences are not NaN, and it fits float32, so exporters do not
+make it infinite."""
 
 
 def scan(values: Tensor, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """Each value combined with all before it; `combine` must be associative.
+    """Combines each value with all values before it; `combine` must be associative.
 
-    Reaches twice as far with every pass, so that c values take about log2(c) of them.
+    Each pass doubles the reach, so c values take about log2(c) passes.
 
     Example:
         >>> scan(torch.tensor([3.0, 5.0, 2.0, 4.0]), torch.minimum)
@@ -28,9 +28,9 @@ def scan(values: Tensor, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
 
 
 def add_in_log(first: Tensor, second: Tensor) -> Tensor:
-    """log(exp(first) + exp(second)) of finite numbers.
+    """log(exp(first) + exp(second)) for finite values.
 
-    In place of `torch.logaddexp`, which is exported to ONNX as this formula word for word, and underflows there.
+    Replaces `torch.logaddexp`, which is exported to ONNX as exactly this formula and underflows there.
 
     Example:
         >>> add_in_log(torch.tensor(-1e4), torch.tensor(-1e4))

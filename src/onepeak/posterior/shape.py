@@ -1,4 +1,4 @@
-"""Does a posterior have one peak?"""
+"""Tests whether a posterior has one peak."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -12,30 +12,30 @@ from onepeak.errors import InputError
 from onepeak.posterior._check import check_class_scores, check_log_probs
 
 Unimodality: TypeAlias = Literal["strict", "weak", "quasi", "rounded_to_two_decimals"]
-"""What is meant by one peak, see `is_unimodal`."""
+"""The definition of one peak, see `is_unimodal`."""
 
 
 def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unimodality = "strict") -> PerSampleBool:
     """Whether each posterior has one peak, by one of the definitions in use.
 
-    - "strict": it rises strictly to its mode and falls strictly after it, so that a tie breaks it. Ours wherever
-      nothing else is said, as in the side order index.
+    - "strict": it rises strictly to its mode and falls strictly after it; ties are violations. This is the default
+      everywhere in onepeak, as in the side order index.
     - "weak": it never falls before its mode and never rises after it; ties are allowed, as in textbooks.
-    - "quasi": nothing behind a neighbour of the mode rises above that neighbour; further out the order is free
+    - "quasi": nothing beyond a neighbour of the mode rises above that neighbour; further out the order is free
       (Albuquerque, Cruz, Cardoso 2022).
-    - "rounded_to_two_decimals": the differences of adjacent probabilities, rounded to two decimals, change their sign
-      at most once. This is how the published code of Cardoso, Cruz, Albuquerque 2023 (Unimodal distributions for
-      ordinal regression) counts; a rise of up to .005 is not seen, so at 70 classes posteriors with many bumps pass.
-      Here to compare with its figures only.
+    - "rounded_to_two_decimals": the differences of adjacent probabilities, rounded to two decimals, change sign at most
+      once. This is the test in the published code of Cardoso, Cruz, Albuquerque 2023 (Unimodal distributions for
+      ordinal regression). It misses rises of up to .005, so at 70 classes posteriors with many bumps pass. Use it only
+      to compare with their results.
 
-    What is strict is weak, and what is weak is both of the others.
+    "strict" implies "weak", and "weak" implies both others.
 
     Args:
-        log_probs: Log-probabilities. For the first three only their order matters if the tolerance is zero, so scores
-            will do.
-        tolerance: How far, in log-probability, a rise away from the mode may go: less than this for "strict", up to it
-            for "weak" and "quasi". Must be zero for "rounded_to_two_decimals", which has its own.
-        definition: What is meant by one peak.
+        log_probs: Log-probabilities. For the first three definitions with zero tolerance only the order matters, so
+            scores also work.
+        tolerance: The allowed rise away from the mode, in log-probability: below this for "strict", up to it for "weak"
+            and "quasi". Must be 0 for "rounded_to_two_decimals", whose tolerance is fixed.
+        definition: The definition of one peak.
 
     Example:
         >>> log_probs = torch.tensor([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25], [0.4, 0.2, 0.4]]).log()
@@ -51,7 +51,7 @@ def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unim
     match definition:
         case "strict":
             gaps = signed_gaps(log_probs, mode)
-            # two minus infinities differ by NaN, and are a tie, which breaks what has no tolerance
+            # -inf minus -inf is NaN: a tie, which is a violation only at zero tolerance
             return ((gaps < 0) if tolerance == 0 else ~(gaps >= tolerance)).all(dim=-1)
         case "weak":
             return ~(signed_gaps(log_probs, mode) > tolerance).any(dim=-1)
@@ -62,7 +62,7 @@ def is_unimodal(log_probs: LogProbs, tolerance: float = 0.0, *, definition: Unim
         case "rounded_to_two_decimals":
             if tolerance:
                 raise InputError(
-                    "`tolerance` must be 0 where `definition` is 'rounded_to_two_decimals', which has its own, "
+                    "`tolerance` must be 0 if `definition` is 'rounded_to_two_decimals', whose tolerance is fixed, "
                     f"got {tolerance!r}."
                 )
             check_log_probs(log_probs)

@@ -1,4 +1,4 @@
-"""Ties broken by the least that floating-point numbers can differ."""
+"""Breaks ties by the smallest difference of floating-point numbers."""
 
 import torch
 from torch import Tensor
@@ -8,15 +8,15 @@ from onepeak.posterior.scan import scan
 
 
 def break_ties(log_probs: LogProbs, peak: Labels, *, traced: bool = False) -> LogProbs:
-    """Rows that never rise away from their peak, changed where it takes to fall strictly, with the same sum.
+    """Makes rows that never rise away from their peak fall strictly, and keeps their sum.
 
-    From the peak outwards, a log-probability that is not below its inner neighbour becomes the next number below that
-    one. What the row loses by this it is given beforehand, in equal parts of log-probability.
+    From the peak outwards, a log-probability that is not below its inner neighbour becomes the next float below that
+    neighbour. To keep the sum, all log-probabilities are first raised by the same amount.
 
     Args:
-        log_probs: Finite, at most zero, nowhere rising away from the peak.
+        log_probs: Finite, at most zero, never rising away from the peak.
         peak: The class to fall away from.
-        traced: Whether only arithmetic may be used, which takes O(c^2) memory and two to four times the amount.
+        traced: Whether to use only arithmetic. This takes O(c^2) memory, and steps two to four times as large.
 
     Example:
         >>> strict = break_ties(torch.full((4,), 0.25).log(), torch.tensor(1))
@@ -31,9 +31,9 @@ def break_ties(log_probs: LogProbs, peak: Labels, *, traced: bool = False) -> Lo
 
 
 def _lower(log_probs: Tensor, peak: Tensor) -> Tensor:
-    """Each class brought below every class that is n places further in, by n numbers of the dtype."""
+    """Lowers each class at least n floats below every class n places closer to the peak."""
     integer = torch.int32 if log_probs.dtype == torch.float32 else torch.int64
-    # Floating-point numbers from zero up follow each other as the integers with the same bits do.
+    # Non-negative floats are ordered as the integers with the same bits.
     number = log_probs.clamp(max=0).abs().view(integer)
     place = torch.arange(log_probs.shape[-1], device=log_probs.device, dtype=integer)
     peak = peak.unsqueeze(-1)
@@ -45,10 +45,10 @@ def _lower(log_probs: Tensor, peak: Tensor) -> Tensor:
 
 
 def _lower_by_arithmetic(log_probs: Tensor, peak: Tensor) -> Tensor:
-    """The same by n steps of 2 eps, relative to the log-probability."""
+    """The same by n relative steps of 2 eps."""
     place = torch.arange(log_probs.shape[-1], device=log_probs.device)
     outer, peak = place.unsqueeze(-1), peak[..., None, None]
     between = ((peak <= place) & (place <= outer)) | ((outer <= place) & (place <= peak))
-    # 1 + 2 n eps is exact, and these multiples of a number lie more than its last digit apart, so that none round alike
+    # 1 + 2 n eps is exact, and its products with a value, over n, are more than one unit in the last place apart
     step = 1 + 2 * torch.finfo(log_probs.dtype).eps * (place - outer).abs().to(log_probs.dtype)
     return torch.where(between, log_probs.unsqueeze(-2) * step, torch.inf).amin(dim=-1)

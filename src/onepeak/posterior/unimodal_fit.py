@@ -1,4 +1,4 @@
-"""Unimodal regression: the best rise to a class and fall after it, and the class where that is."""
+"""Unimodal regression: the best fit that rises to a peak and falls after it, and the best peak."""
 
 import math
 
@@ -16,19 +16,19 @@ from onepeak.posterior.strict import break_ties
 def unimodal_fit(
     log_probs: LogProbs, mode: Labels | None, distance: Distance, *, by_pairs: bool
 ) -> tuple[LogProbs, Tensor]:
-    """The nearest one-peaked row of each row, ties broken, and whether a block of the fit starts at each class.
+    """The nearest one-peaked row for each row, with ties broken, and whether a block of the fit starts at each class.
 
     Args:
-        log_probs: Log-probabilities in single or double precision.
-        mode: The class of the peak; the best one if None.
-        distance: By which the best is found.
-        by_pairs: Whether to look at all pairs of classes in few operations, rather than to go along the classes.
+        log_probs: Log-probabilities in float32 or float64.
+        mode: The class of the peak; None: the best one.
+        distance: The criterion for the best peak.
+        by_pairs: Whether to compare all pairs of classes in few operations, instead of stepping along the classes.
 
     Example:
         >>> unimodal_fit(torch.tensor([[0.4, 0.15, 0.3, 0.15]]).log(), None, "squared", by_pairs=False)[1]
         tensor([[ True,  True, False,  True]])
     """
-    # Sums over many classes and differences of distances want double precision, which Apple's GPUs do not have.
+    # Sums over many classes and differences of distances need float64, which Apple's GPUs do not have.
     values = log_probs.to(torch.float32 if log_probs.device.type == "mps" else torch.float64)
     values = values.clamp(min=NO_PROBABILITY)
 
@@ -37,7 +37,7 @@ def unimodal_fit(
     rise, fall = means[0], means[1].flip(-1)
     place = torch.arange(values.shape[-1], device=values.device)
     if mode is None:
-        # A rise up to any class and a fall from the next one on have one peak between them, on either side of the cut.
+        # A rise up to a class and a fall from the next class on form one peak, on either side of the cut.
         cut = (costs[0, ..., :-1] + costs[1, ..., :-1].flip(-1)).argmin(dim=-1, keepdim=True)
         fit = _join(rise, place <= cut, fall, place > cut)
         peak = _peak(values, fit)
@@ -53,16 +53,16 @@ def unimodal_fit(
 
 
 def _join(rise: Tensor, rises: Tensor, fall: Tensor, falls: Tensor) -> Tensor:
-    """The fit to the classes that rise and to those that fall, from the last blocks of their prefixes; else inf."""
+    """The fit to the rising and to the falling classes, from the last blocks of their prefixes; infinity elsewhere."""
     rising = scan(torch.where(rises, rise, torch.inf).flip(-1), torch.minimum).flip(-1)
     falling = scan(torch.where(falls, fall, torch.inf), torch.minimum)
     return torch.minimum(rising, falling)
 
 
 def _height_at(values: Tensor, mode: Tensor, fit: Tensor) -> Tensor:
-    """How high the fit is at its peak: the highest mean of the mode with any number of the highest classes.
+    """The height of the fit at its peak: the highest mean of the mode and any number of the highest other classes.
 
-    The other classes are then fitted as they were without the mode, but no higher than this.
+    The other classes keep their fit without the mode, capped at this height.
     """
     at_mode = mode.unsqueeze(-1)
     own = values.gather(-1, at_mode)
@@ -73,7 +73,7 @@ def _height_at(values: Tensor, mode: Tensor, fit: Tensor) -> Tensor:
 
 
 def _peak(values: Tensor, fit: Tensor) -> Tensor:
-    """Of the classes that share the top: the most probable, then the nearest to their middle, then the lowest."""
+    """Among the classes that share the top: the most probable, then the nearest to their middle, then the lowest."""
     place = torch.arange(fit.shape[-1], device=fit.device).to(fit.dtype)
     top = fit == fit.amax(dim=-1, keepdim=True)
     own = torch.where(top, values, -torch.inf)

@@ -96,7 +96,7 @@ def test_wrong_labels_are_named():
         mean_absolute_error(right, [0, 1])
     with pytest.raises(ValueError, match=r"`predicted` must be a tensor of integers, got torch\.float32"):
         mean_absolute_error(torch.tensor([0.0, 1.0]), right)
-    with pytest.raises(ValueError, match=r"`predicted` must have shape \(2,\), one a sample, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"`predicted` must have shape \(2,\), one per sample, got \(3,\)"):
         mean_absolute_error(torch.tensor([0, 1, 2]), right)
     with pytest.raises(ValueError, match="`labels` must be integers >= 0, got -1"):
         accuracy(right, torch.tensor([0, -1]))
