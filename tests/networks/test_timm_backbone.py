@@ -59,7 +59,7 @@ def test_a_family_that_insists_on_its_pooling_gives_maps_from_before_it():
 @pytest.mark.bad_input
 def test_a_picture_size_that_cannot_be_is_said():
     mixer = TimmBackbone("mixer_s32_224")
-    with pytest.raises(InputError, match=r"'mixer_s32_224' can take, such as its own 224x224, got 64x96 .*resnet18"):
+    with pytest.raises(InputError, match=r"'mixer_s32_224' accepts, such as its own 224x224, got 64x96 .*resnet18"):
         mixer(torch.zeros(1, 3, 64, 96))
 
 
@@ -79,7 +79,7 @@ class OneVector(nn.Module):
 def test_a_backbone_without_maps_is_refused_with_others_to_use(monkeypatch):
     monkeypatch.setattr(timm, "is_model", lambda name: name == "one_vector")
     monkeypatch.setattr(timm, "create_model", lambda name, **options: OneVector())
-    with pytest.raises(InputError, match="timm gives no feature maps for 'one_vector': use a convolutional network"):
+    with pytest.raises(InputError, match="timm provides no feature maps for 'one_vector': use a convolutional network"):
         TimmBackbone("one_vector")
 
 
@@ -108,7 +108,7 @@ def test_a_failed_download_names_the_local_file(monkeypatch, tmp_path):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(
-        InputError, match=r"weights of 'resnet18' could not be fetched \(.+\)\. Give a local .*--weights"
+        InputError, match=r"weights of 'resnet18' could not be downloaded \(.+\)\. Give a local .*--weights"
     ):
         TimmBackbone("resnet18", pretrained=True)
 
@@ -116,7 +116,7 @@ def test_a_failed_download_names_the_local_file(monkeypatch, tmp_path):
 @pytest.mark.bad_input
 def test_a_backbone_for_which_timm_has_no_weights_is_refused():
     name = next(name for name in timm.list_models("resnet*") if not timm.is_model_pretrained(name))
-    with pytest.raises(InputError, match=f"timm has no pre-trained weights for '{name}': leave them out, or"):
+    with pytest.raises(InputError, match=f"timm has no pretrained weights for '{name}': leave them out, or"):
         TimmBackbone(name, pretrained=True)
 
 
