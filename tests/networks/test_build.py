@@ -137,7 +137,10 @@ def test_a_users_module_with_features_gets_a_linear_head(noise):
 @pytest.mark.parametrize(
     ("backbone", "message"),
     [
-        (nn.Unflatten(1, (5, 1)), r"`backbone` must return feature maps .*got shape \(2, 5, 1\) for an example of shape"),
+        (
+            nn.Unflatten(1, (5, 1)),
+            r"`backbone` must return feature maps .*got shape \(2, 5, 1\) for an example of shape",
+        ),
         (nn.LSTM(5, 3), "`backbone` must return one tensor, got tuple"),
     ],
 )

@@ -88,7 +88,7 @@ def test_a_file_cut_short_is_refused(tmp_path):
         read_weights(cut)
     torch.save(WEIGHTS, whole)
     cut.write_bytes(whole.read_bytes()[:200])
-    with pytest.raises(InputError, match=r"must be a safetensors file or one of torch\.save, .*cut' is neither"):
+    with pytest.raises(InputError, match=r"must be a safetensors or torch\.save file, .*cut' is neither"):
         read_weights(cut)
 
 
@@ -97,7 +97,7 @@ def test_a_file_cut_short_is_refused(tmp_path):
 def test_what_is_no_weight_file_is_refused(tmp_path, content):
     file = tmp_path / "notes.csv"
     file.write_bytes(content)
-    with pytest.raises(InputError, match=r"`weights` must (hold only tensors|be a safetensors or torch.save file)"):
+    with pytest.raises(InputError, match=r"`weights` must (hold only tensors|be a safetensors or torch\.save file)"):
         read_weights(file)
 
 
