@@ -240,7 +240,7 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
         (("--class-weight", "rare"), ("onepeak: `--class-weight` must be 'balanced' or a number a class, got 'rare'",)),
-        (("--class-weight", "1,2"), ("`class_weight` must be 'balanced' or 4 numbers, one a class, got 2 of them",)),
+        (("--class-weight", "1,2"), ("`class_weight` must be 'balanced' or 4 numbers, one per class, got 2 numbers",)),
         (("--splits", "0"), ("`splits` must be an integer >= 1, got 0",)),
         (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
         (("--label", "grad"), ("'grad'", "grade")),

@@ -316,7 +316,7 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
         (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or a number a class, got 'rare'",)),
-        (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one a class, got 2",)),
+        (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2",)),
         (("--network", "hiden=8"), ("Unknown setting of a network 'hiden'. Did you mean 'hidden'?",)),
         (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
         (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),

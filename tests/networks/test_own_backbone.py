@@ -141,7 +141,7 @@ def test_names_of_timm_are_not_the_users_own():
         ("nets_of_a_test:", "name a class or function as package.module:name (no path, no .py), got 'nets_of_a_test:'"),
         ("C:\\nets\\small.pt", "(no path, no .py), got 'C:"),
         ("./nets.py:Maps", "(no path, no .py), got './nets.py:Maps'"),
-        ("nets_of_a_test:Mistyped", "and failed with AttributeError: 'Mistyped' object has no attribute 'layers'"),
+        ("nets_of_a_test:Mistyped", "but failed with AttributeError: 'Mistyped' object has no attribute 'layers'"),
         ("nets_of_none:Maps", "got 'nets_of_none:Maps': ModuleNotFoundError: No module named 'nets_of_none'"),
         ("nets_of_a_test:Mapz", "must name a class or function of nets_of_a_test, which has no 'Mapz'"),
         ("nets_of_a_test:text", "'nets_of_a_test:text' must return a torch module, got str"),
