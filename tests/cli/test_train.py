@@ -339,7 +339,7 @@ def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(refused, more, mess
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_gpu_that_is_not_there_is_refused(refused):
     for name in ("cuda", "gpu"):
-        assert f"got '{name}' and this machine has no CUDA GPU: use cpu" in refused("--device", name)
+        assert f"got '{name}' on a machine without a CUDA GPU: use cpu" in refused("--device", name)
 
 
 @pytest.mark.bad_input

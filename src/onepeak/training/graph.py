@@ -1,4 +1,4 @@
-"""CUDA graphs: GPU work recorded once and replayed, because launching a small network's kernels takes longer than they.
+"""CUDA graphs: GPU work recorded once and replayed. A small network's kernel launches take longer than its kernels.
 
 A graph gives bit-identical results to the same calls run eagerly. Nothing in it may read a number from the device, and
 every tensor that it reads or writes must keep its address.
