@@ -315,7 +315,7 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--lr", "-1"), ("onepeak: `--lr` must be a finite number > 0, got -1.0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
-        (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or a number a class, got 'rare'",)),
+        (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or one number per class, got 'rare'",)),
         (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2",)),
         (("--network", "hiden=8"), ("Unknown setting of a network 'hiden'. Did you mean 'hidden'?",)),
         (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
@@ -459,7 +459,7 @@ def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, t
     flags = flags_of_pictures(damaged, tmp_path, "--skip-bad", data="scans.csv")
     status, _, errors = run(*(flag for flag in flags if flag != "--quiet"))
     assert status == 0, errors
-    assert "Note: left out 1 picture that cannot be read: 07.png: cut off or damaged" in errors
+    assert "Note: left out 1 image that cannot be read: 07.png: cut off or damaged" in errors
     assert "Note: left out 1 picture of the list that cannot be found: 09.png (row 11)" in errors
     assert "Warning" not in errors  # of Python
 

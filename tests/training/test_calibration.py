@@ -159,7 +159,8 @@ def test_how_far_off_intervals_may_be_is_told_of_few_samples_only():
 def test_an_alpha_too_small_for_the_validation_part_is_refused():
     found = calibration_of(said(0, 30))
     message = (
-        r"`alpha` must be >= 0\.033 for a model whose validation part had 30 samples, got 0\.01: that needs 99 samples\."
+        r"`alpha` must be >= 0\.033 for a model whose validation part had 30 samples, got 0\.01: "
+        r"that needs 99 samples\."
     )
     with pytest.raises(InputError, match=message):
         found.threshold(0.01)
