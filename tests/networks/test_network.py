@@ -72,7 +72,7 @@ def test_a_loss_reaches_backbone_head_and_method(noise):
 @pytest.mark.bad_input
 def test_tables_have_no_evidence_maps(elb):
     network = Network(Mlp(5), RowHead(64, 4), elb)
-    with pytest.raises(InputError, match="`evidence` needs a head with maps, got RowHead: only pictures"):
+    with pytest.raises(InputError, match="`evidence` needs a head with maps, got RowHead: only images"):
         network.evidence(torch.zeros(2, 5))
 
 

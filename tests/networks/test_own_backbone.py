@@ -147,7 +147,7 @@ def test_names_of_timm_are_not_the_users_own():
         ("nets_of_a_test:text", "'nets_of_a_test:text' must return a torch module, got str"),
         ("nets_of_a_test:broken", "failed with ZeroDivisionError: of no layers"),
         ("nets_of_a_test:rows", "failed with TypeError: rows() missing 1 required positional argument"),
-        ("torch.nn:Flatten", "does nothing with a backbone that gives features"),
+        ("torch.nn:Flatten", "does nothing with a backbone that returns features"),
     ],
 )
 def test_what_is_no_backbone_is_told(nets, name, message):

@@ -52,7 +52,7 @@ def test_the_temperature_is_that_of_the_validation_part():
     ("change", "reason"),
     [
         (lambda part: {"labels": part.labels[: FEWEST - 1], "log_probs": part.log_probs[: FEWEST - 1]}, "9 validation"),
-        (lambda part: {"labels": torch.zeros_like(part.labels)}, "all of one class"),
+        (lambda part: {"labels": torch.zeros_like(part.labels)}, "all validation samples are of one class"),
         (lambda part: {"labels": mode(part.log_probs)}, "every validation sample is predicted correctly"),
         (
             lambda part: {"log_probs": torch.full_like(part.log_probs, -torch.inf).index_fill(1, torch.tensor(3), 0.0)},
