@@ -79,7 +79,7 @@ class OneVector(nn.Module):
 def test_a_backbone_without_maps_is_refused_with_others_to_use(monkeypatch):
     monkeypatch.setattr(timm, "is_model", lambda name: name == "one_vector")
     monkeypatch.setattr(timm, "create_model", lambda _name, **_options: OneVector())
-    with pytest.raises(InputError, match="timm provides no feature maps for 'one_vector': use a convolutional network"):
+    with pytest.raises(InputError, match="timm gives no feature maps for 'one_vector': use a convolutional network"):
         TimmBackbone("one_vector")
 
 

@@ -126,6 +126,6 @@ def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
 
 def _no_maps(name: str) -> InputError:
     return InputError(
-        f"timm provides no feature maps for {name!r}: use a convolutional network (resnet18, convnext_tiny, "
+        f"timm gives no feature maps for {name!r}: use a convolutional network (resnet18, convnext_tiny, "
         "efficientnet_b0) or a transformer with a grid (vit_small_patch16_224, swin_tiny_patch4_window7_224)."
     )
