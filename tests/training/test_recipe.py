@@ -67,7 +67,7 @@ def test_the_plain_settings_are_all_but_the_geometry_of_pictures():
         ({"nesterov": True}, "`nesterov` must be false without SGD and momentum"),
         ({"nesterov": True, "optimizer": "sgd", "momentum": 0.0}, "`nesterov` must be false without SGD and momentum"),
         ({"select": "last", "patience": 5}, "`patience` must be left out if `select` is 'last'"),
-        ({"balanced": True, "class_weight": "balanced"}, "`class_weight` must not be 'balanced' where `balanced`"),
+        ({"balanced": True, "class_weight": "balanced"}, "`class_weight` must not be 'balanced' if `balanced`"),
         ({"balanced": "false"}, "`balanced` must be true or false, got 'false'"),
     ],
 )
