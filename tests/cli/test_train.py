@@ -408,7 +408,7 @@ def test_pictures_take_no_mlp(run, pictures, tmp_path):
     status, output, errors = run(*flags_of_pictures(pictures, tmp_path, "--backbone", "mlp", data="scans.csv"))
     assert (status, output, errors.count("\n")) == (2, "", 1), errors
     assert "mlp" in errors
-    assert "pictures" in errors
+    assert "for images" in errors
 
 
 @pytest.mark.bad_input
