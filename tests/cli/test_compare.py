@@ -190,7 +190,7 @@ def test_pictures_left_out_and_settings_of_the_network_are_told(run, damaged, tm
     flags = ("compare", damaged, *more, "--device", "cpu", "--out", tmp_path / "out", "--cache", tmp_path / "cache")
     status, _, errors = run(*flags)
     assert status == 0, errors
-    assert "Note: left out 1 picture that cannot be read: 1/11.png: cut off or damaged" in errors
+    assert "Note: left out 1 image that cannot be read: 1/11.png: cut off or damaged" in errors
     assert "kmax = 0.5" in (tmp_path / "out" / "config.toml").read_text()
     result = json.loads((tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json").read_text())
     assert result["data"] == {"items": 11, "groups": None, "group_column": None, "left_out": 1}
@@ -239,8 +239,11 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
         (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
-        (("--class-weight", "rare"), ("onepeak: `--class-weight` must be 'balanced' or a number a class, got 'rare'",)),
-        (("--class-weight", "1,2"), ("`class_weight` must be 'balanced' or 4 numbers, one a class, got 2 of them",)),
+        (
+            ("--class-weight", "rare"),
+            ("onepeak: `--class-weight` must be 'balanced' or one number per class, got 'rare'",),
+        ),
+        (("--class-weight", "1,2"), ("`class_weight` must be 'balanced' or 4 numbers, one per class, got 2 numbers",)),
         (("--splits", "0"), ("`splits` must be an integer >= 1, got 0",)),
         (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
         (("--label", "grad"), ("'grad'", "grade")),

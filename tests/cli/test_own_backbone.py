@@ -55,7 +55,7 @@ def test_it_is_trained_and_asked_where_its_file_is(onepeak, table, tmp_path):
     (tmp_path / "nets.py").write_text(NETS + "# another\n")
     warned = onepeak("predict", "model", table, "--csv", ONEPEAK_TRUST="nets")
     assert (warned.returncode, warned.stdout) == (0, answered.stdout)
-    assert "The file that nets:Wide is written in was changed since the model was trained" in warned.stderr
+    assert "The source file of nets:Wide has changed since the model was trained" in warned.stderr
     (tmp_path / "elsewhere").mkdir()
     refused = onepeak("predict", tmp_path / "model", table, folder=tmp_path / "elsewhere", ONEPEAK_TRUST="nets")
     assert refused.returncode == 2

@@ -315,8 +315,8 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--lr", "-1"), ("onepeak: `--lr` must be a finite number > 0, got -1.0",)),
         (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
         (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
-        (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or a number a class, got 'rare'",)),
-        (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one a class, got 2",)),
+        (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or one number per class, got 'rare'",)),
+        (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2",)),
         (("--network", "hiden=8"), ("Unknown setting of a network 'hiden'. Did you mean 'hidden'?",)),
         (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
         (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),
@@ -339,7 +339,7 @@ def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(refused, more, mess
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_gpu_that_is_not_there_is_refused(refused):
     for name in ("cuda", "gpu"):
-        assert f"got '{name}' and this machine has no CUDA GPU: use cpu" in refused("--device", name)
+        assert f"got '{name}' on a machine without a CUDA GPU: use cpu" in refused("--device", name)
 
 
 @pytest.mark.bad_input
@@ -408,7 +408,7 @@ def test_pictures_take_no_mlp(run, pictures, tmp_path):
     status, output, errors = run(*flags_of_pictures(pictures, tmp_path, "--backbone", "mlp", data="scans.csv"))
     assert (status, output, errors.count("\n")) == (2, "", 1), errors
     assert "mlp" in errors
-    assert "pictures" in errors
+    assert "for images" in errors
 
 
 @pytest.mark.bad_input
@@ -459,7 +459,7 @@ def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, t
     flags = flags_of_pictures(damaged, tmp_path, "--skip-bad", data="scans.csv")
     status, _, errors = run(*(flag for flag in flags if flag != "--quiet"))
     assert status == 0, errors
-    assert "Note: left out 1 picture that cannot be read: 07.png: cut off or damaged" in errors
+    assert "Note: left out 1 image that cannot be read: 07.png: cut off or damaged" in errors
     assert "Note: left out 1 picture of the list that cannot be found: 09.png (row 11)" in errors
     assert "Warning" not in errors  # of Python
 

@@ -218,7 +218,7 @@ class TestHeldOut:
         assert abs(((lower <= test_labels) & (test_labels <= upper)).mean() - 0.9) < 0.08
 
     def test_weights_of_classes_must_leave_something_to_train_on(self):
-        with pytest.raises(InputError, match="`class_weight` must leave a weight to some sample that is trained on"):
+        with pytest.raises(InputError, match="`class_weight` must leave some training sample a weight above zero"):
             OrdinalClassifier(**QUICK | {"class_weight": dict.fromkeys(range(4), 0)}).fit(ROWS, LABELS)
 
     @pytest.mark.slow
@@ -501,13 +501,13 @@ class TestOwnNetwork:
     def test_bad_input(self):
         for network, message in (
             ("mlp", "`network` must be a module from rows to features, or a function"),
-            (lambda num_features: num_features, "`network` must make a torch.nn.Module, got int"),
+            (lambda num_features: num_features, "`network` must return a torch.nn.Module, got int"),
         ):
             with pytest.raises(InputError, match=message):
                 OrdinalClassifier(network=network).fit(ROWS, LABELS)
-        with pytest.raises(InputError, match=r"`dropout` does nothing with a `network` of your own, got 0.5"):
+        with pytest.raises(InputError, match=r"`dropout` does nothing with your own `network`, got 0.5"):
             OrdinalClassifier(network=small_network, dropout=0.5).fit(ROWS, LABELS)
-        with pytest.raises(InputError, match=r"`hidden` does nothing with a `network` of your own, got \(8,\)"):
+        with pytest.raises(InputError, match=r"`hidden` does nothing with your own `network`, got \(8,\)"):
             OrdinalClassifier(network=small_network, hidden=(8,)).fit(ROWS, LABELS)
 
 
@@ -570,7 +570,7 @@ def test_bad_rows_labels_and_weights_are_refused():
     model = OrdinalClassifier(**QUICK)
     with pytest.raises(NotFittedError):
         model.predict(ROWS)
-    with pytest.raises(AttributeError, match="`network_` is there after fit"):
+    with pytest.raises(AttributeError, match="`network_` is available after fit"):
         model.network_  # noqa: B018
     with pytest.raises(ValueError, match="Input X contains NaN"):
         model.fit(np.where(ROWS > 1100, np.nan, ROWS), LABELS)
@@ -623,5 +623,5 @@ def test_the_least_cost_decides(fitted):
 
 @pytest.mark.bad_input
 def test_training_that_diverges_says_what_is_likely():
-    with pytest.raises(onepeak.errors.OnepeakError, match=r"no longer a number. Likely `lr` is too high"):
+    with pytest.raises(onepeak.errors.OnepeakError, match=r"no longer a number. Probably `lr` is too high"):
         OrdinalClassifier(lr=1e300, standardize=False, random_state=0).fit(ROWS, LABELS)

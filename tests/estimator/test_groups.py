@@ -38,7 +38,7 @@ def test_groups_of_every_kind_are_numbered_by_their_first_rows(groups):
 )
 def test_a_missing_group_is_named_by_its_place(groups):
     with pytest.raises(
-        InputError, match=r"`groups` must have no missing value, got 1 row without .*, at places 1: give"
+        InputError, match=r"`groups` must have no missing value, got 1 row without .*, at positions 1: give"
     ):
         numbers_of_groups(groups, 3)
 
@@ -50,9 +50,9 @@ def test_a_missing_group_is_named_by_its_place(groups):
         (["a", "b"], r"`groups` must have one label for each of the 3 rows, got shape \(2,\)"),
         (np.zeros((3, 1)), r"`groups` must have one label for each of the 3 rows, got shape \(3, 1\)"),
         (np.array(1), r"`groups` must have one label for each of the 3 rows, got shape \(\)"),
-        ("abc", "`groups` must be a sequence or an array with a label of each row, got 'abc'"),
-        (3, "`groups` must be a sequence or an array with a label of each row, got 3"),
-        ({"a", "b", "c"}, "`groups` must be a sequence or an array with a label of each row, got {"),
+        ("abc", "`groups` must be a sequence or an array with a label for each row, got 'abc'"),
+        (3, "`groups` must be a sequence or an array with a label for each row, got 3"),
+        ({"a", "b", "c"}, "`groups` must be a sequence or an array with a label for each row, got {"),
         ([["a"], ["b"], ["c"]], "`groups` must have labels that can be hashed, .*: unhashable type: 'list'"),
     ],
 )

@@ -44,5 +44,5 @@ def test_a_module_keeps_its_weights_and_gets_a_head():
 
 @pytest.mark.bad_input
 def test_a_module_for_other_rows_is_told_of():
-    with pytest.raises(InputError, match=r"`backbone` must give feature maps .* or features"):
+    with pytest.raises(InputError, match=r"`backbone` must return feature maps .* or features"):
         replace(PLAN, backbone=nn.Flatten(0)).build(seed=0)

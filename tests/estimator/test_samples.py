@@ -153,7 +153,7 @@ def test_as_many_groups_are_held_out_as_are_asked_for():
 
 @pytest.mark.bad_input
 def test_too_few_groups_are_told_unless_nothing_is_held_out():
-    with pytest.raises(InputError, match=r"`groups` must be at least 3 where .* held out .*, got 2: give rows of more"):
+    with pytest.raises(InputError, match=r"`groups` must be at least 3 if .* held out .*, got 2: give rows of more"):
         hold_out(grouped([50, 50]), 0.2, seed=0, fewest_groups=2)
     assert len(hold_out(grouped([100]), 0, seed=0)[0]) == 100
 

@@ -154,7 +154,7 @@ def test_other_data_splits_seeds_and_weights_are_told_apart(opened, cache, tmp_p
 def test_a_place_that_is_a_file_or_holds_other_things_is_refused(tmp_path):
     check_place(tmp_path / "new" / "folder")
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"`--out` must be a folder, got .* with the file .*notes\.txt"):
+    with pytest.raises(InputError, match=r"`--out` must be a folder, got .*, where .*notes\.txt is a file"):
         check_place(tmp_path / "notes.txt" / "run")
     with pytest.raises(InputError, match=r"holds other files \(notes\.txt\): give a new or an empty folder\.$"):
         check_place(tmp_path)

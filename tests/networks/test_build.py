@@ -137,8 +137,11 @@ def test_a_users_module_with_features_gets_a_linear_head(noise):
 @pytest.mark.parametrize(
     ("backbone", "message"),
     [
-        (nn.Unflatten(1, (5, 1)), r"`backbone` must give feature maps .*got shape \(2, 5, 1\) for an example of shape"),
-        (nn.LSTM(5, 3), "`backbone` must give one tensor, got tuple"),
+        (
+            nn.Unflatten(1, (5, 1)),
+            r"`backbone` must return feature maps .*got shape \(2, 5, 1\) for an example of shape",
+        ),
+        (nn.LSTM(5, 3), "`backbone` must return one tensor, got tuple"),
     ],
 )
 def test_a_module_that_gives_something_else_is_refused(backbone, message):
@@ -148,5 +151,5 @@ def test_a_module_that_gives_something_else_is_refused(backbone, message):
 
 @pytest.mark.bad_input
 def test_pooling_settings_for_features_are_refused():
-    with pytest.raises(InputError, match="`kmax` does nothing with a backbone that gives features, not maps"):
+    with pytest.raises(InputError, match="`kmax` does nothing with a backbone that returns features, not maps"):
         network_around(method("ce"), nn.Identity(), example=torch.zeros(2, 5), kmax=0.2)

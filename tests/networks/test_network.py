@@ -72,7 +72,7 @@ def test_a_loss_reaches_backbone_head_and_method(noise):
 @pytest.mark.bad_input
 def test_tables_have_no_evidence_maps(elb):
     network = Network(Mlp(5), RowHead(64, 4), elb)
-    with pytest.raises(InputError, match="`evidence` needs a head with maps, got RowHead: only pictures"):
+    with pytest.raises(InputError, match="`evidence` needs a head with maps, got RowHead: only images"):
         network.evidence(torch.zeros(2, 5))
 
 
@@ -85,7 +85,10 @@ def test_labels_of_class_evidence_are_classes():
 @pytest.mark.bad_input
 def test_a_head_with_other_outputs_than_the_method_reads_is_refused(elb):
     network = Network(SmallConvNet(), MapHead(128, 3, pooling=WildcatPooling()), elb)
-    with pytest.raises(InputError, match=r"`head` must give shape \(batch, 4\), as Constrained reads 4 .*got \(2, 3\)"):
+    with pytest.raises(
+        InputError,
+        match=r"`head` must return shape \(batch, 4\), as Constrained reads 4 outputs per sample, got \(2, 3\)",
+    ):
         network(torch.zeros(2, 3, 32, 32))
 
 

@@ -141,13 +141,13 @@ def test_names_of_timm_are_not_the_users_own():
         ("nets_of_a_test:", "name a class or function as package.module:name (no path, no .py), got 'nets_of_a_test:'"),
         ("C:\\nets\\small.pt", "(no path, no .py), got 'C:"),
         ("./nets.py:Maps", "(no path, no .py), got './nets.py:Maps'"),
-        ("nets_of_a_test:Mistyped", "and failed with AttributeError: 'Mistyped' object has no attribute 'layers'"),
+        ("nets_of_a_test:Mistyped", "but failed with AttributeError: 'Mistyped' object has no attribute 'layers'"),
         ("nets_of_none:Maps", "got 'nets_of_none:Maps': ModuleNotFoundError: No module named 'nets_of_none'"),
         ("nets_of_a_test:Mapz", "must name a class or function of nets_of_a_test, which has no 'Mapz'"),
-        ("nets_of_a_test:text", "'nets_of_a_test:text' must give a torch module, got str"),
+        ("nets_of_a_test:text", "'nets_of_a_test:text' must return a torch module, got str"),
         ("nets_of_a_test:broken", "failed with ZeroDivisionError: of no layers"),
         ("nets_of_a_test:rows", "failed with TypeError: rows() missing 1 required positional argument"),
-        ("torch.nn:Flatten", "does nothing with a backbone that gives features"),
+        ("torch.nn:Flatten", "does nothing with a backbone that returns features"),
     ],
 )
 def test_what_is_no_backbone_is_told(nets, name, message):
@@ -180,7 +180,7 @@ def test_settings_that_do_nothing_are_refused(nets):
 def test_a_module_that_cannot_take_pictures_is_told(monkeypatch):
     monkeypatch.setattr(nn, "LinearOfNine", lambda: nn.Linear(9, 2), raising=False)
     with pytest.raises(
-        InputError, match=r"must take a batch of shape \(2, 3, 224, 224\), and failed with RuntimeError"
+        InputError, match=r"must accept a batch of shape \(2, 3, 224, 224\), but failed with RuntimeError"
     ):
         OwnBackbone("torch.nn:LinearOfNine")
 

@@ -40,7 +40,7 @@ def test_the_defaults_are_the_papers():
             {"backbone": "mlp", "num_features": 3, "pooling": "max"},
             "`pooling` does nothing with backbone='mlp', got 'm",
         ),
-        ({"backbone": "mlp"}, "`num_features` must be given with backbone='mlp': the number of the table's columns"),
+        ({"backbone": "mlp"}, "`num_features` must be given with backbone='mlp': the number of table columns"),
         ({"pooling": "maximum"}, "Unknown `pooling` 'maximum'. Did you mean 'max'"),
         ({"kmax": 1.1}, "`kmax` must be a finite number > 0 and <= 1, got 1.1"),
         ({"kmin": 0.1}, "`kmin` does nothing when `alpha` is 0"),

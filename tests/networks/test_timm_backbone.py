@@ -59,7 +59,7 @@ def test_a_family_that_insists_on_its_pooling_gives_maps_from_before_it():
 @pytest.mark.bad_input
 def test_a_picture_size_that_cannot_be_is_said():
     mixer = TimmBackbone("mixer_s32_224")
-    with pytest.raises(InputError, match=r"'mixer_s32_224' can take, such as its own 224x224, got 64x96 .*resnet18"):
+    with pytest.raises(InputError, match=r"'mixer_s32_224' accepts, such as its own 224x224, got 64x96 .*resnet18"):
         mixer(torch.zeros(1, 3, 64, 96))
 
 
@@ -108,7 +108,7 @@ def test_a_failed_download_names_the_local_file(monkeypatch, tmp_path):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(
-        InputError, match=r"weights of 'resnet18' could not be fetched \(.+\)\. Give a local .*--weights"
+        InputError, match=r"weights of 'resnet18' could not be downloaded \(.+\)\. Give a local .*--weights"
     ):
         TimmBackbone("resnet18", pretrained=True)
 
@@ -116,7 +116,7 @@ def test_a_failed_download_names_the_local_file(monkeypatch, tmp_path):
 @pytest.mark.bad_input
 def test_a_backbone_for_which_timm_has_no_weights_is_refused():
     name = next(name for name in timm.list_models("resnet*") if not timm.is_model_pretrained(name))
-    with pytest.raises(InputError, match=f"timm has no pre-trained weights for '{name}': leave them out, or"):
+    with pytest.raises(InputError, match=f"timm has no pretrained weights for '{name}': leave them out, or"):
         TimmBackbone(name, pretrained=True)
 
 

@@ -58,14 +58,14 @@ def test_a_pickle_with_code_is_refused_and_the_code_not_run(tmp_path, form):
         torch.save(content, file)
     else:
         file.write_bytes(pickle.dumps(content))
-    with pytest.raises(InputError, match=r"`weights` must hold tensors only, .*could run code and is not opened"):
+    with pytest.raises(InputError, match=r"`weights` must hold only tensors, .*could run code and is not opened"):
         read_weights(file)
     assert not (tmp_path / "mark").exists()
 
 
 @pytest.mark.bad_input
 def test_a_whole_module_is_refused(tmp_path):
-    with pytest.raises(InputError, match="`weights` must hold tensors only"):
+    with pytest.raises(InputError, match="`weights` must hold only tensors"):
         read_weights(saved_by_torch(nn.Linear(2, 1), tmp_path / "model.pt"))
 
 
@@ -88,7 +88,7 @@ def test_a_file_cut_short_is_refused(tmp_path):
         read_weights(cut)
     torch.save(WEIGHTS, whole)
     cut.write_bytes(whole.read_bytes()[:200])
-    with pytest.raises(InputError, match=r"must be a safetensors file or one of torch\.save, .*cut' is neither"):
+    with pytest.raises(InputError, match=r"must be a safetensors or torch\.save file, .*cut' is neither"):
         read_weights(cut)
 
 
@@ -97,7 +97,7 @@ def test_a_file_cut_short_is_refused(tmp_path):
 def test_what_is_no_weight_file_is_refused(tmp_path, content):
     file = tmp_path / "notes.csv"
     file.write_bytes(content)
-    with pytest.raises(InputError, match=r"`weights` must (hold tensors only|be a safetensors file)"):
+    with pytest.raises(InputError, match=r"`weights` must (hold only tensors|be a safetensors or torch\.save file)"):
         read_weights(file)
 
 

@@ -52,8 +52,8 @@ def test_the_temperature_is_that_of_the_validation_part():
     ("change", "reason"),
     [
         (lambda part: {"labels": part.labels[: FEWEST - 1], "log_probs": part.log_probs[: FEWEST - 1]}, "9 validation"),
-        (lambda part: {"labels": torch.zeros_like(part.labels)}, "all of one class"),
-        (lambda part: {"labels": mode(part.log_probs)}, "every validation sample is predicted right"),
+        (lambda part: {"labels": torch.zeros_like(part.labels)}, "all validation samples are of one class"),
+        (lambda part: {"labels": mode(part.log_probs)}, "every validation sample is predicted correctly"),
         (
             lambda part: {"log_probs": torch.full_like(part.log_probs, -torch.inf).index_fill(1, torch.tensor(3), 0.0)},
             "no probability at their true label",
@@ -159,7 +159,8 @@ def test_how_far_off_intervals_may_be_is_told_of_few_samples_only():
 def test_an_alpha_too_small_for_the_validation_part_is_refused():
     found = calibration_of(said(0, 30))
     message = (
-        r"`alpha` must be >= 0\.033 for a model whose validation part had 30 samples, got 0\.01: it would need 99\."
+        r"`alpha` must be >= 0\.033 for a model whose validation part had 30 samples, got 0\.01: "
+        r"that needs 99 samples\."
     )
     with pytest.raises(InputError, match=message):
         found.threshold(0.01)

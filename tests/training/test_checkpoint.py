@@ -73,7 +73,7 @@ def test_a_damaged_checkpoint_is_an_error_that_says_what_to_do(tmp_path):
     save_checkpoint(made_checkpoint(1), path)
     for content in damaged(path.read_bytes()):
         path.write_bytes(content)
-        with pytest.raises(CheckpointError, match=r"checkpoint\.pt cannot be read .*: delete it to start anew"):
+        with pytest.raises(CheckpointError, match=r"checkpoint\.pt cannot be read .*: delete it to start again"):
             load_checkpoint(path, fingerprint={"run": "mine"})
 
 
@@ -110,7 +110,7 @@ def test_how_far_a_run_came_is_read_without_its_settings(tmp_path):
     save_checkpoint(made_checkpoint(3), path)
     assert epochs_done(path) == 3
     path.write_bytes(b"not a checkpoint")
-    with pytest.raises(CheckpointError, match="delete it to start anew"):
+    with pytest.raises(CheckpointError, match="delete it to start again"):
         epochs_done(path)
 
 

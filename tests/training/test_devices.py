@@ -32,7 +32,7 @@ def test_the_precision_is_that_of_the_arithmetic_and_nothing_is_said_of_it(preci
     [
         ("cpx", r"Unknown `device` 'cpx'\. Did you mean 'cpu'"),
         ("cpu:1", r"got 'cpu:1' on a machine with \d+ CUDA GPU"),
-        pytest.param("cuda", r"got 'cuda' and this machine has no CUDA GPU: use cpu", marks=without_gpu),
+        pytest.param("cuda", r"got 'cuda' on a machine without a CUDA GPU: use cpu", marks=without_gpu),
         pytest.param("cuda:0", r"got 'cuda:0' on a machine with 0 CUDA GPUs", marks=without_gpu),
     ],
 )
@@ -59,11 +59,11 @@ def test_auto_is_a_gpu_only_where_there_is_one(monkeypatch):
 def test_a_device_that_is_not_there_is_refused(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(InputError, match="got 'gpu' and this machine has no CUDA GPU: use cpu"):
+    with pytest.raises(InputError, match="got 'gpu' on a machine without a CUDA GPU: use cpu"):
         find_device("gpu")
-    with pytest.raises(InputError, match="got 'cuda' and this machine has no CUDA GPU: use cpu"):
+    with pytest.raises(InputError, match="got 'cuda' on a machine without a CUDA GPU: use cpu"):
         find_device("cuda")
-    with pytest.raises(InputError, match="got 'mps' and this machine has none: use cpu"):
+    with pytest.raises(InputError, match="got 'mps' on a machine without it: use cpu"):
         find_device("mps")
     for name in ("cuda:0", "cpu:1", "cuda:", "cuda:x"):
         with pytest.raises(InputError, match=f"got '{name}' on a machine with 0 CUDA GPUs"):

@@ -199,7 +199,7 @@ def test_a_loop_that_runs_away_keeps_the_last_good_checkpoint(make_loop, tmp_pat
     diary.after_epoch = spoil
     path = tmp_path / "checkpoint.pt"
     with pytest.raises(
-        DivergedError, match=r"at epoch 2, step 1\. .* The checkpoint of an epoch before, if there is one, is kept"
+        DivergedError, match=r"at epoch 2, step 1\. .* The checkpoint of an earlier epoch, if there is one, is kept"
     ):
         loop.run(checkpoint=path, fingerprint={"run": "mine"}, every_seconds=0)
     kept = load_checkpoint(path, fingerprint={"run": "mine"})

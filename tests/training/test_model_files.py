@@ -120,7 +120,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
         (changed(classes=["a"]), r"classes must be a list of at least 2 names"),
         (changed(classes=[1, 2, 3, 4]), r"classes must be a list of at least 2 names"),
         (changed(class_weight=["a", "b", "c", "d"]), r"must be a description that onepeak wrote"),
-        (changed(method_settings=[1]), r"method_settings must be values by their names"),
+        (changed(method_settings=[1]), r"method_settings must be values by name"),
         (changed(calibration={"temperature": -1.0, "num_samples": 1, "scores": [0.0]}), r"`temperature` must be a fin"),
         (changed(evidence_range=[2.0, 2.0]), r"`evidence_range` must be a finite number > 2, got 2.0"),
         (changed(evidence_range=[2.0]), r"must be a description that onepeak wrote"),
@@ -202,5 +202,5 @@ def test_what_cannot_be_what_pictures_are_like_is_refused(tmp_path):
     save_model(tmp_path, PICTURES, made(PICTURES).state_dict())
     path = tmp_path / "onepeak.json"
     path.write_text(changed(pictures={"num_pictures": 500, "ends": ENDS})(path.read_text()))
-    with pytest.raises(InputError, match=r"got one that cannot be read: .*ends must be given of bright"):
+    with pytest.raises(InputError, match=r"got one that cannot be read: .*ends must be given for bright"):
         load_description(tmp_path)

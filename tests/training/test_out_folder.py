@@ -24,9 +24,9 @@ def test_a_place_below_this_one_may_be_given_without_it(tmp_path, monkeypatch):
 @pytest.mark.bad_input
 def test_a_file_in_the_way_is_named(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"`--out` must be a folder, got .* with the file .*notes\.txt\.$"):
+    with pytest.raises(InputError, match=r"`--out` must be a folder, got .*, where .*notes\.txt is a file\.$"):
         check_out(tmp_path / "notes.txt" / "run")
-    with pytest.raises(InputError, match=r"can be made and written to, got .*run: Not a directory\.$"):
+    with pytest.raises(InputError, match=r"can be created and written to, got .*run: Not a directory\.$"):
         make_out(tmp_path / "notes.txt" / "run")
 
 
@@ -51,8 +51,8 @@ def test_a_new_folder_and_one_of_hidden_files_hold_no_others(tmp_path):
 @pytest.mark.bad_input
 def test_what_the_system_refuses_is_told_with_its_reason(tmp_path, monkeypatch):
     for use in (check_out, make_out):
-        with pytest.raises(InputError, match=r"can be made and written to, got .*: File name too long\.$"):
+        with pytest.raises(InputError, match=r"can be created and written to, got .*: File name too long\.$"):
             use(tmp_path / ("x" * 300))
     monkeypatch.setattr(os, "access", lambda *_: False)  # who runs the tests may be allowed everything
-    with pytest.raises(InputError, match=r"can be made and written to, got .*run: Permission denied\.$"):
+    with pytest.raises(InputError, match=r"can be created and written to, got .*run: Permission denied\.$"):
         check_out(tmp_path / "run")

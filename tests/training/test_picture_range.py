@@ -95,5 +95,5 @@ def test_other_things_are_told_and_new_patients_are_not(learn):
 
 @pytest.mark.bad_input
 def test_a_range_of_other_statistics_is_refused():
-    with pytest.raises(TypeError, match="ends must be given of brightness, contrast, grain, redness, yellowness"):
+    with pytest.raises(TypeError, match="ends must be given for brightness, contrast, grain, redness, yellowness"):
         PictureRange(num_pictures=30, ends={"brightness": (0.0, 1.0)})

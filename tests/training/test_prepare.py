@@ -51,7 +51,7 @@ def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_p
     (items.root / "4.png").write_bytes(b"")
     manifest = replace(planted_pictures(6), items=items)
     prepared = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
-    assert prepared.notes == ("left out 1 picture that cannot be read: 4.png: the file is empty (0 bytes)",)
+    assert prepared.notes == ("left out 1 image that cannot be read: 4.png: the file is empty (0 bytes)",)
     assert prepared.manifest.items.paths == ("0.png", "1.png", "2.png", "3.png", "5.png")
     assert prepared.manifest.labels.tolist() == [0, 1, 2, 3, 1]
     assert len(prepared.digests) == 5
@@ -68,7 +68,7 @@ def test_bad_pictures_that_are_all_of_a_class_are_not_left_out(tmp_path):
     manifest = replace(planted_pictures(6), items=items)
     flags = {"cache_dir": tmp_path / "cache", "skip_bad": True, "quiet": True}
     message = (
-        r"^Every class must keep an item: left out 2 pictures that cannot be read: 2\.png: .*, 3\.png: .* bytes\)\. "
+        r"^Every class must keep an item: left out 2 images that cannot be read: 2\.png: .*, 3\.png: .* bytes\)\. "
         r"Without these items no item is left of the classes 'good', 'high': correct or delete them\.$"
     )
     with pytest.raises(InputError, match=message):
@@ -91,5 +91,5 @@ def test_pictures_that_are_nearly_black_are_told_of(tmp_path):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("planted", [planted_pictures, planted_table])
 def test_bits_are_refused_where_there_are_no_files(planted):
-    with pytest.raises(InputError, match=r"`bits` \(--bits\) has no use for data that are no picture files"):
+    with pytest.raises(InputError, match=r"`bits` \(--bits\) has no effect on data other than image files"):
         prepare(planted(4), replace(RECIPE, bits=12), quiet=True)

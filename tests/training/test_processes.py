@@ -10,7 +10,7 @@ from training.planted import RECIPE
 
 
 def test_a_batch_must_have_a_sample_for_every_process():
-    with pytest.raises(InputError, match="`batch_size` must be at least the 8 processes, got 4"):
+    with pytest.raises(InputError, match="`batch_size` must be at least the number of processes, 8, got 4"):
         check_share(replace(RECIPE, batch_size=4), 8)
 
 

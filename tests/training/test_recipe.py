@@ -32,8 +32,8 @@ from onepeak.training.recipe import SETTING_NAMES, Recipe
         ("bits", 7, r"`bits` must be an integer >= 8, got 7"),
         ("bits", 17, r"`bits` must be an integer from 8 to 16, got 17"),
         ("bits", 12.0, r"`bits` must be an integer >= 8, got 12.0"),
-        ("class_weight", "balance", r"`class_weight` must be 'balanced' or a number a class, got 'balance'"),
-        ("class_weight", 2.0, r"`class_weight` must be 'balanced' or a number a class, got 2.0"),
+        ("class_weight", "balance", r"`class_weight` must be 'balanced' or one number per class, got 'balance'"),
+        ("class_weight", 2.0, r"`class_weight` must be 'balanced' or one number per class, got 2.0"),
         ("class_weight", (1.0, 0), r"`class_weight` must be a finite number > 0, got 0"),
         ("select", "maee", r"`select`.*'maee'.*mae"),
     ],
@@ -66,8 +66,8 @@ def test_the_plain_settings_are_all_but_the_geometry_of_pictures():
     [
         ({"nesterov": True}, "`nesterov` must be false without SGD and momentum"),
         ({"nesterov": True, "optimizer": "sgd", "momentum": 0.0}, "`nesterov` must be false without SGD and momentum"),
-        ({"select": "last", "patience": 5}, "`patience` must be left out where `select` is 'last'"),
-        ({"balanced": True, "class_weight": "balanced"}, "`class_weight` must not be 'balanced' where `balanced`"),
+        ({"select": "last", "patience": 5}, "`patience` must be left out if `select` is 'last'"),
+        ({"balanced": True, "class_weight": "balanced"}, "`class_weight` must not be 'balanced' if `balanced`"),
         ({"balanced": "false"}, "`balanced` must be true or false, got 'false'"),
     ],
 )

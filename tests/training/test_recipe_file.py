@@ -137,5 +137,5 @@ def test_a_file_that_is_not_toml_or_not_there_is_named(read, tmp_path):
 @pytest.mark.bad_input
 def test_a_network_in_a_recipe_is_told_where_it_belongs(tmp_path):
     (tmp_path / "mine.toml").write_text('epochs = 2\n[network]\nbackbone = "small"\n')
-    with pytest.raises(InputError, match=r"\[network\] is no part of a recipe: say it with --backbone"):
+    with pytest.raises(InputError, match=r"\[network\] is not part of a recipe: use --backbone"):
         read_recipe(str(tmp_path / "mine.toml"))

@@ -207,11 +207,12 @@ def test_going_on_with_other_settings_is_refused(trained, tmp_path):
 @pytest.mark.parametrize(
     ("batch_size", "message"),
     [
-        (20, r"The loss is not a number at epoch 0, step 1\. Likely the learning rate of 1e\+30 is too high"),
+        (20, r"The loss is not a number at epoch 0, step 1\. Probably the learning rate of 1e\+30 is too high"),
         # with one step an epoch there is no later loss to tell
         (
             60,
-            r"The validation loss is not a number at epoch 0, step 0\. Likely the learning rate of 1e\+30 is too high",
+            r"The validation loss is not a number at epoch 0, step 0\. "
+            r"Probably the learning rate of 1e\+30 is too high",
         ),
     ],
 )
@@ -283,7 +284,9 @@ def test_balanced_classes_are_those_of_the_training_part_and_are_in_the_records(
 
 @pytest.mark.bad_input
 def test_class_weights_of_another_number_of_classes_are_refused(trained):
-    with pytest.raises(InputError, match=r"`class_weight` must be 'balanced' or 4 numbers, one a class, got 2 of them"):
+    with pytest.raises(
+        InputError, match=r"`class_weight` must be 'balanced' or 4 numbers, one per class, got 2 numbers"
+    ):
         trained(class_weight=(1.0, 2.0))
 
 

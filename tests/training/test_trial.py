@@ -42,7 +42,7 @@ def test_every_setting_of_a_network_can_be_given_but_what_the_data_says():
         (PICTURES, {"kmax": -1}, r"`kmax` must be .*got -1"),
         (PICTURES, {"hidden": (8,)}, r"`hidden` does nothing with backbone='small', got \(8,\): leave it out"),
         (PICTURES, {"backbone": "resnet19"}, r"Unknown backbone 'resnet19'\. Did you mean 'resnet18'"),
-        (PICTURES, {"backbone": "mlp"}, r"`backbone` must be small or a timm name for pictures, got 'mlp'"),
+        (PICTURES, {"backbone": "mlp"}, r"`backbone` must be small or a timm name for images, got 'mlp'"),
         (TABLE, {"backbone": "small"}, r"`backbone` must be mlp for a table, got 'small'"),
         (TABLE, {"kmax": 0.2}, r"`kmax` does nothing with backbone='mlp'"),
         (TABLE, {"dropout": 2.0}, r"`dropout` must be .*got 2\.0"),
@@ -90,10 +90,13 @@ def rows_of(columns, *, codes=("oval", "round")):
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (rows_of(["age", "shape", "size"]), "column 1 is size, and here age"),
-        (rows_of(["size", "shape", "years"]), "column 3 is age, and here years"),
-        (rows_of(["size", "shape"]), "column 3 is age, and here none"),
-        (rows_of(["size", "shape", "age"], codes=("oval", "square")), "(oval, round), and here shape (oval, square)"),
+        (rows_of(["age", "shape", "size"]), "column 1 is size, and here it is age"),
+        (rows_of(["size", "shape", "years"]), "column 3 is age, and here it is years"),
+        (rows_of(["size", "shape"]), "column 3 is age, and here it is none"),
+        (
+            rows_of(["size", "shape", "age"], codes=("oval", "square")),
+            "(oval, round), and here it is shape (oval, square)",
+        ),
     ],
 )
 def test_weights_of_a_table_are_not_taken_for_other_columns(weights, rows, told):
@@ -109,7 +112,7 @@ def test_weights_of_a_table_are_not_taken_for_other_columns(weights, rows, told)
 def test_weights_of_pictures_are_not_taken_for_a_table(weights):
     description = replace(load_description(weights.parent), table=None)
     (weights.parent / "onepeak.json").write_text(json_text(asdict(description)))
-    with pytest.raises(InputError, match="belongs to a model of pictures"):
+    with pytest.raises(InputError, match="belongs to a model for images"):
         try_network(TABLE, {}, weights=weights)
 
 

@@ -1,8 +1,8 @@
-"""The scikit-learn estimator: any method of the catalog on a table, with everything scikit-learn does around it."""
+"""The scikit-learn estimator: any method of the catalog on a table, with all of scikit-learn's tools."""
 
 from onepeak._extras import require
 
-require("sklearn", extra="sklearn", purpose="OrdinalClassifier")  # before the imports below fail for want of it
+require("sklearn", extra="sklearn", purpose="OrdinalClassifier")  # before the imports below fail without it
 
 from onepeak.estimator.classifier import OrdinalClassifier  # noqa: E402
 from onepeak.estimator.label_order import UnknownOrderWarning  # noqa: E402

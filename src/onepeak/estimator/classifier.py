@@ -1,9 +1,9 @@
 """OrdinalClassifier: a method of the catalog as a scikit-learn classifier.
 
-Longer than other files because scikit-learn wants every setting to be an argument, an attribute and documented in one
-class. What is done with the settings is in the files beside this one.
+Longer than other files because scikit-learn requires every setting to be an argument and an attribute of one class, and
+documented there. The work is done in the other files of this folder.
 """
-# ruff: noqa: N803 - `X` is what scikit-learn calls the rows, and it may be given by name
+# ruff: noqa: N803 - `X` is scikit-learn's name for the rows, and it may be given by name
 
 import math
 import warnings
@@ -49,80 +49,81 @@ Decision = Literal["mode", "median", "mean", "cost"]
 Floats = npt.NDArray[np.float64]
 
 FEWEST_HELD_OUT = 30
-"""With fewer held-out samples than this epoch and temperature would be chosen by noise, so none are held out."""
+"""With fewer held-out samples, epoch and temperature would be chosen by noise, so none are held out."""
 
 LR = 5e-3
-"""Of a network with hidden layers, where none is given."""
+"""Default learning rate of a network with hidden layers."""
 
 
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A neural network for ordered classes that is a scikit-learn classifier.
+    """A neural network for ordered classes, as a scikit-learn classifier.
 
-    Rows must be numbers without gaps; columns of categories go through a `ColumnTransformer` in a pipeline, missing
-    values through an imputer. Everything is computed in the precision of `X`, so float32 rows are faster.
+    Rows must be finite numbers. In a pipeline, encode categories with a `ColumnTransformer` and fill missing values
+    with an imputer. Everything is computed in the precision of `X`, so float32 rows are faster.
 
-    The fit depends on the samples and their weights only: neither the order of rows nor whether a row is repeated or
-    weighted makes a difference, unless samples are held out, when copies may part and a weighted row does not.
+    The fit depends only on the samples and their weights: neither the order of the rows nor the use of repeated instead
+    of weighted rows makes a difference. With held-out samples the latter does, because copies may be separated.
 
     Args:
-        method: A name of `onepeak.methods()`, or one with a constraint put on it ("mv+elb") or with outputs
-            whose neighbours learn together ("smooth-elb"). Of a method of your own its `MethodRecord` too, which other
-            processes (`n_jobs`) can be sent, where a name says nothing to them.
+        method: A name in `onepeak.methods()`, optionally with a constraint ("mv+elb") or with outputs averaged over
+            their neighbours ("smooth-elb"). For your own method, give its `MethodRecord`, which works in other
+            processes (`n_jobs`) too; its name is not known there.
         variant: "corrected" or "as_published", see `onepeak.method`.
         method_settings: The method's own settings, such as `{"t": 2.0}`.
-        order: All labels, lowest first; an ordered pandas categorical says it too. Without it, numbers and text that is
-            integers order themselves. Other text is sorted, as scikit-learn requires, with an `UnknownOrderWarning`
-            where there are more than two labels.
-        hidden: Widths of the perceptron's layers; empty for a linear model.
-        dropout: Of the perceptron's layers.
-        network: In place of the perceptron: a module from rows to features, which is copied at every fit, or a function
-            that makes one for a number of columns. A linear layer to the method's outputs is put behind it.
-        standardize: Whether columns get mean 0 and deviation 1, learnt on the training samples.
-        epochs: The most passes over the training samples. Where they run out while the loss still falls markedly,
-            scikit-learn's `ConvergenceWarning` says so; the loss is that of held-out samples or, of a linear model
-            without them, of the training samples.
-        batch_size: Samples a step.
-        lr: The highest learning rate of AdamW; it falls along a cosine to zero. None for 0.005 or, where the model is
-            linear, for 20 by the number of all steps, at least 0.02 and at most 0.1: a small table has few steps, which
-            must be large, and on a large one such steps would be noise. In `partial_fit` it is the lowest of these.
-        weight_decay: Of AdamW.
-        early_stopping: Whether held-out samples choose the epoch, by their loss. Without them every epoch is run. The
-            loss is the one trained with at that time: under a barrier that hardens fast (`growth` of 1.05 and more) it
-            rises by itself and an early epoch is kept. To go on all the same, give `early_stopping=False` and `epochs`.
+        order: All labels, lowest first; an ordered pandas categorical works too. By default, numbers and integers in
+            text are in numerical order. Other text is sorted, as scikit-learn requires, with an `UnknownOrderWarning`
+            if there are more than two labels.
+        hidden: Widths of the perceptron's hidden layers; empty for a linear model.
+        dropout: Dropout of the hidden layers.
+        network: Replaces the perceptron: a module from rows to features, which is copied at every fit, or a function
+            that makes one for a number of columns. A linear layer to the method's outputs is added.
+        standardize: Whether to scale columns to mean 0 and standard deviation 1, fitted to the training samples.
+        epochs: Most passes over the training samples. If they run out while the loss still falls markedly, there is a
+            `ConvergenceWarning` from scikit-learn. The loss is that of the held-out samples or, for a linear model
+            without them, that of the training samples.
+        batch_size: Samples per step.
+        lr: Highest learning rate of AdamW; it falls along a cosine to zero. The default is 0.005. For a linear model it
+            is 20 divided by the total number of steps, at least 0.02 and at most 0.1: a small table has few steps,
+            which must be large; on a large table such steps would be noise. `partial_fit` uses 0.02 for a linear model.
+        weight_decay: Weight decay of AdamW.
+        early_stopping: Whether held-out samples choose the epoch, by their loss. Without them all epochs are run. The
+            loss is the current training loss: under a barrier that tightens fast (`growth` of 1.05 or more) it rises by
+            itself, and an early epoch is kept. To train longer, set `early_stopping=False` and choose `epochs`.
         patience: Epochs without a better loss before training stops early.
         validation_fraction: Share of the samples held out of training; 0 for none. Half of them choose the epoch and
-            the temperature, the other half the width of the intervals, which therefore keep their promise. Where it
-            comes to fewer than 30 samples none are held out, and the whole table is trained on. With `groups` in `fit`
-            whole groups are held out, so that the share may be exceeded.
-        calibrate: Whether the posterior gets a temperature fitted to held-out samples, which keeps the order of its
-            probabilities. Without them it gets none.
-        class_weight: Weight of each label in a dictionary, "balanced" to make classes count alike, or None.
+            the temperature, the other half sets the width of the intervals, which keeps their guarantee valid. If that
+            is fewer than 30 samples, none are held out, and the model is trained on the whole table. With `groups` in
+            `fit`, whole groups are held out, so the share may be exceeded.
+        calibrate: Whether to fit a temperature of the posterior to the held-out samples. It keeps the order of the
+            probabilities. Without held-out samples there is no temperature.
+        class_weight: Weight of each label in a dictionary, "balanced" for equal total weight of every class, or None.
         decide: How `predict` reads the posterior: "mode" (fewest errors), "median" (least absolute error), "mean"
-            (least squared error), "cost" (least `cost`), or None for the method's own rule. That one reads the
-            posterior as it was trained, before the temperature; the others read what `predict_proba` gives.
-        cost: For "cost": what it costs to predict a label (column) when another is true (row), an array in the order of
-            the labels, or a DataFrame or CSV file with their names.
-        device: "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU where there is one.
-        random_state: Of the first weights, the held-out samples, their order and dropout; the same gives the same bits.
+            (least squared error), "cost" (least `cost`), or None for the method's own rule. The method's own rule reads
+            the posterior before the temperature; the others read that of `predict_proba`.
+        cost: For "cost": the cost of predicting a label (column) when another is true (row), as an array in the order
+            of the labels, or a DataFrame or CSV file with their names.
+        device: "cpu", "cuda", "cuda:1", "mps", or "auto" for a GPU if there is one.
+        random_state: Seed of the initial weights, the held-out samples, the order of samples and dropout; the same
+            seed gives the same bits.
         verbose: Whether to show a progress bar.
 
     Attributes:
         classes_: The labels in their order, which is the order of the columns of `predict_proba`.
         n_features_in_: Number of columns.
-        feature_names_in_: Names of the columns, where `X` had them.
+        feature_names_in_: Names of the columns, if `X` has them.
         network_: The trained `onepeak.networks.Network`.
-        temperature_: Of the posterior; 1 where it was not calibrated.
-        n_iter_: Epochs trained.
+        temperature_: Temperature of the posterior; 1 if it is not calibrated.
+        n_iter_: Number of epochs trained.
         loss_curve_: Training loss of every epoch.
-        validation_curve_: Loss of the samples that choose the epoch, after every one; empty without early stopping. The
-            weights are those of its lowest point.
+        validation_curve_: Loss of the samples that choose the epoch, after every epoch; empty without early stopping.
+            The weights are those of its minimum.
 
-    `score` is the accuracy, as for every classifier. In `cross_val_score`, `GridSearchCV` and the like `neg_mae`, `qwk`
-    and `neg_rps` of `onepeak.estimator` go by the order of the labels; integers can be scored with
-    `scoring="neg_mean_absolute_error"` too. Those scores of scikit-learn that compare probabilities with labels
-    ("neg_log_loss", "roc_auc_ovr") take columns to be sorted by label and are wrong, without a word, for text whose
-    order is not alphabetical; use integers for them. Those of its tools that fit copies to labels of their own making
-    (stacking, voting, bagging, `cross_val_predict`) put text into alphabetical order; use integers there too.
+    `score` is the accuracy, as for every classifier. For `cross_val_score`, `GridSearchCV` and similar tools, the
+    scorers `neg_mae`, `qwk` and `neg_rps` in `onepeak.estimator` respect the order of the labels; integer labels can
+    also be scored with `scoring="neg_mean_absolute_error"`. scikit-learn's scorers that compare probabilities with
+    labels ("neg_log_loss", "roc_auc_ovr") assume columns sorted by label. For text whose order is not alphabetical they
+    are silently wrong; use integers for them. Tools that fit copies to encoded labels (stacking, voting, bagging,
+    `cross_val_predict`) put text into alphabetical order; use integers there too.
 
     Example:
         >>> import numpy as np
@@ -201,21 +202,21 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "OrdinalClassifier":
-        """Trains a new network; if that fails, the estimator stays as it was.
+        """Trains a new network. If that fails, the estimator does not change.
 
         Args:
             X: Rows x columns of finite numbers, an array or a DataFrame.
             y: A label for each row.
-            sample_weight: A weight of each row, not negative.
-            groups: A group of each row, such as its patient, by any label that can be hashed; what the labels are makes
-                no difference. Whole groups are held out. Needed where several rows are of one patient: rows held out
-                beside others of their patients would show how well those are known by heart.
+            sample_weight: A weight for each row, not negative.
+            groups: A group for each row, such as its patient: any hashable value. Whole groups are held out. Needed if
+                several rows belong to one patient: otherwise the held-out rows would measure how well known patients
+                were memorised.
         """
         with unchanged_by_failure(self):
             return self._fit(X, y, sample_weight, groups)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> "OrdinalClassifier":
-        self._check_decide()  # a wrong name is told before the work and not after
+        self._check_decide()  # reports a wrong name before the work, not after
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
         check_classification_targets(labels)
@@ -240,17 +241,17 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         classes: Any = None,
         sample_weight: Any = None,
     ) -> "OrdinalClassifier":
-        """Goes on training with one pass over these rows, at the learning rate `lr`; if it fails, all stays as it was.
+        """Continues training with one pass over these rows, at the learning rate `lr`.
 
-        None of them is held out, so there is no temperature and there are no intervals; those of a fit before are
-        dropped.
+        No rows are held out, so there is no temperature and there are no intervals; those of an earlier fit are
+        dropped. If training fails, the estimator does not change.
 
         Args:
             X: Rows x columns of finite numbers.
             y: A label for each row.
-            classes: All labels there will be; needed in the first call unless `order` or an ordered categorical says
+            classes: All labels that will occur; needed in the first call unless `order` or an ordered categorical gives
                 them.
-            sample_weight: A weight of each row, not negative.
+            sample_weight: A weight for each row, not negative.
         """
         if isinstance(self.class_weight, str):
             raise InputError(
@@ -267,7 +268,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         check_classification_targets(labels)
         if first:
             if declared is None and classes is None:
-                raise InputError("`classes` must be given in the first call of partial_fit: all labels there will be.")
+                raise InputError(
+                    "`classes` must be given in the first call of partial_fit: all labels that will occur."
+                )
             self.classes_ = found_classes(np.asarray(classes)) if declared is None else declared
         elif classes is not None and set(np.asarray(classes).tolist()) != set(self.classes_.tolist()):
             raise InputError(f"`classes` must be those of the first call, {self.classes_.tolist()}, got {classes}.")
@@ -277,39 +280,40 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             self.loss_curve_, self.validation_curve_ = [], []
         self.loss_curve_.append(self._model.go_on(train, self._recipe(None), epoch=len(self.loss_curve_)))
         self.n_iter_ = len(self.loss_curve_)
-        self.temperature_, self._unseen = 1.0, None  # what a fit before has found is no longer true
+        self.temperature_, self._unseen = 1.0, None  # those of an earlier fit are no longer valid
         return self
 
     def predict(self, X: Any) -> Classes:
-        """The label of every row, by the rule of `decide`."""
+        """Returns the label of every row, by the rule of `decide`."""
         labels = self._decided(*self._answers(X))
         decided: Classes = self.classes_[labels.numpy()]
         return decided
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithms of `predict_proba`."""
+        """Returns the logarithm of `predict_proba`."""
         return self._answers(X)[0].numpy()
 
     def predict_proba(self, X: Any) -> Floats:
-        """The posterior of every row: its columns are `classes_`, so they are in order."""
+        """Returns the posterior of every row, with columns in the order of `classes_`."""
         return self._answers(X)[0].exp().numpy()
 
     def predict_interval(self, X: Any, alpha: float = 0.1, *, per_class: bool = False) -> Classes:
-        """For every row an interval of labels that holds the true one with probability 1 - alpha.
+        """Returns an interval of labels per row that contains the true label with probability 1 - alpha.
 
-        Split conformal sets, see `onepeak.posterior.ContiguousSets`, learnt from samples that nothing else has seen.
-        The promise is for rows from the same source, on average over fits; weights of samples and classes have no part
-        in it, but rows of weight zero are as if they were not there. An interval is widened where that is needed to
-        hold what `predict` says.
+        Intervals are split conformal sets, see `onepeak.posterior.ContiguousSets`, calibrated on samples that were used
+        for nothing else. The guarantee holds for rows from the same source, on average over fits. Sample and class
+        weights do not affect it, but rows of weight zero are ignored. An interval is widened if necessary to contain
+        the label from `predict`.
 
-        Where several rows are of one group, such as a patient, it is kept for new groups only nearly, even if `fit` was
-        given the `groups`: rows of one group are not exchangeable with those of another, and few groups were held out.
-        If the groups were ignored it is not kept for them at all, since the rows held out were of known groups.
+        If several rows belong to one group, such as a patient, the guarantee holds only approximately for new groups,
+        even if `fit` was given `groups`: rows of one group are not exchangeable with those of another, and few groups
+        are held out. Without `groups` in `fit` it does not hold for new groups at all, because the held-out rows belong
+        to known groups.
 
         Args:
             X: Rows x columns of finite numbers.
             alpha: The share of rows whose label may lie outside.
-            per_class: Keep the promise for the rows of every class, not only for all together.
+            per_class: Whether the guarantee holds for the rows of every class, not only for all rows together.
 
         Returns:
             The lowest and the highest label of each interval, rows x 2.
@@ -318,7 +322,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if self._unseen is None:
             raise InputError(
                 "`predict_interval` needs samples that fit has held out, got none: fit with a `validation_fraction` "
-                f"that comes to at least {FEWEST_HELD_OUT} samples, of several groups where there are groups."
+                f"that gives at least {FEWEST_HELD_OUT} samples, from several groups if there are groups."
             )
         known, labels = (torch.from_numpy(part) for part in self._unseen)
         check_number("alpha", alpha, above=0, below=1)
@@ -334,7 +338,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return ends
 
     def decision_function(self, X: Any) -> Floats:
-        """The logarithms of `predict_proba`; of two classes the log-odds of the upper one."""
+        """Returns the logarithm of `predict_proba`; for two classes, the log-odds of the higher one."""
         log_probs = self.predict_log_proba(X)
         return log_probs[:, 1] - log_probs[:, 0] if len(self.classes_) == 2 else log_probs
 
@@ -342,11 +346,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def network_(self) -> Network:
         """The trained network."""
         if not hasattr(self, "_model"):
-            raise AttributeError("`network_` is there after fit.")
+            raise AttributeError("`network_` is available after fit.")
         return self._model.network
 
     def _decided(self, log_probs: LogProbs, own: Labels) -> Labels:
-        """The labels by the rule of `decide`; those of the method's own rule where there is none."""
+        """Returns the labels by the rule of `decide`, or by the method's own rule if it is None."""
         match self._check_decide():
             case None:
                 return own
@@ -371,7 +375,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return sorted_samples(Samples(rows=rows, labels=positions, weights=weights, groups=numbers))
 
     def _class_weights(self, labels: Classes) -> Floats | None:
-        """A weight of each class; None for all alike."""
+        """Returns a weight for each class; None for equal weights."""
         match self.class_weight:
             case None:
                 return None
@@ -384,16 +388,16 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _parts(
         self, samples: Samples, class_weights: Floats | None, seed: int
     ) -> tuple[Samples, Samples | None, Samples | None]:
-        """Samples to train on, to choose epoch and temperature by, and to learn intervals from.
+        """Returns samples for training, for choosing epoch and temperature, and for calibrating intervals.
 
-        The weights of classes have no part in the last, so that its promise is kept for every class.
+        Class weights do not apply to the last part, so that its guarantee holds for every class.
         """
         share = check_number("validation_fraction", self.validation_fraction, minimum=0, below=1)
         if round(share * len(samples)) < FEWEST_HELD_OUT:
             return _to_train(samples, class_weights), None, None
         train, held_out = hold_out(samples, share, seed=seed, fewest_groups=2)  # one for each half
         choosing, unseen = hold_out(held_out, 0.5, seed=seed + 1)
-        if min(len(choosing), len(unseen)) < FEWEST_HELD_OUT // 2:  # the groups are too few and too unequal
+        if min(len(choosing), len(unseen)) < FEWEST_HELD_OUT // 2:  # the groups are too few or too unequal
             return _to_train(samples, class_weights), None, None
         choosing = weighed(choosing, class_weights)
         return _to_train(train, class_weights), choosing if len(choosing) else None, unseen
@@ -423,7 +427,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return self.network is None and not len(self.hidden)
 
     def _warn_if_ran_out(self, curves: Curves) -> None:
-        # What a network with hidden layers was trained on it learns by heart, and the loss there falls for ever.
+        # A network with hidden layers memorises its training samples, so their loss never stops falling.
         known = curves.valid or (curves.train if self._is_linear() else [])
         if len(known) == self.epochs and ran_out([curves.before, *known]):
             warnings.warn(
@@ -434,7 +438,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             )
 
     def _recipe(self, num_rows: int | None) -> Recipe:
-        """How to train on that many rows; None where more will come."""
+        """Returns the recipe for a number of rows; None if more rows will follow."""
         recipe = replace(
             TABLE,
             epochs=self.epochs,
@@ -462,7 +466,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return self._posterior(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
     def _posterior(self, rows: Rows) -> tuple[LogProbs, Labels]:
-        """The posterior at its temperature, and the labels of the method's own rule."""
+        """Returns the posterior at its temperature, and the labels by the method's own rule."""
         log_probs, labels = self._model.answers(rows)
         return temper(log_probs, self.temperature_), labels
 
@@ -470,5 +474,5 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 def _to_train(samples: Samples, class_weights: Floats | None) -> Samples:
     kept = weighed(samples, class_weights)
     if not len(kept):
-        raise InputError("`class_weight` must leave a weight to some sample that is trained on, all of them have zero.")
+        raise InputError("`class_weight` must leave some training sample a weight above zero, all are zero.")
     return merged(kept)

@@ -1,4 +1,4 @@
-"""Training on a table that fits into memory: small steps, no metric but the loss, the same bits for the same seed."""
+"""Training on a table that fits into memory: small steps, no metric except the loss, same bits for the same seed."""
 
 import copy
 import math
@@ -20,7 +20,7 @@ from onepeak.training.recipe import Recipe
 from onepeak.training.schedule import learning_rate
 
 ROWS_A_BATCH = 2**16
-"""The most rows whose loss is worked out at once without being trained on."""
+"""Most rows whose loss is computed at once outside of training."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,11 +41,11 @@ class Curves:
 
     train: list[float] = field(default_factory=list)
     valid: list[float] = field(default_factory=list)
-    """Of the held-out samples; empty without early stopping."""
+    """Losses of the held-out samples; empty without early stopping."""
     before: float = math.nan
-    """The loss before the first step, of the held-out samples or else of the training samples."""
+    """The loss before the first step, of the held-out samples if there are any, otherwise of the training samples."""
     best_epoch: int = 0
-    """The epoch whose weights were kept, counted from 0: the last one without early stopping."""
+    """The epoch whose weights were kept, from 0; the last one without early stopping."""
 
 
 def fit_network(
@@ -54,11 +54,11 @@ def fit_network(
     """Trains a network; with validation samples it stops early and keeps the weights of the best epoch.
 
     Args:
-        network: On the device of the samples.
-        train: What to learn from.
-        valid: What chooses the epoch, by its loss; None to run all epochs and keep the last.
+        network: The network, on the device of the samples.
+        train: Training samples.
+        valid: Samples that choose the epoch, by their loss; None to run all epochs and keep the last.
         recipe: Optimiser, schedule, epochs, batch size and patience.
-        seed: Of the samples' order and of dropout.
+        seed: Seed of the order of samples and of dropout.
         verbose: Whether to show a progress bar.
     """
     optimizer = make_optimizer(network, recipe)
@@ -84,14 +84,15 @@ def fit_network(
 
 
 def rate_of_linear(steps: float) -> float:
-    """The highest learning rate for a linear model on standard scores.
+    """Returns the highest learning rate for a linear model on standardised columns.
 
-    A step of AdamW moves a weight by about the rate, whatever the gradient, so in few steps only a large one gets where
-    the best weights are. On a large table, where early stopping looks at weights that still jump by it, it is noise.
-    Chosen on proportional odds of 100 to 3000 rows, with weak noise and strong, for six methods.
+    A step of AdamW moves a weight by about the learning rate, whatever the gradient, so few steps reach the best
+    weights only at a large rate. On a large table a large rate is noise: early stopping evaluates weights that still
+    move by it. The values were chosen on proportional-odds data of 100 to 3000 rows with weak and strong noise, for six
+    methods.
 
     Args:
-        steps: Of the whole training; infinite where its end is not known.
+        steps: Steps of the whole training; infinite if its end is not known.
 
     Example:
         >>> rate_of_linear(100), rate_of_linear(400), rate_of_linear(10000)
@@ -103,11 +104,11 @@ def rate_of_linear(steps: float) -> float:
 def train_epoch(
     network: Network, train: Table, optimizer: torch.optim.Optimizer, *, batch_size: int, order: torch.Generator
 ) -> float:
-    """Every sample once, in an order drawn from `order`; the mean loss of the samples as they were met."""
+    """Trains on every sample once, in an order drawn from `order`; returns the mean loss during the epoch."""
     network.train()
     batches = torch.randperm(len(train), generator=order).to(train.rows.device).split(batch_size)
-    # Every step divides by the weight of an average batch and not by its own, so a sample's weight means the same in
-    # whatever company it comes.
+    # Every step divides by the weight of an average batch, not by its own, so that a sample's weight means the same in
+    # every batch.
     batch_weight = train.weights.sum() / len(batches)
     total = torch.zeros((), dtype=train.weights.dtype, device=train.rows.device)
     for batch in batches:
@@ -124,7 +125,7 @@ def train_epoch(
 
 @torch.no_grad()
 def mean_loss(network: Network, samples: Table) -> float:
-    """The loss of samples as the network is."""
+    """Returns the mean loss of samples under the current weights."""
     network.eval()
     batches = torch.arange(len(samples), device=samples.rows.device).split(ROWS_A_BATCH)
     return float(sum(_loss(network, samples, batch) for batch in batches) / samples.weights.sum())
@@ -132,14 +133,14 @@ def mean_loss(network: Network, samples: Table) -> float:
 
 @contextmanager
 def random_numbers(seed: int, device: torch.device) -> Iterator[torch.Generator]:
-    """Dropout inside draws from this seed, and so does the generator given; the numbers outside go on untouched."""
+    """Seeds dropout inside and yields a generator derived from the seed; restores the global random state on exit."""
     with own_random_numbers(device):
         torch.manual_seed(seed)
         yield torch.Generator().manual_seed(int(torch.randint(2**62, ())))
 
 
 def _loss(network: Network, samples: Table, batch: Tensor) -> Tensor:
-    """The weighted losses of a batch, summed."""
+    """Returns the sum of the weighted losses of a batch."""
     outputs = network(samples.rows[batch])
     try:
         return network.method.loss(
@@ -150,11 +151,11 @@ def _loss(network: Network, samples: Table, batch: Tensor) -> Tensor:
 
 
 def _diverged() -> DivergedError:
-    return DivergedError("The loss is no longer a number. Likely `lr` is too high, or `standardize` is needed.")
+    return DivergedError("The loss is no longer a number. Probably `lr` is too high, or `standardize` is needed.")
 
 
 def _shown(epochs: int, verbose: bool) -> Iterable[int]:
-    """The numbers of the epochs, with a progress bar on stderr where one is wanted."""
+    """Returns the epoch numbers, with a progress bar on stderr if `verbose`."""
     if not verbose:
         return range(epochs)
     rich = require("rich.progress", extra="cli", purpose="The progress bar")

@@ -12,11 +12,11 @@ from onepeak.errors import InputError
 
 
 def numbers_of_groups(groups: object, num_rows: int) -> npt.NDArray[np.int64]:
-    """A number for the group of every row, from 0 in the order of their first rows.
+    """Returns a group number for every row, from 0 in the order of first appearance.
 
     Args:
-        groups: A label of each row, of any kind that can be hashed.
-        num_rows: How many there must be.
+        groups: A hashable label for each row.
+        num_rows: Number of rows.
 
     Example:
         >>> numbers_of_groups(["p7", "p2", ("p", 7), "p7"], 4)
@@ -31,8 +31,8 @@ def numbers_of_groups(groups: object, num_rows: int) -> npt.NDArray[np.int64]:
     missing = np.flatnonzero(numbers < 0)
     if len(missing):
         raise InputError(
-            f"`groups` must have no missing value, got {counted(len(missing), 'row')} without a group, at places "
-            f"{listed(missing.tolist())}: give each row that belongs to no other a group of its own."
+            f"`groups` must have no missing value, got {counted(len(missing), 'row')} without a group, at positions "
+            f"{listed(missing.tolist())}: give each row that belongs to no group a group of its own."
         )
     return np.asarray(numbers, dtype=np.int64)
 
@@ -42,9 +42,9 @@ def _one_a_row(groups: object, num_rows: int) -> npt.NDArray[np.object_]:
         given: Any = np.asarray(groups)
         shape = given.shape
     elif isinstance(groups, Sequence) and not isinstance(groups, str):
-        given, shape = groups, (len(groups),)  # not as an array: its labels may be tuples, which would become columns
+        given, shape = groups, (len(groups),)  # not an array: tuple labels would become columns
     else:
-        raise InputError(f"`groups` must be a sequence or an array with a label of each row, got {groups!r}.")
+        raise InputError(f"`groups` must be a sequence or an array with a label for each row, got {groups!r}.")
     if shape != (num_rows,):
         raise InputError(f"`groups` must have one label for each of the {num_rows:,} rows, got shape {shape}.")
     labels = np.empty(num_rows, dtype=object)

@@ -1,4 +1,4 @@
-"""Labels of a scikit-learn target as positions in their order."""
+"""Labels of a scikit-learn target as positions in the order of the classes."""
 
 import re
 import warnings
@@ -18,21 +18,21 @@ Positions: TypeAlias = npt.NDArray[np.int64]
 _INTEGER = re.compile(r"[+-]?\d+")
 
 _ENCODED = (
-    " Stacking, voting, bagging, cross_val_predict and other meta-estimators of scikit-learn replace text by places in "
-    "alphabetical order before they fit. Give them places in the right order as `y`, and no `order`: those of an "
-    "ordered pandas column are `y.cat.codes`, those of other text are made by OrdinalEncoder(categories=[order])."
+    " Stacking, voting, bagging, cross_val_predict and other meta-estimators of scikit-learn replace text by positions "
+    "in alphabetical order before they fit. Give them positions in the correct order as `y`, and no `order`: for an "
+    "ordered pandas column use `y.cat.codes`, for other text OrdinalEncoder(categories=[order])."
 )
 
 
 class UnknownOrderWarning(UserWarning):
-    """Text labels came without their order, and scikit-learn's contract is that they are then sorted."""
+    """Text labels have no declared order, so they are sorted, as scikit-learn's contract requires."""
 
 
 def declared_classes(order: object, y: object) -> Classes | None:
-    """The classes in the order the user has declared: by `order`, or by an ordered pandas categorical.
+    """Returns the classes in the order that the user has declared, by `order` or by an ordered pandas categorical.
 
     Args:
-        order: Labels, lowest first; None where they are not declared so.
+        order: Labels, lowest first, or None.
         y: The target as the user gave it.
 
     Example:
@@ -66,13 +66,13 @@ def _at_least_two(classes: Classes) -> Classes:
 
 
 def found_classes(y: Classes) -> Classes:
-    """The labels that occur, in their own order: numbers, and text that is integers, order themselves.
+    """Returns the labels that occur, in order: numbers, and integers in text, are in numerical order.
 
-    Other text cannot. Two classes have no order to get wrong; for more, scikit-learn's contract is that they are
-    sorted, so they are, and `UnknownOrderWarning` says so.
+    Other text is sorted, as scikit-learn's contract requires. With more than two classes that order may be wrong, so
+    there is an `UnknownOrderWarning`.
 
     Args:
-        y: Labels, one a sample.
+        y: Labels, one per sample.
 
     Example:
         >>> found_classes(np.array(["10", "9", "10", "2"]))
@@ -95,11 +95,11 @@ def found_classes(y: Classes) -> Classes:
 
 
 def positions_of(y: Classes, classes: Classes) -> Positions:
-    """The position of every label in the order.
+    """Returns the position of every label in the order of the classes.
 
     Args:
-        y: Labels, one a sample.
-        classes: All labels there can be, lowest first.
+        y: Labels, one per sample.
+        classes: All possible labels, lowest first.
 
     Example:
         >>> positions_of(np.array(["high", "low"]), np.array(["low", "middle", "high"]))
@@ -117,7 +117,7 @@ def positions_of(y: Classes, classes: Classes) -> Positions:
 
 
 def _are_codes(found: Classes, classes: Classes) -> bool:
-    """Whether integers came that may be places in a sorted list of the classes, which are text."""
+    """Returns whether the labels are integers that may be positions in a sorted list of text classes."""
     texts = all(isinstance(label, str) for label in classes.tolist())
     return (
         texts and np.issubdtype(found.dtype, np.integer) and bool((found >= 0).all() and (found < len(classes)).all())
@@ -125,11 +125,11 @@ def _are_codes(found: Classes, classes: Classes) -> bool:
 
 
 def weights_of_classes(given: Mapping[Any, float], classes: Classes) -> npt.NDArray[np.float64]:
-    """The weight of every class, in their order: 1 where none is given.
+    """Returns the weight of every class, in their order; 1 by default.
 
     Args:
-        given: A weight of some labels or all, not negative.
-        classes: All labels there can be, lowest first.
+        given: Weights of some or all labels, not negative.
+        classes: All possible labels, lowest first.
 
     Example:
         >>> weights_of_classes({"high": 3}, np.array(["low", "middle", "high"]))
@@ -137,7 +137,7 @@ def weights_of_classes(given: Mapping[Any, float], classes: Classes) -> npt.NDAr
     """
     known = classes.tolist()
     unknown = [label for label in given if label not in known]
-    if unknown and not set(known) <= set(given):  # else a fold may lack a rare class that has its weight
+    if unknown and not set(known) <= set(given):  # if all are given, this fold may lack a rare class
         raise InputError(
             f"`class_weight` must have only labels of the order {listed(map(repr, known))}, "
             f"got {listed(map(repr, unknown))}."

@@ -1,4 +1,4 @@
-"""What the estimator's network is made of: enough to make it again when a fitted estimator is unpickled."""
+"""What the estimator's network is made of, so that it can be rebuilt when a fitted estimator is unpickled."""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ Backbone: TypeAlias = nn.Module | Callable[[int], nn.Module]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkPlan:
-    """Method, number of classes and columns, and the layers between them."""
+    """Method, numbers of classes and columns, and the layers between them."""
 
     method: str | MethodRecord
     variant: Variant
@@ -48,15 +48,13 @@ class NetworkPlan:
         if self.backbone is not None:
             for name, value, default in (("hidden", tuple(self.hidden), (64, 64)), ("dropout", self.dropout, 0)):
                 if value != default:
-                    raise InputError(
-                        f"`{name}` does nothing with a `network` of your own, got {value!r}: leave it out."
-                    )
+                    raise InputError(f"`{name}` does nothing with your own `network`, got {value!r}: leave it out.")
 
     def build(self, *, seed: int | None) -> Network:
-        """The network before its first step, in float32 on the CPU.
+        """Builds the untrained network, in float32 on the CPU.
 
         Args:
-            seed: Of the first weights; a module the user gave keeps its own.
+            seed: Seed of the initial weights; the user's own module keeps its weights.
         """
         made = method(self.method, num_classes=self.num_classes, variant=self.variant, **self.method_settings)
         if self.backbone is None:
@@ -69,7 +67,7 @@ class NetworkPlan:
 
     def _own_backbone(self, seed: int | None) -> nn.Module:
         if isinstance(self.backbone, nn.Module):
-            return copy.deepcopy(self.backbone).float().cpu()  # what the user gave is left as it is
+            return copy.deepcopy(self.backbone).float().cpu()  # the user's module is not changed
         if not callable(self.backbone):
             raise InputError(
                 "`network` must be a module from rows to features, or a function that makes one for a number of "
@@ -78,5 +76,5 @@ class NetworkPlan:
         with seeded(seed, "backbone"):
             module = self.backbone(self.num_features)
         if not isinstance(module, nn.Module):
-            raise InputError(f"`network` must make a torch.nn.Module, got {type(module).__name__}.")
+            raise InputError(f"`network` must return a torch.nn.Module, got {type(module).__name__}.")
         return module

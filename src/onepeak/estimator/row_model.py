@@ -1,4 +1,4 @@
-"""What a fitted estimator holds: standard scores and a network, how they are trained and how they are pickled."""
+"""The scaler and the network of a fitted estimator: how they are trained and pickled."""
 
 import copy
 from typing import Any, final
@@ -21,22 +21,23 @@ from onepeak.training.same_bits import same_bits
 Rows = npt.NDArray[np.floating]
 
 ROWS_A_BATCH = 4096
-"""The most rows that are answered at once."""
+"""Most rows that are predicted at once."""
 
 
 @final
 class RowModel:
-    """From rows of numbers to a method's answers.
+    """From rows of numbers to a method's predictions.
 
-    Pickled, the weights are safetensors bytes and the rest plain values; unpickled, the network is on the CPU.
+    A pickle holds the weights as safetensors bytes and the rest as plain values; after unpickling, the network is on
+    the CPU.
 
     Args:
         plan: What the network is made of.
         recipe: How it is trained.
-        standardize: Whether columns get mean 0 and deviation 1.
-        dtype: The precision to compute in.
-        device: Where to compute.
-        seed: Of everything random.
+        standardize: Whether to scale columns to mean 0 and standard deviation 1.
+        dtype: Precision of the computation.
+        device: Device of the computation.
+        seed: Seed of everything random.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class RowModel:
         self.optimizer: torch.optim.Optimizer | None = None
 
     def fit(self, train: Samples, valid: Samples | None, *, verbose: bool) -> Curves:
-        """Trains the new network; see `fit_network`."""
+        """Trains the network; see `fit_network`."""
         self._learn_scale(train)
         with same_bits():
             return fit_network(
@@ -71,17 +72,17 @@ class RowModel:
             )
 
     def go_on(self, train: Samples, recipe: Recipe, *, epoch: int) -> float:
-        """One more pass over some samples, which also teach the scale of the columns; their mean loss.
+        """Trains one more pass over some samples, which also update the scaler; returns their mean loss.
 
-        If it fails, all is as it was before.
+        If it fails, nothing changes.
 
         Args:
-            train: What to learn from.
-            recipe: Learning rate, weight decay and batch size may differ from those before.
-            epoch: How many passes there were before.
+            train: Training samples.
+            recipe: The recipe; learning rate, weight decay and batch size may differ from earlier passes.
+            epoch: Number of earlier passes.
         """
         with unchanged_by_failure(self):
-            # Copies learn: half of a pass, or a step too large, would stay in the weights themselves.
+            # Trains copies: an interrupted pass or a diverging step would otherwise stay in the weights.
             self.network, self.optimizer, self.scaler = copy.deepcopy((self.network, self.optimizer, self.scaler))
             self.recipe = recipe
             self._learn_scale(train)
@@ -99,7 +100,7 @@ class RowModel:
 
     @torch.inference_mode()
     def answers(self, rows: Rows) -> tuple[LogProbs, Labels]:
-        """The log-probabilities, in float64, and the labels that the method decides on; on the CPU."""
+        """Returns the log-probabilities in float64 and the labels predicted by the method, on the CPU."""
         log_probs, labels = [], []
         with same_bits():
             for start in range(0, len(rows), ROWS_A_BATCH):

@@ -1,4 +1,4 @@
-"""The samples of a fit as a weighted set: neither their order nor how repetitions are written makes a difference."""
+"""The samples of a fit as a weighted set: neither order nor the use of repeated instead of weighted rows matters."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from onepeak.errors import InputError
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
-    """Rows, the positions of their labels in the order, their weights and, where there are some, their groups."""
+    """Rows, the positions of their labels in the order, their weights and, if given, their groups."""
 
     rows: npt.NDArray[np.floating]
     labels: npt.NDArray[np.int64]
@@ -21,15 +21,15 @@ class Samples:
         return len(self.rows)
 
     def take(self, places: npt.NDArray[np.int64]) -> "Samples":
-        """Some of the samples."""
+        """Returns some of the samples."""
         groups = None if self.groups is None else self.groups[places]
         return Samples(rows=self.rows[places], labels=self.labels[places], weights=self.weights[places], groups=groups)
 
 
 def sorted_samples(samples: Samples) -> Samples:
-    """The samples that have a weight, in an order that depends on nothing but themselves.
+    """Returns the samples of positive weight, in an order that depends only on their content.
 
-    Groups are numbered anew, by the samples they hold: what they were called is of no matter either.
+    Groups are renumbered by the samples they hold, so their labels do not matter either.
     """
     kept = samples.take(np.flatnonzero(samples.weights > 0))
     if not len(kept):
@@ -39,7 +39,7 @@ def sorted_samples(samples: Samples) -> Samples:
 
 
 def _with_groups_by_content(samples: Samples, groups: npt.NDArray[np.int64]) -> Samples:
-    """Groups numbered in the order of their samples, and samples that are alike in the order of their groups."""
+    """Numbers groups in the order of their samples, and puts equal samples in the order of their groups."""
     new = ~(_same_as_before(samples) & (samples.weights[1:] == samples.weights[:-1]))
     ranks = np.concatenate([[0], np.cumsum(new)])
     content: dict[int, list[int]] = {}
@@ -51,18 +51,18 @@ def _with_groups_by_content(samples: Samples, groups: npt.NDArray[np.int64]) -> 
 
 
 def _same_as_before(samples: Samples) -> npt.NDArray[np.bool_]:
-    """Whether a sample has row and label of the one before, for all but the first."""
+    """Returns, for all samples except the first, whether row and label equal those of the sample before."""
     rows, labels = samples.rows, samples.labels
     same: npt.NDArray[np.bool_] = (rows[1:] == rows[:-1]).all(axis=1) & (labels[1:] == labels[:-1])
     return same
 
 
 def weighed(samples: Samples, class_weights: npt.NDArray[np.float64] | None) -> Samples:
-    """The samples with their weights times those of their classes; without any left of a class that has none.
+    """Returns the samples with class weights applied, without samples of weight zero.
 
     Args:
         samples: Some samples.
-        class_weights: A weight of each class, or None for all alike.
+        class_weights: A weight for each class, or None for equal weights.
     """
     if class_weights is None:
         return samples
@@ -71,9 +71,9 @@ def weighed(samples: Samples, class_weights: npt.NDArray[np.float64] | None) -> 
 
 
 def merged(samples: Samples) -> Samples:
-    """Every row with its label once, with the sum of its weights, whatever its group; the samples must be sorted.
+    """Merges equal rows with equal labels into one sample with the sum of their weights; the samples must be sorted.
 
-    A sample of weight 3 and three samples of weight 1 are then the same thing to the last bit, and a table of few
+    Groups are dropped. A sample of weight 3 and three samples of weight 1 then give the same bits, and a table with few
     distinct rows trains faster.
 
     Example:
@@ -87,18 +87,18 @@ def merged(samples: Samples) -> Samples:
 
 
 def hold_out(samples: Samples, share: float, *, seed: int, fewest_groups: int = 1) -> tuple[Samples, Samples]:
-    """Training samples, and a share of the samples drawn at random from every class in proportion.
+    """Splits samples into training samples and a random share, drawn from every class in proportion.
 
-    Every sample has the same chance to be held out, also where a class has only a few.
+    Every sample has the same chance of being held out, even in small classes.
 
-    Where samples have groups, whole groups are drawn at random until the share is reached, with no regard to classes;
-    those that alone hold more than the share come last, the smallest first. At least one group is not held out.
+    If samples have groups, whole groups are drawn at random until the share is reached, regardless of classes. Groups
+    that alone exceed the share come last, smallest first. At least one group is not held out.
 
     Args:
         samples: All samples, sorted.
-        share: How many to hold out, from 0 to below 1; rounded to whole samples.
-        seed: Of the draw.
-        fewest_groups: To hold out at least, where any are.
+        share: Share to hold out, from 0 to below 1; rounded to whole samples.
+        seed: Seed of the draw.
+        fewest_groups: Fewest groups to hold out, if any are.
 
     Example:
         >>> rows, labels = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
@@ -117,7 +117,7 @@ def hold_out(samples: Samples, share: float, *, seed: int, fewest_groups: int = 
 
 def _of_every_class(labels: npt.NDArray[np.int64], count: int, chance: np.random.Generator) -> npt.NDArray[np.bool_]:
     by_class = np.lexsort((chance.random(len(labels)), labels))
-    # A point at random in the first of `count` equal steps through the classes, and then one in each step.
+    # Systematic sampling: `count` equal steps through the samples in class order, from a random start.
     steps = (np.arange(count) + chance.random()) * len(labels) / max(1, count)
     held_out = np.zeros(len(labels), dtype=bool)
     held_out[by_class[steps.astype(np.int64)]] = True
@@ -132,7 +132,7 @@ def _whole_groups(
     names, sizes = np.unique(groups, return_counts=True)
     if len(names) <= fewest:
         raise InputError(
-            f"`groups` must be at least {fewest + 1} where whole groups are held out of training, got {len(names)}: "
+            f"`groups` must be at least {fewest + 1} if whole groups are held out of training, got {len(names)}: "
             "give rows of more groups, or `validation_fraction=0` to hold out none."
         )
     drawn = np.lexsort((chance.random(len(names)), np.where(sizes > count, sizes, 0)))

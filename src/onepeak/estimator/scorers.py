@@ -1,5 +1,5 @@
-"""Ordinal scores for scikit-learn's `scoring`: they know the order of the classes, so labels may be text."""
-# ruff: noqa: N803 - `X` is what scikit-learn calls the rows
+"""Ordinal scorers for scikit-learn's `scoring`: they use the order of the classes, so labels may be text."""
+# ruff: noqa: N803 - `X` is scikit-learn's name for the rows
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from onepeak.metrics import functional
 
 
 def neg_mae(estimator: Any, X: Any, y: Any) -> float:
-    """The mean number of classes that predictions are off, with a minus: at most 0, greater is better.
+    """Negative mean absolute error, in classes: at most 0, higher is better.
 
     Args:
         estimator: A fitted classifier whose `classes_` are in order, or a pipeline that ends with one.
-        X: Rows, as it takes them.
+        X: Rows, as the estimator takes them.
         y: The true labels, numbers or text.
 
     Example:
@@ -29,7 +29,7 @@ def neg_mae(estimator: Any, X: Any, y: Any) -> float:
 
 
 def qwk(estimator: Any, X: Any, y: Any) -> float:
-    """Cohen's kappa of predictions and labels with quadratic weights: at most 1, greater is better.
+    """Cohen's kappa of predictions and labels with quadratic weights: at most 1, higher is better.
 
     Args:
         estimator: As for `neg_mae`.
@@ -42,10 +42,10 @@ def qwk(estimator: Any, X: Any, y: Any) -> float:
 
 
 def neg_rps(estimator: Any, X: Any, y: Any) -> float:
-    """The mean ranked probability score of the posterior, with a minus: at most 0, greater is better.
+    """Negative mean ranked probability score of the posterior: at most 0, higher is better.
 
     Args:
-        estimator: As for `neg_mae`; its columns of `predict_proba` are its `classes_`.
+        estimator: As for `neg_mae`; the columns of its `predict_proba` must be its `classes_`.
         X: Rows.
         y: The true labels.
     """

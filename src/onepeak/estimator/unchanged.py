@@ -1,4 +1,4 @@
-"""What fails leaves no trace."""
+"""A failure leaves no trace."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def unchanged_by_failure(thing: object) -> Iterator[None]:
-    """If what happens inside fails, the attributes of a thing are those it had before.
+    """Restores the attributes of an object if the code inside fails.
 
     Example:
         >>> from types import SimpleNamespace
@@ -22,7 +22,7 @@ def unchanged_by_failure(thing: object) -> Iterator[None]:
     before = dict(vars(thing))
     try:
         yield
-    except BaseException:  # Ctrl-C too
+    except BaseException:  # including Ctrl-C
         vars(thing).clear()
         vars(thing).update(before)
         raise

@@ -10,24 +10,24 @@ _OPTIMIZER = "optimizer."
 
 
 def to_bytes(network: nn.Module, optimizer: torch.optim.Optimizer | None) -> bytes:
-    """The weights and, where there is one, the optimiser's state."""
+    """Returns the weights and, if there is an optimiser, its state."""
     safetensors = require("safetensors.torch", extra="sklearn", purpose="Pickling an estimator")
     tensors = {_NETWORK + name: tensor for name, tensor in network.state_dict().items()}
     if optimizer is not None:
         for index, values in optimizer.state_dict()["state"].items():
             tensors |= {f"{_OPTIMIZER}{index}.{name}": value for name, value in values.items()}
-    # Cloned, as safetensors refuses tensors that share memory, which tied layers do.
+    # Cloned, because safetensors rejects tensors that share memory, as those of tied layers do.
     content: bytes = safetensors.save({name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()})
     return content
 
 
 def from_bytes(content: bytes, network: nn.Module, optimizer: torch.optim.Optimizer | None) -> None:
-    """Puts back what `to_bytes` took, in the precision it had.
+    """Restores the output of `to_bytes`, in its precision.
 
     Args:
-        content: What `to_bytes` gave.
-        network: One of the same make.
-        optimizer: Over the network's parameters; None where there was none.
+        content: Output of `to_bytes`.
+        network: A network with the same layers.
+        optimizer: An optimiser of the network's parameters; None if there was none.
     """
     safetensors = require("safetensors.torch", extra="sklearn", purpose="Unpickling an estimator")
     tensors: dict[str, Tensor] = safetensors.load(content)
@@ -40,5 +40,5 @@ def from_bytes(content: bytes, network: nn.Module, optimizer: torch.optim.Optimi
         if key.startswith(_OPTIMIZER):
             index, _, name = key.removeprefix(_OPTIMIZER).partition(".")
             state.setdefault(int(index), {})[name] = value
-    in_order = dict(sorted(state.items()))  # safetensors has an order of its own, another in every process
+    in_order = dict(sorted(state.items()))  # safetensors changes the order, differently in every process
     optimizer.load_state_dict(optimizer.state_dict() | {"state": in_order})

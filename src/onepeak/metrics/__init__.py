@@ -1,7 +1,7 @@
-"""Metrics for ordered classes: `torchmetrics` classes over the pure functions in `onepeak.metrics.functional`.
+"""Metrics for ordered classes: `torchmetrics` classes built on the pure functions in `onepeak.metrics.functional`.
 
-All are fed alike, `metric.update(log_probs, labels, predicted)`, and `onepeak.metrics.catalog` knows them by name, with
-the direction and the range of each.
+Every metric has the same call, `metric.update(log_probs, labels, predicted)`. `onepeak.metrics.catalog` lists the
+metrics by name, with the range and direction of each.
 """
 
 from typing import TYPE_CHECKING
@@ -66,7 +66,7 @@ __all__ = [
     "functional",
 ]
 
-# torchmetrics takes seconds to import: it comes with the first class that is used.
+# torchmetrics takes seconds to import, so it is imported with the first class that is used.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

@@ -1,7 +1,7 @@
-"""What all metric classes share: one `update` for all of them, states that sum over batches and processes.
+"""What all metric classes share: the same `update`, and states that are summed over batches and processes.
 
-States are float64, in which counts are exact. For a device without float64 (MPS) they stay on the CPU, and every batch
-is brought there; the pure functions want tensors on the CPU then.
+States are float64, in which counts are exact. On a device without float64 (MPS) they stay on the CPU and every batch
+is copied there; the pure functions then need CPU tensors.
 """
 
 import functools
@@ -24,16 +24,16 @@ from onepeak.posterior._check import check_class_scores
 
 
 class OrdinalMetric(Metric):
-    """A metric over `num_classes` ordered classes; its value is nan before the first sample.
+    """A metric over `num_classes` ordered classes. Its value is nan before the first sample.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
     """
 
     full_state_update = False
     is_differentiable = False
     refuses_scores = False
-    """Whether a batch must hold log-probabilities, where others take any scores of the classes."""
+    """Whether a batch must hold log-probabilities; other metrics accept any class scores."""
 
     def __init__(self, num_classes: int) -> None:
         super().__init__()
@@ -47,13 +47,13 @@ class OrdinalMetric(Metric):
         *,
         sample_weight: PerSample | None = None,
     ) -> None:
-        """Takes in a batch; the same call serves every metric, so that a whole collection can be fed at once.
+        """Adds a batch. The signature is the same for every metric, so a whole collection can be updated in one call.
 
         Args:
-            log_probs: Log-probabilities of the classes. Metrics that need labels only take the predicted labels too.
+            log_probs: Log-probabilities of the classes. Metrics that need only labels also accept the predicted labels.
             labels: True labels.
-            predicted: The labels that were decided on, where that is not the mode of `log_probs`.
-            sample_weight: How often each sample counts.
+            predicted: Predicted labels; the mode of `log_probs` by default.
+            sample_weight: Weight of each sample; 1 by default.
         """
         log_probs, labels = _with_float64(log_probs), _with_float64(labels)
         predicted, sample_weight = _with_float64(predicted), _with_float64(sample_weight)
@@ -62,22 +62,22 @@ class OrdinalMetric(Metric):
 
     @abstractmethod
     def compute(self) -> Scalar:
-        """The value over all samples so far, in all processes."""
+        """Returns the value over all samples so far, in all processes."""
 
     def extra_repr(self) -> str:
-        """The settings, as in `SideOrderIndex(num_classes=70, reference='predicted')`."""
+        """Returns the settings, as in `SideOrderIndex(num_classes=70, reference='predicted')`."""
         names = inspect.signature(type(self)).parameters
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     @abstractmethod
     def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
-        """Adds a batch to the states; where no predicted labels are given, the mode is meant.
+        """Adds a batch to the states; the predicted labels default to the mode.
 
-        Not in place: what was made under `torch.inference_mode` could not be added to outside of it.
+        Not in place: a tensor made under `torch.inference_mode` cannot be changed in place outside of it.
         """
 
     def _check(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> None:
-        """Everything a batch brings, but the weights."""
+        """Checks everything in a batch except the weights."""
         check_class_scores(log_probs, self.num_classes, name="log_probs")
         check_labels(labels, self.num_classes, log_probs.shape[:-1])
         if predicted is not None:
@@ -86,13 +86,13 @@ class OrdinalMetric(Metric):
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> "OrdinalMetric":
         try:
             fn(torch.zeros(1, dtype=torch.float64))
-        except TypeError:  # that device has no float64
+        except TypeError:  # the device has no float64
             return self
         super()._apply(fn, exclude_state)
         return self
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """Silences the warning of torchmetrics about `compute` before `update`: the value is then nan, as we say."""
+        """Silences torchmetrics' warning about `compute` before `update`: the value is then nan, as documented."""
         wrapped = super()._wrap_compute(compute)
 
         @functools.wraps(wrapped)
@@ -107,14 +107,14 @@ class OrdinalMetric(Metric):
 
 
 def _with_float64(given: Any) -> Any:
-    """A tensor where float64 can be had; all else as it is."""
+    """Moves a tensor to a device with float64; returns anything else unchanged."""
     return given.cpu() if isinstance(given, Tensor) and given.device.type == "mps" else given
 
 
 class LabelMetric(OrdinalMetric):
-    """A metric that needs the true and the predicted labels only, kept as the table of how often each pair occurred.
+    """A metric that needs only the true and the predicted labels. Its state is the confusion matrix.
 
-    All of them keep the same table, so in a `torchmetrics.MetricCollection` it is counted once for all.
+    All label metrics keep the same matrix, so a `torchmetrics.MetricCollection` counts it once for all of them.
     """
 
     confusion: Tensor
@@ -125,15 +125,15 @@ class LabelMetric(OrdinalMetric):
         self.add_state("confusion", table, dist_reduce_fx="sum")
 
     def compute(self) -> Scalar:
-        """The value over all samples so far, in all processes."""
-        # Each cell of the table stands for so many samples with one pair of labels: its count is their weight.
+        """Returns the value over all samples so far, in all processes."""
+        # Each cell stands for all samples with one pair of labels: its count is their weight.
         classes = torch.arange(self.num_classes, device=self.confusion.device)
         labels, predicted = torch.meshgrid(classes, classes, indexing="ij")
         return self._value(predicted, labels, self.confusion)
 
     @abstractmethod
     def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor, /) -> Tensor:
-        """The metric of weighted pairs of labels."""
+        """Returns the metric of weighted pairs of labels."""
 
     def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
         if predicted is None:
@@ -143,18 +143,18 @@ class LabelMetric(OrdinalMetric):
         )
 
     def _check(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None) -> None:
-        """Also allows the predicted labels in place of the posterior, which the table checks."""
+        """Also allows the predicted labels in place of the posterior; `confusion_matrix` checks those."""
         if not isinstance(log_probs, Tensor) or log_probs.is_floating_point():
             super()._check(log_probs, labels, predicted)
         elif predicted is not None:
             raise InputError(
-                "`log_probs` must be floating-point where `predicted` is given too, "
+                "`log_probs` must be floating-point when `predicted` is also given, "
                 f"got {log_probs.dtype}: give the predicted labels once."
             )
 
 
 def function_of_labels(function: Callable[..., Tensor]) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
-    """The `_value` of a metric that has no settings: one of the pure functions, for the metric's number of classes."""
+    """Returns the `_value` of a metric without settings: a pure function, called with the metric's `num_classes`."""
 
     def value(self: LabelMetric, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
         return function(predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight)
@@ -166,9 +166,9 @@ class SampleMean(OrdinalMetric):
     """A metric that is a mean over samples.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        quantity: What is averaged, settings included. It names the state: torchmetrics takes two metrics of a
-            collection whose states look alike after the first batch for one and the same.
+        num_classes: Number of classes, including any that never occur.
+        quantity: What is averaged, including its settings. It names the state, because torchmetrics merges two metrics
+            of a collection whose states are equal after the first batch.
     """
 
     def __init__(self, num_classes: int, *, quantity: str) -> None:
@@ -177,14 +177,14 @@ class SampleMean(OrdinalMetric):
         self.add_state(self._state, torch.zeros(2, dtype=torch.float64), dist_reduce_fx="sum")
 
     def compute(self) -> Scalar:
-        """The mean over all samples so far, in all processes."""
+        """Returns the mean over all samples so far, in all processes."""
         total, weight = getattr(self, self._state)
         mean: Tensor = total / weight
         return mean
 
     @abstractmethod
     def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:
-        """The quantity of every sample."""
+        """Returns the quantity for every sample."""
 
     def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:
         decided = mode(log_probs) if predicted is None else predicted

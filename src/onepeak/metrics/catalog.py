@@ -1,4 +1,4 @@
-"""Every metric by its key: what it is, which way is better, between which values it lies."""
+"""Every metric by its key, with its title, range and direction."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from onepeak.metrics.record import MetricRecord
 from onepeak.metrics.records_default import DEFAULT_METRICS
 from onepeak.metrics.records_further import FURTHER_METRICS
 
-if TYPE_CHECKING:  # the records can be read without the seconds that importing torchmetrics takes
+if TYPE_CHECKING:  # importing torchmetrics takes seconds, and the records do not need it
     import torchmetrics
 
 __all__ = ["DEFAULT_NAMES", "METRICS", "NAMES", "MetricRecord", "collection"]
@@ -21,17 +21,18 @@ NAMES = tuple(record.name for record in METRICS)
 """The keys of all metrics."""
 
 DEFAULT_NAMES = tuple(record.name for record in METRICS if record.default)
-"""The keys of the metrics that are measured where nothing else is asked for."""
+"""The keys of the metrics that are measured by default."""
 
 
 def collection(num_classes: int, *, names: Iterable[str] = DEFAULT_NAMES) -> "torchmetrics.MetricCollection":
-    """The metrics as one: fed in one call, computed to a dictionary by key.
+    """Returns several metrics as one: updated in one call, computed into a dictionary by key.
 
-    The metrics on labels share one table, and those of pairs in order their counts: each is made once a batch.
+    Metrics on labels share one confusion matrix, and metrics on adjacent pairs share their counts; each is computed
+    once per batch.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        names: The keys of the metrics wanted; `NAMES` for all there are.
+        num_classes: Number of classes, including any that never occur.
+        names: Keys of the metrics; `NAMES` for all.
 
     Example:
         >>> import torch
@@ -44,8 +45,8 @@ def collection(num_classes: int, *, names: Iterable[str] = DEFAULT_NAMES) -> "to
 
     check_num_classes(num_classes)
     chosen = {name: METRICS[name].make(num_classes) for name in names}
-    # Named here, because torchmetrics would guess by comparing states after the first batch. Those that refuse the most
-    # come first: of a batch that is refused, nothing is counted.
+    # Compute groups are given here, because torchmetrics would guess them by comparing states after the first batch.
+    # The strictest metrics come first, so that nothing of a rejected batch is counted.
     sharing: dict[tuple[str, ...], list[str]] = {}
     for name, metric in sorted(chosen.items(), key=lambda item: not item[1].refuses_scores):
         sharing.setdefault(tuple(metric.metric_state), []).append(name)

@@ -1,4 +1,4 @@
-"""Ordinal classification indices: how far the table of labels is from one that keeps the order of the samples."""
+"""Ordinal classification indices: how far the confusion matrix is from one that keeps the order of the samples."""
 
 from typing import final
 
@@ -11,14 +11,14 @@ from onepeak.metrics._base import LabelMetric
 
 @final
 class OrdinalClassificationIndex(LabelMetric):
-    """The OCI: what the best path through the table costs that never goes back in either label.
+    """The OCI: the cost of the cheapest path through the confusion matrix that never goes back in either label.
 
     Range 0 to 1, lower is better; nan without samples. See `functional.ordinal_classification_index`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        beta: What the distance of a path from the diagonal costs.
-        gamma: The power of distances.
+        num_classes: Number of classes, including any that never occur.
+        beta: Cost of the distance of a path from the diagonal.
+        gamma: Power of the distances.
 
     Example:
         >>> import torch
@@ -48,13 +48,14 @@ class OrdinalClassificationIndex(LabelMetric):
 
 @final
 class UniformOrdinalClassificationIndex(LabelMetric):
-    """The UOC: the ordinal classification index in which every class counts the same.
+    """The UOC: the ordinal classification index with equal weight for every class.
 
     Range 0 to 1, lower is better; nan without samples. See `functional.uniform_ordinal_classification_index`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        beta: What the distance of a path from the diagonal costs; the mean over all from 0 to 1 where not given.
+        num_classes: Number of classes, including any that never occur.
+        beta: Cost of the distance of a path from the diagonal; by default the index is averaged over all betas from 0
+            to 1.
 
     Example:
         >>> import torch

@@ -16,7 +16,7 @@ class MeanAbsoluteError(LabelMetric):
     Range 0 to c - 1, lower is better; nan without samples. See `functional.mean_absolute_error`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -39,7 +39,7 @@ class RootMeanSquaredError(LabelMetric):
     Range 0 to c - 1, lower is better; nan without samples. See `functional.root_mean_squared_error`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -62,7 +62,7 @@ class AverageMeanAbsoluteError(LabelMetric):
     Range 0 to c - 1, lower is better; nan without samples. See `functional.average_mean_absolute_error`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -78,12 +78,12 @@ class AverageMeanAbsoluteError(LabelMetric):
 
 @final
 class MaximumMeanAbsoluteError(LabelMetric):
-    """The mean absolute error of the class that fares worst.
+    """The mean absolute error of the worst class.
 
     Range 0 to c - 1, lower is better; nan without samples. See `functional.maximum_mean_absolute_error`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -104,7 +104,7 @@ class Accuracy(LabelMetric):
     Range 0 to 1, higher is better; nan without samples. See `functional.accuracy`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -127,8 +127,8 @@ class AccuracyWithin(LabelMetric):
     Range 0 to 1, higher is better; nan without samples. See `functional.accuracy_within`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        k: The largest distance that counts as right.
+        num_classes: Number of classes, including any that never occur.
+        k: The largest distance that counts as correct.
 
     Example:
         >>> import torch

@@ -13,11 +13,11 @@ from onepeak.metrics.functional.kappa import Weighting, check_weighting
 class QuadraticWeightedKappa(LabelMetric):
     """Cohen's kappa with disagreements weighted by their squared distance.
 
-    Range -1 to 1, higher is better, 0 is chance; nan where true and predicted labels are all one and the same class,
-    and without samples. See `functional.quadratic_weighted_kappa`.
+    Range -1 to 1, higher is better, 0 is chance; nan if all true and predicted labels are the same class, or without
+    samples. See `functional.quadratic_weighted_kappa`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -33,15 +33,15 @@ class QuadraticWeightedKappa(LabelMetric):
 
 @final
 class WeightedKappa(LabelMetric):
-    """Cohen's kappa with disagreements weighted in a way of one's own.
+    """Cohen's kappa with a choice of weights for disagreements.
 
-    At most 1, higher is better, 0 is chance; nan where true and predicted labels are all one and the same class, and
-    without samples. See `functional.weighted_kappa`.
+    At most 1, higher is better, 0 is chance; nan if all true and predicted labels are the same class, or without
+    samples. See `functional.weighted_kappa`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        weighting: What a disagreement costs: "none" (1 for every error: plain kappa), "linear", "quadratic", a power of
-            the distance, or a table of true (row) by predicted (column) labels.
+        num_classes: Number of classes, including any that never occur.
+        weighting: The cost of a disagreement: "none" (1 for every error: plain kappa), "linear", "quadratic", a power
+            of the distance, or a table of true (row) by predicted (column) labels.
 
     Example:
         >>> import torch

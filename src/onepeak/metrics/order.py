@@ -1,4 +1,4 @@
-"""Whether posteriors fall away from a label on both sides, and where they do not, how often and how much."""
+"""Whether posteriors fall away from a label on both sides, and if not, how often and by how much they fail to."""
 
 from typing import final, get_args
 
@@ -15,10 +15,10 @@ from onepeak.posterior.shape import Unimodality, is_unimodal
 
 
 class PairMetric(OrdinalMetric):
-    """A metric of how many adjacent pairs of classes fall away from a reference label, strictly.
+    """A metric that counts the adjacent pairs of classes whose scores fall strictly away from a reference label.
 
-    Both references are counted in one reading of the posteriors, the mode included, and all such metrics keep the same
-    sums: in a `torchmetrics.MetricCollection` they are counted once for all.
+    One pass over the posteriors finds the mode and counts for both references. All pair metrics keep the same sums, so
+    a `torchmetrics.MetricCollection` computes them once for all of them.
     """
 
     pairs_in_order: Tensor
@@ -27,11 +27,11 @@ class PairMetric(OrdinalMetric):
         check_choice("reference", reference, get_args(Reference))
         super().__init__(num_classes=num_classes)
         self.reference = reference
-        sums = torch.zeros(3, dtype=torch.float64)  # to the predicted labels, to the true ones, of the weights
+        sums = torch.zeros(3, dtype=torch.float64)  # in order to the predicted labels, to the true ones; weights
         self.add_state("pairs_in_order", sums, dist_reduce_fx="sum")
 
     def _mean_in_order(self) -> Tensor:
-        """How many of the c - 1 pairs are in order, on average."""
+        """Returns how many of the c - 1 pairs are in order, on average."""
         to_predicted, to_true, weight = self.pairs_in_order
         mean: Tensor = (to_predicted if self.reference == "predicted" else to_true) / weight
         return mean
@@ -44,14 +44,15 @@ class PairMetric(OrdinalMetric):
 
 @final
 class SideOrderIndex(PairMetric):
-    """Mean share of adjacent pairs of classes that fall away from the reference label, strictly.
+    """Mean share of adjacent pairs of classes that fall strictly away from the reference label.
 
-    Range 0 to 1, higher is better; nan without samples. Ties are violations. Scores at random reach `chance`.
+    Range 0 to 1, higher is better; nan without samples. Ties are violations. Random scores reach `chance`.
     See `functional.side_order_index`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        reference: Fall away from which label: "predicted" (is the posterior consistent with its own answer?) or "true".
+        num_classes: Number of classes, including any that never occur.
+        reference: The label to fall away from: "predicted" (is the posterior consistent with its own prediction?) or
+            "true".
 
     Example:
         >>> import torch
@@ -69,11 +70,11 @@ class SideOrderIndex(PairMetric):
 
     @property
     def chance(self) -> float:
-        """What scores at random reach on average, the prediction being their mode."""
+        """The mean value for random scores, with their mode as the prediction."""
         return functional.side_order_chance(self.num_classes, reference=self.reference)
 
     def compute(self) -> Scalar:
-        """The mean over all samples so far, in all processes."""
+        """Returns the mean over all samples so far, in all processes."""
         return self._mean_in_order() / (self.num_classes - 1)
 
 
@@ -84,8 +85,8 @@ class NumViolations(PairMetric):
     Range 0 to c - 1, lower is better; nan without samples. See `functional.num_violations`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        reference: Fall away from which label: "predicted" or "true".
+        num_classes: Number of classes, including any that never occur.
+        reference: The label to fall away from: "predicted" or "true".
 
     Example:
         >>> import torch
@@ -98,19 +99,19 @@ class NumViolations(PairMetric):
     higher_is_better = False
 
     def compute(self) -> Scalar:
-        """The mean over all samples so far, in all processes."""
+        """Returns the mean over all samples so far, in all processes."""
         return self.num_classes - 1 - self._mean_in_order()
 
 
 @final
 class ViolationSize(SampleMean):
-    """Mean probability that a posterior climbs on its way out from the reference label.
+    """Mean probability by which a posterior rises on the way out from the reference label.
 
     Range 0 to 1, lower is better; nan without samples. See `functional.violation_size`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        reference: Climb from which label: "predicted" or "true".
+        num_classes: Number of classes, including any that never occur.
+        reference: The label to fall away from: "predicted" or "true".
 
     Example:
         >>> import torch
@@ -133,15 +134,15 @@ class ViolationSize(SampleMean):
 
 @final
 class UnimodalRate(SampleMean):
-    """Share of posteriors that have one peak: they rise to their mode and fall after it, strictly.
+    """Share of posteriors with one peak: they rise strictly to their mode and fall strictly after it.
 
     Range 0 to 1, higher is better; nan without samples. See `onepeak.posterior.is_unimodal`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        tolerance: How far, in log-probability, a pair may go the wrong way and still pass; with zero a tie fails.
-        definition: What is meant by one peak: "strict", "weak" (ties pass), "quasi" (only the neighbours of the mode
-            must be in order) or "rounded_to_two_decimals" (as one benchmark counts; it lets small bumps pass).
+        num_classes: Number of classes, including any that never occur.
+        tolerance: By how much, in log-probability, a pair may go the wrong way and still pass; at zero, a tie fails.
+        definition: The definition of one peak: "strict", "weak" (ties pass), "quasi" (only the neighbours of the mode
+            must be in order) or "rounded_to_two_decimals" (used by one benchmark; small bumps pass).
 
     Example:
         >>> import torch
@@ -155,7 +156,7 @@ class UnimodalRate(SampleMean):
 
     def __init__(self, num_classes: int, *, tolerance: float = 0.0, definition: Unimodality = "strict") -> None:
         super().__init__(num_classes=num_classes, quantity=f"unimodal_{definition}_{tolerance!r}")
-        is_unimodal(torch.empty(0, 2), tolerance, definition=definition)  # refuses what does not go together
+        is_unimodal(torch.empty(0, 2), tolerance, definition=definition)  # checks that the settings fit together
         self.tolerance = tolerance
         self.definition = definition
 

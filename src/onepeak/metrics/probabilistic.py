@@ -14,13 +14,13 @@ from onepeak.metrics.functional.probabilistic import calibration_bins, calibrati
 
 @final
 class NegativeLogLikelihood(SampleMean):
-    """Mean surprise at the true label, in nats.
+    """Mean negative log-probability of the true label, in nats.
 
-    Range 0 to infinity, lower is better; infinite where a true label was given no probability at all, nan without
-    samples. See `functional.negative_log_likelihood`.
+    Range 0 to infinity, lower is better; infinite if a true label has probability zero, nan without samples.
+    See `functional.negative_log_likelihood`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> metric = NegativeLogLikelihood(num_classes=3)
@@ -41,12 +41,12 @@ class NegativeLogLikelihood(SampleMean):
 
 @final
 class RankedProbabilityScore(SampleMean):
-    """Mean squared distance of the cumulative distribution from that of the true label, summed over the thresholds.
+    """Squared distance of the cumulative distribution from that of the true label, summed over thresholds; the mean.
 
     Range 0 to c - 1, lower is better; nan without samples. See `functional.ranked_probability_score`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> metric = RankedProbabilityScore(num_classes=3)
@@ -67,12 +67,12 @@ class RankedProbabilityScore(SampleMean):
 
 @final
 class EarthMoverDistance(SampleMean):
-    """Mean distance, in classes, over which the probability has to be moved to the true label: the expected error.
+    """Mean distance, in classes, that probability has to move to reach the true label: the expected absolute error.
 
     Range 0 to c - 1, lower is better; nan without samples. See `functional.earth_mover_distance`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> metric = EarthMoverDistance(num_classes=3)
@@ -93,14 +93,14 @@ class EarthMoverDistance(SampleMean):
 
 @final
 class ExpectedCalibrationError(OrdinalMetric):
-    """Mean gap between how sure a posterior is of its mode and how often the mode is right.
+    """Mean gap between the probability of the mode and how often the mode is correct.
 
-    Range 0 to 1, lower is better; nan without samples. It is about the mode, whatever label was decided on.
+    Range 0 to 1, lower is better; nan without samples. It concerns the mode, whatever label was predicted.
     See `functional.expected_calibration_error`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        num_bins: The number of bins of equal width between 0 and 1.
+        num_classes: Number of classes, including any that never occur.
+        num_bins: Number of bins of equal width between 0 and 1.
 
     Example:
         >>> metric = ExpectedCalibrationError(num_classes=2)
@@ -119,7 +119,7 @@ class ExpectedCalibrationError(OrdinalMetric):
         self.add_state("bins", torch.zeros(self.num_bins, 3, dtype=torch.float64), dist_reduce_fx="sum")
 
     def compute(self) -> Scalar:
-        """The value over all samples so far, in all processes."""
+        """Returns the value over all samples so far, in all processes."""
         return calibration_error(self.bins)
 
     def _add(self, log_probs: Tensor, labels: Tensor, predicted: Tensor | None, weights: Tensor) -> None:  # noqa: ARG002

@@ -1,4 +1,4 @@
-"""Whether the predicted labels rank the samples as the true ones do."""
+"""Whether the predicted labels rank the samples like the true ones."""
 
 from typing import final
 
@@ -8,13 +8,13 @@ from onepeak.metrics._base import LabelMetric, function_of_labels
 
 @final
 class KendallTau(LabelMetric):
-    """Kendall's tau-b of predicted and true labels, exact whatever the number of samples.
+    """Kendall's tau-b of predicted and true labels, exact for any number of samples.
 
-    Range -1 to 1, higher is better, 0 is chance; nan where all true or all predicted labels are the same, and without
+    Range -1 to 1, higher is better, 0 is chance; nan if all true or all predicted labels are the same, or without
     samples. See `functional.kendall_tau`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -30,13 +30,13 @@ class KendallTau(LabelMetric):
 
 @final
 class SpearmanCorrelation(LabelMetric):
-    """Spearman's rank correlation of predicted and true labels, exact whatever the number of samples.
+    """Spearman's rank correlation of predicted and true labels, exact for any number of samples.
 
-    Range -1 to 1, higher is better, 0 is chance; nan where all true or all predicted labels are the same, and without
+    Range -1 to 1, higher is better, 0 is chance; nan if all true or all predicted labels are the same, or without
     samples. See `functional.spearman_correlation`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch

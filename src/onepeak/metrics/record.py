@@ -1,4 +1,4 @@
-"""What the catalog knows of a metric."""
+"""The catalog's record of a metric."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,35 +6,35 @@ from typing import TYPE_CHECKING, Literal
 
 from onepeak._check import check_num_classes
 
-if TYPE_CHECKING:  # the records can be read without the seconds that importing torchmetrics takes
+if TYPE_CHECKING:  # importing torchmetrics takes seconds, and the records do not need it
     import torchmetrics
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetricRecord:
-    """What is known about one metric."""
+    """Name, range, direction and source of one metric, and how to make it."""
 
     name: str
     """The key of the metric in results and tables."""
     title: str
     higher_is_better: bool
     low: float = 0.0
-    """The lowest value there can be."""
+    """The lowest possible value."""
     high: float | None = 1.0
-    """The highest value there can be; none where it is num_classes - 1, the length of the scale. See `range`."""
+    """The highest possible value; None if it is num_classes - 1, the length of the scale. See `range`."""
     needs: Literal["labels", "log_probs"]
-    """Whether true and predicted labels are enough, or the posterior is needed."""
+    """Whether the metric needs only true and predicted labels, or the posterior."""
     default: bool = False
-    """Whether it is measured where nothing else is asked for, as by training after every epoch."""
+    """Whether it is measured by default, for example after every training epoch."""
     reference: str = ""
-    """Who defined it; empty for what needs no source."""
+    """Who defined it; empty if no source is needed."""
     make: Callable[[int], "torchmetrics.Metric"] = field(repr=False)
     """Makes the metric for a number of classes."""
     chance: Callable[[int], float] | None = field(default=None, repr=False)
-    """What guessing reaches for a number of classes, where that is known and not the low end."""
+    """The value that random guessing reaches for a number of classes, if it is known and not `low`."""
 
     def range(self, num_classes: int) -> tuple[float, float]:
-        """The lowest and the highest value there can be, for so many classes.
+        """Returns the lowest and the highest possible value for a number of classes.
 
         Example:
             >>> from onepeak.metrics.catalog import METRICS
@@ -45,5 +45,5 @@ class MetricRecord:
         return self.low, float(num_classes - 1) if self.high is None else self.high
 
     def best(self, num_classes: int) -> float:
-        """The best value there can be, for so many classes."""
+        """Returns the best possible value for a number of classes."""
         return self.range(num_classes)[self.higher_is_better]

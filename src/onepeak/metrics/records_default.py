@@ -1,4 +1,4 @@
-"""The metrics that are measured where nothing else is asked for."""
+"""Metrics that are measured by default."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The metrics that are measured by name: of other papers, for rare classes, by other definitions of one peak."""
+"""Metrics that are measured on request: from other papers, for rare classes, or for other definitions of one peak."""
 
 from onepeak import metrics
 from onepeak.metrics.record import MetricRecord

@@ -1,4 +1,4 @@
-"""How often each class is found, the rare ones too."""
+"""How often each class is found, including rare ones."""
 
 from typing import final, get_args
 
@@ -12,12 +12,12 @@ from onepeak.metrics.functional.sensitivity import Average
 
 @final
 class BalancedAccuracy(LabelMetric):
-    """The share of each class that is found, averaged over the classes that occur.
+    """The sensitivity of each class, averaged over the classes that occur.
 
     Range 0 to 1, higher is better; nan without samples. See `functional.balanced_accuracy`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -33,13 +33,13 @@ class BalancedAccuracy(LabelMetric):
 
 @final
 class GeometricMeanSensitivity(LabelMetric):
-    """The geometric mean of the shares of each class that are found: zero if one class never is.
+    """The geometric mean of the sensitivities: zero if one class is never found.
 
     Range 0 to 1, higher is better; nan without samples. Classes that do not occur are left out.
     See `functional.geometric_mean_sensitivity`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -55,13 +55,13 @@ class GeometricMeanSensitivity(LabelMetric):
 
 @final
 class MinimumSensitivity(LabelMetric):
-    """The share of the class that is found least often.
+    """The sensitivity of the class that is found least often.
 
     Range 0 to 1, higher is better; nan without samples. Classes that do not occur are left out.
     See `functional.minimum_sensitivity`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
 
     Example:
         >>> import torch
@@ -77,13 +77,13 @@ class MinimumSensitivity(LabelMetric):
 
 @final
 class ExtremeSensitivity(LabelMetric):
-    """The shares of the first and of the last class that are found, averaged.
+    """The mean sensitivity of the first and the last class.
 
-    Range 0 to 1, higher is better; nan where the first or the last class does not occur, and without samples.
+    Range 0 to 1, higher is better; nan if the first or the last class does not occur, or without samples.
     See `functional.extreme_sensitivity`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
+        num_classes: Number of classes, including any that never occur.
         average: "arithmetic" or "geometric".
 
     Example:
@@ -109,14 +109,14 @@ class ExtremeSensitivity(LabelMetric):
 
 @final
 class IndexOfBalancedAccuracy(LabelMetric):
-    """Each class against all others: the product of both sensitivities, more where the class itself has the higher.
+    """Each class against all others: the product of sensitivity and specificity, raised where sensitivity is higher.
 
-    Range 0 to 1, higher is better; nan where only one class occurs, and without samples.
+    Range 0 to 1, higher is better; nan if only one class occurs, or without samples.
     See `functional.index_of_balanced_accuracy`.
 
     Args:
-        num_classes: The number of classes, those that may never occur included.
-        alpha: How much the difference of both counts, from 0 to 1.
+        num_classes: Number of classes, including any that never occur.
+        alpha: Weight of the difference between the two, from 0 to 1.
 
     Example:
         >>> import torch

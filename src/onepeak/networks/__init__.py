@@ -1,4 +1,4 @@
-"""From pictures or table rows to a method's outputs: a backbone, a pooling head, and the method itself."""
+"""From images or table rows to a method's outputs: a backbone, a pooling head, and the method itself."""
 
 from onepeak.networks.build import NetworkSettings, build_network, network_around
 from onepeak.networks.head import MapHead

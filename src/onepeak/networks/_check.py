@@ -1,4 +1,4 @@
-"""Checks of what goes into a network; see `onepeak._check`."""
+"""Checks of network inputs; see `onepeak._check`."""
 
 from torch import Tensor
 
@@ -6,7 +6,7 @@ from onepeak.errors import InputError
 
 
 def check_images(images: Tensor) -> None:
-    """Floating point, shape (batch, 3, height, width)."""
+    """Checks for floating point and shape (batch, 3, height, width)."""
     if not isinstance(images, Tensor) or not images.is_floating_point():
         found = images.dtype if isinstance(images, Tensor) else type(images).__name__
         raise InputError(f"`images` must be a floating-point tensor, scaled as in training, got {found}.")
@@ -15,7 +15,7 @@ def check_images(images: Tensor) -> None:
 
 
 def check_rows(rows: Tensor, num_features: int) -> None:
-    """Floating point, shape (batch, num_features)."""
+    """Checks for floating point and shape (batch, num_features)."""
     if not isinstance(rows, Tensor) or not rows.is_floating_point():
         found = rows.dtype if isinstance(rows, Tensor) else type(rows).__name__
         raise InputError(f"`rows` must be a floating-point tensor, got {found}.")

@@ -1,4 +1,4 @@
-"""Names for what flows through a network; see `onepeak._shapes`."""
+"""Names for the tensors that flow through a network; see `onepeak._shapes`."""
 
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,6 +20,6 @@ else:
         Images = Float[Tensor, "batch 3 height width"]
         Rows = Float[Tensor, "batch columns"]
         Features = Float[Tensor, "batch features"]
-        Maps = Float[Tensor, "batch channels map_height map_width"]  # a backbone's
-        Evidence = Float[Tensor, "batch outputs map_height map_width"]  # a head's, before pooling
-        ClassMaps = Float[Tensor, "batch map_height map_width"]  # one map a sample
+        Maps = Float[Tensor, "batch channels map_height map_width"]  # from a backbone
+        Evidence = Float[Tensor, "batch outputs map_height map_width"]  # from a head, before pooling
+        ClassMaps = Float[Tensor, "batch map_height map_width"]  # one map per sample

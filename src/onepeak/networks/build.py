@@ -1,4 +1,4 @@
-"""Networks from settings, and around a module of the user's own."""
+"""Builds a network from settings, or around your own module."""
 
 from pathlib import Path
 
@@ -29,18 +29,19 @@ def build_network(
     pretrained: bool = False,
     seed: int | None = None,
 ) -> Network:
-    """Builds backbone and head for a method.
+    """Builds a backbone and a head for a method.
 
-    With a seed, backbone and head have first weights that are the same for every method (heads, where the number of
-    outputs is the same), and the method's own layers are drawn anew from that seed too. The global random numbers are
-    left as they were.
+    With a seed, the initial weights of the backbone are the same for every method, and those of the head are the same
+    for every method with the same number of outputs. The method's own layers are initialised from the seed too. The
+    global random state does not change.
 
     Args:
-        method: What reads the outputs.
-        settings: What the network is made of.
-        weights: A local file for the backbone, see `onepeak.networks.weights.load_weights`; the head starts fresh.
-        pretrained: Fetches timm's weights for the backbone; nothing is downloaded otherwise.
-        seed: Of the first weights; without one they come from torch's global random numbers.
+        method: The method that reads the outputs.
+        settings: Backbone, pooling and layers.
+        weights: A local weight file for the backbone, see `onepeak.networks.weights.load_weights`; the head starts with
+            new weights.
+        pretrained: Whether to download timm's weights for the backbone; otherwise nothing is downloaded.
+        seed: Seed of the initial weights; by default they come from torch's global random state.
 
     Example:
         >>> import onepeak, torch
@@ -50,7 +51,7 @@ def build_network(
         torch.Size([2, 8, 8, 8])
     """
     if weights is not None and pretrained:
-        raise InputError("`weights` and `pretrained` exclude each other: the file, or what timm fetches.")
+        raise InputError("`weights` and `pretrained` exclude each other: give the file, or let timm download weights.")
     with seeded(seed, "backbone"):
         backbone = _backbone(settings, pretrained)
     with seeded(seed, "head"):
@@ -73,20 +74,20 @@ def network_around(
     alpha: float = 0.0,
     seed: int | None = None,
 ) -> Network:
-    """Puts a head and a method behind any module that gives feature maps or features.
+    """Adds a head and a method to any module that returns feature maps or features.
 
-    A module that gives the method's outputs itself needs no head: `Network(module, nn.Identity(), method)`.
+    A module that returns the method's outputs itself needs no head: `Network(module, nn.Identity(), method)`.
 
     Args:
-        method: What reads the outputs.
-        backbone: Inputs to feature maps (batch, channels, height, width), or to features (batch, features).
-        example: A batch of inputs, to see what the module gives for it; on the module's device.
-        pooling: Of maps, as in `NetworkSettings`; none of these settings may be given for features.
+        method: The method that reads the outputs.
+        backbone: A module from inputs to feature maps (batch, channels, height, width) or features (batch, features).
+        example: A batch of inputs on the module's device, used to find the shape of its output.
+        pooling: Pooling of the maps, as in `NetworkSettings`. The pooling settings are not allowed for features.
         maps_per_class: As in `NetworkSettings`.
         kmax: As in `NetworkSettings`.
         kmin: As in `NetworkSettings`.
         alpha: As in `NetworkSettings`.
-        seed: Of the head's and the method's first weights; the backbone keeps its own.
+        seed: Seed of the initial weights of the head and the method; the backbone keeps its weights.
 
     Example:
         >>> import onepeak, torch
@@ -128,7 +129,7 @@ def _gives_maps(backbone: nn.Module) -> bool:
 
 def _head(num_channels: int, num_outputs: int, settings: NetworkSettings, *, of_maps: bool) -> MapHead | RowHead:
     if not of_maps:
-        settings.refuse_pooling("a backbone that gives features, not maps")
+        settings.refuse_pooling("a backbone that returns features, not maps")
         return RowHead(num_channels, num_outputs)
     match settings.pooling:
         case "wildcat":

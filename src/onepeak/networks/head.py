@@ -1,4 +1,4 @@
-"""From feature maps to a method's outputs, by way of maps of evidence that can be looked at."""
+"""From feature maps to a method's outputs, through evidence maps that can be displayed."""
 
 from typing import final
 
@@ -14,15 +14,15 @@ from onepeak.networks._shapes import Evidence, Features, Maps
 
 @final
 class MapHead(nn.Module):
-    r"""A 1x1 convolution to several maps an output, their mean, and a pooling of what that leaves.
+    r"""A 1x1 convolution to several maps per output, their mean, and pooling.
 
-    The mean of the maps of an output is itself a 1x1 convolution, with the mean of their weights. It is computed as
-    such: the same numbers and gradients, with as many times less memory as there are maps an output.
+    The mean of an output's maps is itself a 1x1 convolution, with the mean of their weights. It is computed that way:
+    values and gradients are the same, and memory is lower by a factor of `maps_per_output`.
 
     Args:
         num_channels: Channels of the feature maps.
-        num_outputs: How many numbers the method reads.
-        pooling: From maps (batch, outputs, height, width) to (batch, outputs).
+        num_outputs: Number of outputs that the method reads.
+        pooling: A module from maps (batch, outputs, height, width) to (batch, outputs).
         maps_per_output: M of WILDCAT, 5 in Belharbi et al. 2019.
 
     Example:
@@ -41,7 +41,7 @@ class MapHead(nn.Module):
         self.pooling = pooling
 
     def evidence(self, feature_maps: Maps) -> Evidence:
-        """One map an output, before pooling."""
+        """Returns one map per output, before pooling."""
         assert self.classifier.bias is not None
         shape = (self.num_outputs, self.maps_per_output)
         weight = self.classifier.weight.unflatten(0, shape).mean(dim=1)
@@ -49,18 +49,18 @@ class MapHead(nn.Module):
         return F.conv2d(feature_maps, weight, bias)
 
     def forward(self, feature_maps: Maps) -> Outputs:
-        """The evidence, pooled."""
+        """Returns the pooled evidence."""
         pooled: torch.Tensor = self.pooling(self.evidence(feature_maps))
         return pooled
 
 
 @final
 class RowHead(nn.Module):
-    """A linear layer from features to outputs, the head for backbones that give no maps.
+    """A linear layer from features to outputs: the head for backbones without maps.
 
     Args:
-        num_features: How many numbers the backbone gives for a sample.
-        num_outputs: How many numbers the method reads.
+        num_features: Number of features per sample from the backbone.
+        num_outputs: Number of outputs that the method reads.
 
     Example:
         >>> RowHead(64, 4)(torch.randn(2, 64)).shape
@@ -73,5 +73,5 @@ class RowHead(nn.Module):
         self.classifier = nn.Linear(num_features, check_integer("num_outputs", num_outputs, minimum=1))
 
     def forward(self, features: Features) -> Outputs:
-        """One number an output, in float32 at least."""
+        """Returns the outputs, in float32 or higher precision."""
         return full_precision(self.classifier(features))

@@ -1,4 +1,4 @@
-"""A perceptron of several layers, the backbone for tables."""
+"""A multi-layer perceptron, the backbone for tables."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,12 +17,12 @@ from onepeak.networks._shapes import Features, Rows
 class Mlp(nn.Module):
     """Blocks of linear layer, layer norm, ReLU and dropout.
 
-    Layer norm and not batch norm: a table's last batch may hold a single row. Columns should come standardised and
-    without missing values.
+    It uses layer norm rather than batch norm because the last batch of a table may hold a single row. Columns should be
+    standardised and have no missing values.
 
     Args:
-        num_features: Columns of the table.
-        hidden: Width of each block; empty for none, which leaves a linear model.
+        num_features: Number of columns of the table.
+        hidden: Width of each block; empty for a linear model.
         dropout: Share of a block's outputs set to zero in training, from 0 to below 1.
 
     Example:
@@ -38,11 +38,11 @@ class Mlp(nn.Module):
         if dropout and len(widths) == 1:
             raise InputError(f"`dropout` does nothing without hidden layers, got {dropout!r}: give `hidden` widths.")
         self.num_channels = widths[-1]
-        """How many numbers it gives for a row."""
+        """Number of features per row."""
         self.blocks = nn.Sequential(*(_block(*pair, dropout) for pair in pairwise(widths)))
 
     def forward(self, rows: Rows) -> Features:
-        """Features of each row."""
+        """Returns the features of each row."""
         check_rows(rows, self.num_features)
         features: torch.Tensor = self.blocks(rows)
         return features

@@ -1,4 +1,4 @@
-"""Backbone, head and method as one module."""
+"""Backbone, head and method in one module."""
 
 from typing import final
 
@@ -16,16 +16,16 @@ from onepeak.networks.head import MapHead
 
 @final
 class Network(nn.Module):
-    """What is trained: inputs go through the backbone and the head; the method reads what comes out.
+    """The module that is trained: inputs pass through the backbone and the head, and the method reads the outputs.
 
-    The method is a part of the network because some have weights of their own. The network does not look into it.
+    The method is part of the network because some methods have weights. The network does not depend on which it is.
 
     Args:
-        backbone: Pictures (batch, 3, height, width) to feature maps (batch, channels, height', width'), or table rows
-            (batch, columns) to features (batch, features).
-        head: What the backbone gives, to (batch, method.num_outputs).
+        backbone: A module from images (batch, 3, height, width) to feature maps (batch, channels, height', width'), or
+            from table rows (batch, columns) to features (batch, features).
+        head: A module from the backbone's output to (batch, method.num_outputs).
         method: Loss, posterior and prediction.
-        notes: What the user should know of how it was made, such as what of a weight file was not used.
+        notes: Remarks for the user on how the network was built, such as unused tensors of a weight file.
 
     Example:
         >>> import onepeak
@@ -46,52 +46,52 @@ class Network(nn.Module):
         self.notes = notes
 
     def forward(self, inputs: Tensor) -> Outputs:
-        """The method's outputs, one row a sample."""
+        """Returns the method's outputs, one row per sample."""
         outputs: Tensor = self.head(self.backbone(inputs))
         if outputs.ndim != 2 or outputs.shape[1] != self.method.num_outputs:
             raise InputError(
-                f"`head` must give shape (batch, {self.method.num_outputs}), as {type(self.method).__name__} reads "
-                f"{self.method.num_outputs} numbers a sample, got {tuple(outputs.shape)}."
+                f"`head` must return shape (batch, {self.method.num_outputs}), as {type(self.method).__name__} reads "
+                f"{self.method.num_outputs} outputs per sample, got {tuple(outputs.shape)}."
             )
         return outputs
 
     def evidence(self, images: Images) -> Evidence:
-        """Where each output comes from: its map before pooling, which pooled is the output.
+        """Returns where each output comes from: its map, which is pooled to the output.
 
         Args:
-            images: As for the network.
+            images: A batch of images, as for `forward`.
 
         Returns:
-            Shape (batch, num_outputs, height', width'), float32 at least. What an output means is the method's matter;
-            `class_evidence` has one map for a class, whatever the method.
+            Shape (batch, num_outputs, height', width'), in float32 or higher precision. The meaning of an output
+            depends on the method; `class_evidence` returns the map of a class for any method.
         """
         if not isinstance(self.head, MapHead):
             raise InputError(
                 f"`evidence` needs a head with maps, got {type(self.head).__name__}: "
-                "only pictures through a MapHead have evidence maps, tables have none."
+                "only images through a MapHead have evidence maps, tables have none."
             )
         return full_precision(self.head.evidence(self.backbone(images)))
 
     def class_evidence(self, images: Images, labels: Labels) -> ClassMaps:
-        """Where one class of each picture comes from.
+        """Returns where in each image the evidence for one class lies.
 
-        Every position is read by the method as if it were a whole picture: the map is the score of the class there less
-        the mean over all classes, since only differences of scores count. Methods without class scores (levels) show
-        the log-probability of the class.
+        The method reads every position as if it were a whole image. The map is the score of the class at that position
+        minus the mean over all classes, because only differences of scores matter. For methods without class scores
+        (levels) it is the log-probability of the class.
 
         Args:
-            images: As for the network.
-            labels: The class asked about, one a picture: the one predicted, or any other to see what speaks for it.
+            images: A batch of images, as for `forward`.
+            labels: One class per image: the predicted one, or any other.
 
         Returns:
-            Shape (batch, height', width'), float32 at least.
+            Shape (batch, height', width'), in float32 or higher precision.
         """
         check_labels(labels, self.method.num_classes, images.shape[:1])
         outputs = self.evidence(images).movedim(1, -1)
         try:
             scores = self.method.class_scores(outputs)
             scores = scores - scores.mean(dim=-1, keepdim=True)
-        except InputError:  # how a method says that it has none
+        except InputError:  # the method has no class scores
             scores = self.method.log_probs(outputs)
         chosen = labels.long()[:, None, None, None].expand(*scores.shape[:-1], 1)
         return torch.take_along_dim(scores, chosen, dim=-1).squeeze(-1)

@@ -1,4 +1,4 @@
-"""A backbone of the user's own, by the place of what makes it: "package.module:name"."""
+"""Your own backbone, named by the class or function that makes it: "package.module:name"."""
 
 import hashlib
 import importlib
@@ -17,15 +17,15 @@ from onepeak.errors import InputError, first_line
 
 TRUST = "ONEPEAK_TRUST"
 _SIDES = (224, 32, 28, 64, 96, 128, 256, 299, 384)
-"""Of the picture that is sent through to see what comes out: most networks take any, some one alone."""
+"""Sides of the images that are tried to find the shape of the output: most networks accept any size, some only one."""
 
 
 class BackboneError(InputError):
-    """A backbone of the user's own cannot be had: it is not trusted, not there, or no backbone."""
+    """The user's own backbone cannot be used: it is not trusted, not found, or not a backbone."""
 
 
 def is_own(backbone: str) -> bool:
-    """Whether a backbone's name is the place of the user's own: no name of timm has a colon.
+    """Returns whether a name means the user's own backbone: no name in timm has a colon.
 
     Example:
         >>> is_own("my_networks:Small"), is_own("resnet18.a1_in1k")
@@ -36,15 +36,16 @@ def is_own(backbone: str) -> bool:
 
 @final
 class OwnBackbone(nn.Module):
-    """What a class or function of the user's own makes, with what it gives looked at once.
+    """A backbone made by the user's own class or function; one trial batch finds the shape of its output.
 
-    It is called without arguments for pictures, and for tables with how many numbers a row becomes, and must give a
-    module: from pictures (batch, 3, height, width) or rows (batch, numbers) to feature maps (batch, channels, height',
-    width') or features (batch, features). Modules are found as Python finds them, and in the current folder.
+    The class or function is called without arguments for images, and with the number of features of a row for tables.
+    It must return a module from images (batch, 3, height, width) or rows (batch, num_features) to feature maps (batch,
+    channels, height', width') or features (batch, features). It is imported from Python's path or from the current
+    folder.
 
     Args:
         place: "package.module:name".
-        num_features: Numbers of a row of a table; None for pictures.
+        num_features: Number of features of a table row; None for images.
 
     Example:
         >>> OwnBackbone("torch.nn:Identity")(torch.zeros(2, 3, 8, 8)).shape
@@ -58,11 +59,11 @@ class OwnBackbone(nn.Module):
             self.model = _made(place, () if num_features is None else (num_features,))
             features = _looked_at(self.model, place, num_features)
         self.num_channels = features.shape[1]
-        """Of the maps or features it gives."""
+        """Channels of the maps, or number of features."""
         self.gives_maps = features.ndim == 4
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Feature maps or features."""
+        """Returns feature maps or features."""
         features: Tensor = self.model(inputs)
         return features
 
@@ -71,35 +72,35 @@ def _made(place: str, arguments: tuple[int, ...]) -> nn.Module:
     make = maker(place)
     try:
         made = make(*arguments)
-    except Exception as error:  # whatever the user's code may raise
+    except Exception as error:  # the user's code may raise anything
         raise BackboneError(
             f"`backbone` must be made by {place}({', '.join(map(str, arguments))}), which failed with "
             f"{type(error).__name__}: {first_line(error)}"
         ) from error
     if not isinstance(made, nn.Module):
-        raise BackboneError(f"`backbone` {place!r} must give a torch module, got {type(made).__name__}.")
+        raise BackboneError(f"`backbone` {place!r} must return a torch module, got {type(made).__name__}.")
     return made
 
 
 def _looked_at(model: nn.Module, place: str, num_features: int | None) -> Tensor:
-    """What the module gives for pictures of the first size that it takes, or for rows."""
+    """Returns the module's output for images of the first size that it accepts, or for rows."""
     shapes = [(2, 3, side, side) for side in _SIDES] if num_features is None else [(2, num_features)]
     failed: list[Exception] = []
     for shape in shapes:
         try:
             return features_of(model, torch.zeros(shape))
-        except InputError:  # of what it gives
+        except InputError:  # about its output
             raise
-        except Exception as error:  # whatever the user's code may raise
+        except Exception as error:  # the user's code may raise anything
             failed.append(error)
     raise BackboneError(
-        f"`backbone` {place!r} must take a batch of shape {shapes[0]}, and failed with {type(failed[0]).__name__}: "
+        f"`backbone` {place!r} must accept a batch of shape {shapes[0]}, but failed with {type(failed[0]).__name__}: "
         f"{first_line(failed[0])}"
     ) from failed[0]
 
 
 def maker(place: str) -> Callable[..., Any]:
-    """The class or function at a place.
+    """Imports the class or function named by "package.module:name".
 
     Example:
         >>> maker("torch.nn:Linear")
@@ -108,16 +109,16 @@ def maker(place: str) -> Callable[..., Any]:
     module_name, _, name = place.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), name)):
         raise BackboneError(
-            f"`backbone` must be a name of timm, or name a class or function as package.module:name (no path, no .py), "
+            f"`backbone` must be a timm name, or name a class or function as package.module:name (no path, no .py), "
             f"got {place!r}."
         )
     try:
         with _current_folder():
             module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's code may raise
+    except Exception as error:  # the user's code may raise anything
         raise BackboneError(
             f"`backbone` must name a module that can be imported, got {place!r}: {type(error).__name__}: "
-            f"{first_line(error)}. It is looked for among what is installed and in the current folder."
+            f"{first_line(error)}. Installed packages and the current folder are searched."
         ) from error
     found = getattr(module, name, None)
     if not callable(found):
@@ -126,13 +127,13 @@ def maker(place: str) -> Callable[..., Any]:
 
 
 def check_trusted(backbone: str) -> None:
-    """Refuses a backbone of somebody's own that a model names, unless the user has said that he trusts its module.
+    """Rejects a custom backbone named by a model file, unless the user trusts its module.
 
-    What a command or an experiment names is the user's own doing; to open a model must run nothing that he did not ask
-    for.
+    A backbone named in a command or an experiment is the user's choice. Opening a model must not run code that the user
+    did not ask for.
 
     Raises:
-        BackboneError: The module is not among those of the environment variable ONEPEAK_TRUST, separated by commas.
+        BackboneError: The module is not in the comma-separated environment variable ONEPEAK_TRUST.
 
     Example:
         >>> check_trusted("resnet18")
@@ -150,9 +151,9 @@ def check_trusted(backbone: str) -> None:
 
 
 def source_digest(backbone: str) -> str | None:
-    """A hash of the file that a backbone of the user's own is written in; None of others.
+    """Returns a hash of the source file of the user's own backbone; None for any other backbone.
 
-    By it a comparison that goes on knows that the network is no longer the one it began with.
+    A resumed comparison uses it to detect that the network has changed.
 
     Example:
         >>> source_digest("resnet18") is None
@@ -163,17 +164,17 @@ def source_digest(backbone: str) -> str | None:
     made_by = maker(backbone)
     try:
         file = inspect.getsourcefile(made_by)
-    except TypeError:  # what is written in C
+    except TypeError:  # written in C
         file = None
     return None if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 @torch.no_grad()
 def features_of(backbone: nn.Module, example: Tensor) -> Tensor:
-    """What a module gives for an example, seen without teaching its batch norms.
+    """Returns a module's output for an example, without updating batch-norm statistics.
 
     Raises:
-        InputError: It is neither feature maps nor features.
+        InputError: The output is neither feature maps nor features.
     """
     training = {module: module.training for module in backbone.modules()}
     backbone.eval()
@@ -183,10 +184,10 @@ def features_of(backbone: nn.Module, example: Tensor) -> Tensor:
         for module, mode in training.items():  # some parts may be frozen in eval mode
             module.training = mode
     if not isinstance(features, Tensor):
-        raise InputError(f"`backbone` must give one tensor, got {type(features).__name__}.")
+        raise InputError(f"`backbone` must return one tensor, got {type(features).__name__}.")
     if features.ndim not in (2, 4) or len(features) != len(example):
         raise InputError(
-            "`backbone` must give feature maps (batch, channels, height, width) or features (batch, features), "
+            "`backbone` must return feature maps (batch, channels, height, width) or features (batch, features), "
             f"got shape {tuple(features.shape)} for an example of shape {tuple(example.shape)}."
         )
     return features
@@ -194,7 +195,7 @@ def features_of(backbone: nn.Module, example: Tensor) -> Tensor:
 
 @contextmanager
 def _current_folder() -> Iterator[None]:
-    """Lets modules of the current folder be imported, after all that is installed."""
+    """Allows imports from the current folder, after all installed packages."""
     here = str(Path.cwd())
     if here in sys.path or "" in sys.path:
         yield

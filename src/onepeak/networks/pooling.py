@@ -1,4 +1,4 @@
-"""From maps of evidence to one number each: WILDCAT pooling (Durand et al. 2017), the mean and the maximum."""
+"""From evidence maps to one value each: WILDCAT pooling (Durand et al. 2017), the mean and the maximum."""
 
 from typing import final
 
@@ -13,21 +13,21 @@ from onepeak.networks._shapes import Evidence
 
 
 def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> Outputs:
-    r"""The mean of the highest positions of each map, plus a share of the mean of the lowest.
+    r"""The mean of the highest positions of each map, plus a weighted mean of the lowest.
 
     .. math::
         o = \frac{1}{k^+} \sum_{i \in \mathrm{top}_{k^+}} m_i
             + \frac{\alpha}{k^-} \sum_{i \in \mathrm{low}_{k^-}} m_i, \qquad
         k^\pm = \max(1, \mathrm{round}(\mathrm{k}_\pm \, h \, w))
 
-    Maps in half precision are averaged, and answered, in float32: rounded to half, neighbouring classes would tie.
+    Maps in half precision are averaged and returned in float32: rounded to half precision, neighbouring classes would
+    tie.
 
     Args:
-        maps: One map a number wanted.
-        kmax: Share of the positions that are highest, above 0 and at most 1.
-        kmin: Share of the positions that are lowest, as `kmax` where not given; they are not looked for when alpha is
-            0.
-        alpha: Weight of the lowest, 0 in Belharbi et al. 2019.
+        maps: One map per output.
+        kmax: Share of positions that count as highest, above 0 and at most 1.
+        kmin: Share of positions that count as lowest; `kmax` by default. Unused if alpha is 0.
+        alpha: Weight of the lowest positions, 0 in Belharbi et al. 2019.
 
     Example:
         >>> maps = torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]])
@@ -49,7 +49,8 @@ def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alp
 def _mean_of_extremes(positions: torch.Tensor, share: float, *, largest: bool) -> Outputs:
     k = _count(share, positions.shape[-1])
     if isinstance(k, torch.Tensor):
-        # Exported for pictures of any size: an axis k long could not be 1 long as well, so all positions are ranked.
+        # Exported for images of any size: an exported axis of length k cannot also have length 1, so all positions are
+        # ranked.
         ranked = full_precision(positions.sort(dim=-1, descending=largest).values)
         weights = (torch.arange(positions.shape[-1], device=positions.device) < k).to(ranked.dtype)
         return (ranked * weights).sum(dim=-1) / weights.sum()
@@ -57,21 +58,21 @@ def _mean_of_extremes(positions: torch.Tensor, share: float, *, largest: bool) -
 
 
 def _count(share: float, num_positions: int | torch.SymInt) -> int | torch.Tensor:
-    """How many positions a share is; a tensor where their number is not known yet, as ONNX rounds nothing else."""
+    """Returns the number of positions in a share; a tensor if their total is symbolic, as ONNX rounds only tensors."""
     if isinstance(num_positions, torch.SymInt):
-        exact = share * torch.full((), num_positions, dtype=torch.float64)  # with as many digits as Python's numbers
+        exact = share * torch.full((), num_positions, dtype=torch.float64)  # the precision of Python's floats
         return exact.round().clamp(min=1).long()
     return max(1, round(share * num_positions))
 
 
 @final
 class WildcatPooling(nn.Module):
-    """`wildcat` with its settings, checked once.
+    """`wildcat` as a module, with its settings checked once.
 
     Args:
-        kmax: Share of the positions that are highest, above 0 and at most 1.
-        kmin: Share of the positions that are lowest, as `kmax` where not given; an error where alpha is 0.
-        alpha: Weight of the lowest, not negative.
+        kmax: Share of positions that count as highest, above 0 and at most 1.
+        kmin: Share of positions that count as lowest; `kmax` by default. An error if alpha is 0.
+        alpha: Weight of the lowest positions, not negative.
 
     Example:
         >>> WildcatPooling(kmax=0.5)(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
@@ -87,11 +88,11 @@ class WildcatPooling(nn.Module):
             raise InputError(f"`kmin` does nothing when `alpha` is 0, got {kmin!r}: give an alpha or leave it out.")
 
     def forward(self, maps: Evidence) -> Outputs:
-        """One number a map."""
+        """Returns one value per map."""
         return wildcat(maps, kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
 
     def extra_repr(self) -> str:
-        """The settings."""
+        """Returns the settings."""
         lowest = "" if self.alpha == 0 else f", kmin={self.kmax if self.kmin is None else self.kmin}"
         return f"kmax={self.kmax}{lowest}, alpha={self.alpha}"
 
@@ -106,13 +107,13 @@ class AveragePooling(nn.Module):
     """
 
     def forward(self, maps: Evidence) -> Outputs:
-        """One number a map."""
+        """Returns one value per map."""
         return full_precision(maps).mean(dim=(2, 3))
 
 
 @final
 class MaxPooling(nn.Module):
-    """The maximum of each map; where several positions have it, the gradient is shared among them.
+    """The maximum of each map. Positions that tie for it share the gradient.
 
     Example:
         >>> MaxPooling()(torch.tensor([[[[1.0, 2.0], [3.0, 6.0]]]]))
@@ -120,5 +121,5 @@ class MaxPooling(nn.Module):
     """
 
     def forward(self, maps: Evidence) -> Outputs:
-        """One number a map."""
+        """Returns one value per map."""
         return full_precision(maps.amax(dim=(2, 3)))

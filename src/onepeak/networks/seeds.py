@@ -1,4 +1,4 @@
-"""First weights that depend on a seed and on the part they are for, and on nothing else."""
+"""Initial weights that depend only on a seed and on the part of the network."""
 
 import hashlib
 import threading
@@ -15,12 +15,12 @@ _DRAWING = threading.RLock()
 
 @contextmanager
 def own_random_numbers(device: torch.device | None = None) -> Iterator[None]:
-    """Whatever is seeded and drawn inside, the random numbers outside go on as if nothing had been drawn.
+    """Restores the global random state on exit.
 
-    They are the process's: one thread at a time may be inside.
+    The state belongs to the process, so only one thread at a time may be inside.
 
     Args:
-        device: A GPU whose numbers are drawn too.
+        device: A GPU whose random state to restore too.
     """
     with _DRAWING, torch.random.fork_rng(devices=[device] if device is not None and device.type == "cuda" else []):
         yield
@@ -28,14 +28,14 @@ def own_random_numbers(device: torch.device | None = None) -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int | None, part: str) -> Iterator[None]:
-    """Weights made inside are those of this seed and part; random numbers outside go on as if nothing had been drawn.
+    """Seeds torch for the weights made inside, and restores the global random state on exit.
 
-    A part has numbers of its own, so another backbone does not change the head's weights. Drawn on the CPU: the same
-    on every device.
+    Each part has its own random numbers, so another backbone does not change the head's weights. They are drawn on the
+    CPU, so they are the same on every device.
 
     Args:
-        seed: Not negative; without one the global random numbers are used, as torch does.
-        part: What is made, such as "head".
+        seed: Not negative; None to use torch's global random state.
+        part: The part of the network, such as "head".
 
     Example:
         >>> with seeded(0, "head"):
@@ -50,13 +50,13 @@ def seeded(seed: int | None, part: str) -> Iterator[None]:
     check_integer("seed", seed, minimum=0)
     digest = hashlib.sha256(f"{seed}/{part}".encode()).digest()
     with own_random_numbers(), torch.device("cpu"):
-        # Not torch.manual_seed, which would seed every GPU too, and those are not put back.
+        # Not torch.manual_seed: it would also seed every GPU, and their states are not restored.
         torch.default_generator.manual_seed(int.from_bytes(digest[:7], "big"))
         yield
 
 
 def reset_weights(module: nn.Module) -> None:
-    """Draws the weights of every layer inside anew."""
+    """Reinitialises the weights of every layer."""
     for layer in module.modules():
         reset = getattr(layer, "reset_parameters", None)
         if callable(reset):

@@ -1,4 +1,4 @@
-"""What a network is made of, as plain values: a model bundle stores them as JSON and builds the network again."""
+"""The settings of a network as plain values: a model bundle stores them as JSON and rebuilds the network from them."""
 
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, get_args
@@ -18,7 +18,7 @@ _OF_TABLES = ("num_features", *_OF_MLP)
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
-    """Everything that decides a network's layers, beside its method; a setting that does nothing is an error.
+    """Everything that determines a network's layers apart from its method. A setting without effect is an error.
 
     Example:
         >>> NetworkSettings(backbone="mlp", num_features=10, hidden=(32,)).hidden
@@ -29,24 +29,24 @@ class NetworkSettings:
     """
 
     backbone: str = "resnet18"
-    """A name of timm, "small" (a small network of our own for small pictures), "mlp" (for tables), or the place of the
-    user's own, "package.module:name" (see `onepeak.networks.own_backbone`)."""
+    """A timm name, "small" (a small built-in network for small images), "mlp" (for tables), or your own backbone as
+    "package.module:name" (see `onepeak.networks.own_backbone`)."""
     pooling: PoolingName = "wildcat"
-    """From maps of evidence to outputs."""
+    """How evidence maps become outputs."""
     maps_per_class: int = 5
-    """Maps an output that WILDCAT averages."""
+    """Maps per output that WILDCAT averages."""
     kmax: float = 0.1
-    """Share of the positions that are highest."""
+    """Share of positions that count as highest."""
     kmin: float | None = None
-    """Share of the positions that are lowest, as `kmax` where not given; only with an alpha."""
+    """Share of positions that count as lowest; `kmax` by default. Only allowed if alpha is not 0."""
     alpha: float = 0.0
     """Weight of the lowest positions."""
     num_features: int | None = None
-    """How many numbers a row of a table becomes; needed by "mlp", and by one of the user's own for tables."""
+    """Number of features of an encoded table row; needed by "mlp", and by your own backbone for tables."""
     hidden: tuple[int, ...] = (64, 64)
-    """Widths of the layers of "mlp"."""
+    """Widths of the hidden layers of "mlp"."""
     dropout: float = 0.0
-    """Of the layers of "mlp"."""
+    """Dropout of the hidden layers of "mlp"."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))  # JSON gives a list
@@ -54,7 +54,7 @@ class NetworkSettings:
         if self.backbone == "mlp":
             self._refuse(_OF_MAPS, "backbone='mlp'")
             if self.num_features is None:
-                raise InputError("`num_features` must be given with backbone='mlp': the number of the table's columns.")
+                raise InputError("`num_features` must be given with backbone='mlp': the number of table columns.")
             return  # Mlp checks the values it takes
         own = is_own(self.backbone)
         self._refuse(_OF_MLP if own else _OF_TABLES, f"backbone={self.backbone!r}")
@@ -66,15 +66,15 @@ class NetworkSettings:
         WildcatPooling(kmax=self.kmax, kmin=self.kmin, alpha=self.alpha)
 
     def refuse_pooling(self, chosen: str) -> None:
-        """An error for settings of the pooling, where there are no maps to pool.
+        """Raises an error if pooling settings are given although there are no maps to pool.
 
         Args:
-            chosen: What there is instead.
+            chosen: What the network has instead, for the message.
         """
         self._refuse(_OF_MAPS, chosen)
 
     def _refuse(self, names: tuple[str, ...], chosen: str) -> None:
-        """An error for settings among `names` that are not at their defaults."""
+        """Raises an error if a setting in `names` is not at its default."""
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in names and value != field.default:

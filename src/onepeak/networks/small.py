@@ -1,4 +1,4 @@
-"""A small convolutional network of our own, for small pictures on a CPU."""
+"""A small convolutional network for small images on a CPU."""
 
 from typing import final
 
@@ -16,7 +16,7 @@ STRIDES = (2, 2, 2, 1, 1)
 class SmallConvNet(nn.Module):
     """Five blocks of 3x3 convolution, batch norm and ReLU; the first three halve the size, so 64x64 becomes 8x8.
 
-    270 thousand parameters. Any picture size works.
+    270 thousand parameters. Any image size works.
 
     Example:
         >>> SmallConvNet()(torch.zeros(2, 3, 64, 64)).shape
@@ -24,7 +24,7 @@ class SmallConvNet(nn.Module):
     """
 
     num_channels = WIDTHS[-1]
-    """Of the feature maps it gives."""
+    """Channels of the feature maps."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class SmallConvNet(nn.Module):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, images: Images) -> Maps:
-        """Feature maps at an eighth of the picture's size, rounded up."""
+        """Returns feature maps at one eighth of the image size, rounded up."""
         check_images(images)
         maps: torch.Tensor = self.blocks(images)
         return maps

@@ -1,4 +1,4 @@
-"""Any image network of timm by name, cut before its pooling: pictures in, feature maps out."""
+"""Any timm image network by name, cut before its pooling: images in, feature maps out."""
 
 from types import ModuleType
 from typing import Any, final
@@ -13,26 +13,26 @@ from onepeak.networks._check import check_images
 from onepeak.networks._shapes import Images, Maps
 
 _ANY_SIZE: tuple[dict[str, bool], ...] = (
-    {"strict_img_size": False},  # windowed transformers, which swallow the other options without a word
+    {"strict_img_size": False},  # windowed transformers, which silently accept the other options
     {"dynamic_img_size": True, "dynamic_img_pad": True},  # vision transformers
     {"dynamic_img_size": True},
-    {},  # convolutions take any size as they are
+    {},  # convolutional networks accept any size
 )
-"""What lets a family of timm take pictures of any size; a family that does not know an option refuses it."""
+"""Options that let a timm family accept images of any size; a family rejects options that it does not know."""
 
 _SIGNS_OF_SIZE = ("size of tensor", "Kernel size", "shape '")
-"""What torch says in errors that come of a picture's size."""
+"""Parts of torch's error messages about image size."""
 
 
 @final
 class TimmBackbone(nn.Module):
-    """The feature maps of a network of timm.
+    """The feature maps of a timm network.
 
-    Convolutional networks and most transformers take any picture size; transformers' tokens are laid out as maps.
+    Convolutional networks and most transformers accept any image size. The tokens of transformers are arranged as maps.
 
     Args:
-        name: A name in `timm.list_models()`, with a weight tag or without.
-        pretrained: Fetches timm's weights; without it nothing is ever downloaded.
+        name: A name in `timm.list_models()`, with or without a weight tag.
+        pretrained: Whether to download timm's weights; otherwise nothing is downloaded.
 
     Example:
         >>> TimmBackbone("resnet18")(torch.zeros(2, 3, 64, 96)).shape
@@ -49,10 +49,10 @@ class TimmBackbone(nn.Module):
         self.name = name
         self.model = _create(timm, name, pretrained)
         self.num_channels = self._look()
-        """Of the feature maps it gives."""
+        """Channels of the feature maps."""
 
     def forward(self, images: Images) -> Maps:
-        """Feature maps."""
+        """Returns feature maps."""
         check_images(images)
         try:
             return self._maps(images)
@@ -62,8 +62,8 @@ class TimmBackbone(nn.Module):
             if size == own or not about_size:
                 raise
             raise InputError(
-                f"`images` must have a size that {self.name!r} can take, such as its own {own[0]}x{own[1]}, got "
-                f"{size[0]}x{size[1]} ({first_line(error)}). A network such as resnet18 takes any."
+                f"`images` must have a size that {self.name!r} accepts, such as its own {own[0]}x{own[1]}, got "
+                f"{size[0]}x{size[1]} ({first_line(error)}). Networks such as resnet18 accept any size."
             ) from error
 
     def _maps(self, images: Tensor) -> Tensor:
@@ -76,12 +76,12 @@ class TimmBackbone(nn.Module):
 
     @torch.no_grad()
     def _look(self) -> int:
-        """Sends one picture through to see how the maps come and how many channels they have."""
+        """Runs one image through the network to find how it returns maps and how many channels they have."""
         parameter = next(self.model.parameters())
         picture = torch.zeros(1, *self.model.pretrained_cfg["input_size"], device=parameter.device)
         widths = {getattr(self.model, width, None) for width in ("num_features", "head_hidden_size")}
         training = self.model.training
-        self.model.eval()  # batch norm must not learn from this picture
+        self.model.eval()  # batch norm must not learn from this image
         try:
             for gives_maps in (True, False) if hasattr(self.model, "forward_intermediates") else (True,):
                 self.gives_maps = gives_maps
@@ -99,13 +99,11 @@ def _check_name(timm: ModuleType, name: str, pretrained: bool) -> None:
         known = f"Known: mlp, small, and the {len(names) - 2} of timm.list_models()."
         raise UnknownNameError(f"Unknown backbone {name!r}.{did_you_mean(name, names)} {known}")
     if pretrained and not timm.is_model_pretrained(name):
-        raise InputError(
-            f"timm has no pre-trained weights for {name!r}: leave them out, or give a file with --weights."
-        )
+        raise InputError(f"timm has no pretrained weights for {name!r}: leave them out, or give a file with --weights.")
 
 
 def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
-    # Some families refuse to go without their pooling; their maps are taken from before it.
+    # Some families cannot be built without pooling; their maps are taken before it.
     for pooling in ({"global_pool": ""}, {}):
         for options in _ANY_SIZE:
             try:
@@ -118,9 +116,9 @@ def _create(timm: ModuleType, name: str, pretrained: bool) -> Any:
             except Exception as error:
                 if not pretrained:
                     raise InputError(f"timm cannot build the backbone {name!r}: {first_line(error)}") from error
-                # Every way to the weights has errors of its own (hub, http, file, timm): to the user they are one.
+                # Each source of weights (hub, http, file, timm) raises its own errors; the user sees one.
                 raise InputError(
-                    f"The pre-trained weights of {name!r} could not be fetched ({first_line(error)}). "
+                    f"The pretrained weights of {name!r} could not be downloaded ({first_line(error)}). "
                     "Give a local file instead, with --weights FILE or weights=."
                 ) from error
     raise _no_maps(name)

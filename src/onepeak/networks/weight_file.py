@@ -1,4 +1,4 @@
-"""Reads a file of weights: safetensors, or what torch.save writes. Nothing in a file is ever run."""
+"""Reads a weight file: safetensors, or written by torch.save. No code in a file is ever executed."""
 
 import pickle
 import warnings
@@ -13,17 +13,17 @@ from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError, first_line
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
-"""Where training scripts keep the weights among other things, first come first taken."""
+"""Keys under which training scripts store the weights, in order of preference."""
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a weight file by name, on the CPU.
+    """Returns the tensors of a weight file by name, on the CPU.
 
-    What kind of file it is, is read from the file and not from its name. From a training checkpoint the weights are
-    taken, under "state_dict", "model_state_dict" or "model".
+    The file type is detected from the content, not from the file name. From a training checkpoint, the weights under
+    "state_dict", "model_state_dict" or "model" are taken.
 
     Args:
-        path: A safetensors file, or one of torch.save that holds tensors only.
+        path: A safetensors file, or a file from torch.save that holds only tensors.
 
     Example:
         >>> import tempfile
@@ -59,16 +59,16 @@ def _read_safetensors(path: Path) -> Mapping[str, object]:
 def _read_torch(path: Path) -> object:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on the dialect of a pickle, which is refused or read all the same
+            warnings.simplefilter("ignore")  # about the pickle protocol; the file is rejected or read regardless
             content: object = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         raise InputError(
-            f"`weights` must hold tensors only, {str(path)!r} is a pickle of something else, which could run code and "
-            "is not opened. Where you trust it, save its state dict with safetensors.torch.save_file."
+            f"`weights` must hold only tensors, {str(path)!r} is a pickle of other objects, which could run code and "
+            "is not opened. If you trust it, save its state dict with safetensors.torch.save_file."
         ) from None
-    except Exception as error:  # whatever a damaged file makes of the reader
+    except Exception as error:  # a damaged file can raise anything
         raise InputError(
-            f"`weights` must be a safetensors file or one of torch.save, {str(path)!r} is neither: {first_line(error)}"
+            f"`weights` must be a safetensors or torch.save file, {str(path)!r} is neither: {first_line(error)}"
         ) from None
     return content
 

@@ -1,4 +1,4 @@
-"""Puts weights read from a file into a backbone, or says what does not fit."""
+"""Loads weights from a file into a backbone, or reports what does not fit."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -11,23 +11,23 @@ from onepeak.networks.weight_file import read_weights
 
 _SHOWN = 5
 _COUNTER = ".num_batches_tracked"
-"""Batch norm's count of batches, which old files lack and nothing here needs."""
+"""Batch norm's count of batches: old files lack it, and nothing here needs it."""
 
 
 def load_weights(module: nn.Module, path: Path, *, unused: Collection[str] = ()) -> tuple[str, ...]:
-    """Fills a module from a weight file, whole or not at all.
+    """Loads a weight file into a module, completely or not at all.
 
-    The names in the file may all stand behind a prefix ("module.", "backbone.", "model." or any other): the one under
-    which most of the module's own names are found is taken off, and what is not behind it belongs to other parts.
-    Numbers of another precision are converted.
+    The names in the file may have a prefix ("module.", "backbone.", "model." or any other). The prefix under which most
+    of the module's names are found is removed; tensors without it belong to other parts. Values in another precision
+    are converted.
 
     Args:
-        module: What to fill.
+        module: The module to load into.
         path: See `read_weights`.
-        unused: Names of layers that a file may have and the module has not, such as the classifier "fc".
+        unused: Layers that the file may have and the module does not, such as the classifier "fc".
 
     Returns:
-        A sentence on tensors of the file that were not used, where there are some.
+        A sentence on the tensors of the file that were not used, if there are any.
 
     Example:
         >>> import tempfile, torch
@@ -55,7 +55,7 @@ def load_weights(module: nn.Module, path: Path, *, unused: Collection[str] = ())
 
 
 def _prefix(found: Iterable[str], wanted: Collection[str]) -> str:
-    """What stands before the names wanted, by the vote of all names found."""
+    """Returns the prefix of the wanted names, by a vote of all names found."""
     votes: Counter[str] = Counter()
     for key in found:
         parts = key.split(".")

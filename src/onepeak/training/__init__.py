@@ -1,1 +1,1 @@
-"""One run, from a recipe to a folder with a trained model: loop, checkpoints, devices, precision."""
+"""One training run, from a recipe to a folder with a trained model: loop, checkpoints, devices, precision."""

@@ -1,4 +1,4 @@
-"""What the validation part says of a model's posteriors: their temperature, and how wide intervals must be."""
+"""Calibration on the validation part: the temperature of the posteriors, and the width of intervals."""
 
 import math
 from collections.abc import Sequence
@@ -19,43 +19,43 @@ from onepeak.posterior.nested import intervals_within
 from onepeak.training.evaluate import Predictions
 
 ALPHA = 0.1
-"""The share of samples that may lie outside of their interval, where nothing else is asked for."""
+"""Default share of samples that may lie outside their interval."""
 FEWEST = 10
-"""Samples that a temperature is fitted to."""
+"""Fewest samples to fit a temperature to."""
 ENOUGH = 100
-"""Validation samples from which on nothing is said of how few there were."""
+"""Number of validation samples from which no warning is given about small numbers."""
 _MOST_SCORES = 1000
 _DIGITS = 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """How to read a model's posteriors; learnt from the validation part, see `calibration_of`."""
+    """How to calibrate a model's posteriors; learnt from the validation part, see `calibration_of`."""
 
     temperature: float = 1.0
     num_samples: int
-    """Of the validation part."""
+    """Number of validation samples."""
     scores: tuple[float, ...]
-    """Its conformal scores at the true labels, rising (see `onepeak.posterior.nested.nested_scores`): all of them or,
-    of very many, some in equal steps of rank."""
+    """Their conformal scores at the true labels in ascending order (see `onepeak.posterior.nested.nested_scores`), or a
+    selection at equal steps of rank if there are very many."""
     note: str | None = None
     """Why the temperature was left at 1, if it was."""
 
     def temper(self, log_probs: LogProbs) -> LogProbs:
-        """The posteriors, as sure as they are right; the order of the labels stays."""
+        """Returns the posteriors at the fitted temperature; the order of their probabilities does not change."""
         return temper(log_probs, self.temperature)
 
     def allows(self, alpha: float) -> bool:
-        """Whether the validation part is large enough for intervals that miss so rarely."""
+        """Returns whether the validation part is large enough for intervals at this alpha."""
         return self.num_samples >= samples_needed(alpha)
 
     @property
     def smallest_alpha(self) -> float:
-        """The smallest that the validation part allows, rounded up to three digits."""
+        """The smallest alpha that the validation part allows, rounded up to three digits."""
         return smallest_alpha(self.num_samples)
 
     def threshold(self, alpha: float) -> float:
-        """The conformal threshold; where scores were left out, that of the next higher one that was kept.
+        """Returns the conformal threshold; if scores were left out, the next higher score that was kept.
 
         Example:
             >>> Calibration(num_samples=9, scores=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)).threshold(0.2)
@@ -64,32 +64,34 @@ class Calibration:
         if not self.allows(alpha):
             raise InputError(
                 f"`alpha` must be >= {self.smallest_alpha:g} for a model whose validation part had {self.num_samples} "
-                f"samples, got {alpha:g}: it would need {samples_needed(alpha)}."
+                f"samples, got {alpha:g}: that needs {samples_needed(alpha)} samples."
             )
         return self.scores[(conformal_rank(self.num_samples, alpha) - 1) * len(self.scores) // self.num_samples]
 
     def intervals(self, log_probs: LogProbs, predicted: Labels, alpha: float) -> Intervals:
-        """An interval a sample that holds its true label with probability 1 - alpha, and the label decided on always.
+        """Returns an interval per sample that contains its true label with probability 1 - alpha.
+
+        The interval always contains the predicted label.
 
         Args:
-            log_probs: The model's own posteriors, not tempered.
-            predicted: The label decided on.
+            log_probs: The model's posteriors, before the temperature.
+            predicted: The predicted labels.
             alpha: The share of samples whose true label may lie outside.
         """
         return widened(intervals_within(self.temper(log_probs), self.threshold(alpha)), predicted)
 
 
 def calibration_of(valid: Predictions) -> Calibration:
-    """Learns the temperature and the scores from the validation part.
+    """Fits the temperature and the conformal scores to the validation part.
 
-    The epoch was chosen, and the temperature fitted, on the same part, so the model does a little better there than on
-    new samples, and the intervals are a little too short. Simulated with the true posteriors of `biopsies` under noise,
-    the best of 60 epochs chosen, intervals that promise 0.900 cover 0.894 with 100 validation samples and 0.896 with
-    300 (both to 0.003). Who needs the guarantee to the letter calibrates `onepeak.posterior.ContiguousSets` on samples
+    The same part chooses the epoch and fits the temperature. The model therefore does slightly better on it than on new
+    samples, and the intervals are slightly too short. In a simulation with the true posteriors of `biopsies` under
+    noise and the best of 60 epochs chosen, intervals at nominal coverage 0.900 cover 0.894 with 100 validation samples
+    and 0.896 with 300 (both to 0.003). For the exact guarantee, calibrate `onepeak.posterior.ContiguousSets` on samples
     that were used for nothing else.
 
     Args:
-        valid: What the model says of the validation part.
+        valid: The model's predictions for the validation part.
     """
     temperature, note = _temperature(valid)
     scores = scores_at(temper(valid.log_probs, temperature), valid.labels).sort().values.tolist()
@@ -99,10 +101,10 @@ def calibration_of(valid: Predictions) -> Calibration:
 
 
 def few_samples_note(num_samples: int) -> str | None:
-    """What somebody should know of intervals that so few validation samples set; None where they are enough.
+    """Returns a note on intervals that were set on few validation samples; None if there are enough.
 
     Args:
-        num_samples: Of the validation part.
+        num_samples: Number of validation samples.
 
     Example:
         >>> few_samples_note(24)
@@ -123,11 +125,11 @@ def few_samples_note(num_samples: int) -> str | None:
 
 
 def calibrated_figures(calibration: Calibration, test: Predictions) -> dict[str, float]:
-    """How good the calibrated posteriors and their intervals are on other samples; see `figures_of`.
+    """Measures the calibrated posteriors and their intervals on other samples; see `figures_of`.
 
     Args:
         calibration: Learnt from the validation part.
-        test: What the model says of the samples.
+        test: The model's predictions for the samples.
     """
     intervals = None
     if calibration.allows(ALPHA):
@@ -138,13 +140,13 @@ def calibrated_figures(calibration: Calibration, test: Predictions) -> dict[str,
 def figures_of(
     log_probs: LogProbs, labels: Labels, intervals: Intervals | None, alpha: float | None
 ) -> dict[str, float]:
-    """The probabilistic metrics and, where there are intervals, the share of true labels within and their length.
+    """Returns the probabilistic metrics and, if there are intervals, their coverage and mean length.
 
     Args:
-        log_probs: Posteriors as they are shown.
+        log_probs: Posteriors as shown to the user.
         labels: True labels.
-        intervals: An interval a sample.
-        alpha: What the intervals promise.
+        intervals: One interval per sample.
+        alpha: The nominal share of labels outside the intervals.
     """
     metrics = collection(log_probs.shape[-1], names=("nll", "rps", "ece"))
     metrics.update(log_probs, labels)
@@ -156,26 +158,29 @@ def figures_of(
 
 
 def _temperature(valid: Predictions) -> tuple[float, str | None]:
-    """The best temperature, or 1 and the reason."""
+    """Returns the best temperature, or 1 and the reason."""
     count = len(valid.labels)
     if count < FEWEST:
         return 1.0, f"posteriors are not calibrated: {count} validation samples, and {FEWEST} are needed"
     if len(valid.labels.unique()) == 1:
-        return 1.0, "posteriors are not calibrated: the validation samples are all of one class"
+        return 1.0, "posteriors are not calibrated: all validation samples are of one class"
     at_label: Tensor = valid.log_probs.gather(1, valid.labels.unsqueeze(1))
     if at_label.isneginf().any():
         return 1.0, "posteriors are not calibrated: some validation samples have no probability at their true label"
     if best_without_bound(valid.log_probs, valid.labels):
-        return 1.0, "posteriors are not calibrated: every validation sample is predicted right, which sets no bound"
+        return (
+            1.0,
+            "posteriors are not calibrated: every validation sample is predicted correctly, so no temperature is best",
+        )
     return fit_temperature(valid.log_probs, valid.labels), None
 
 
 def _thinned(scores: Sequence[float]) -> list[float]:
-    """At most `_MOST_SCORES` of the sorted scores: the highest of each of as many stretches of nearly equal length."""
+    """Returns at most `_MOST_SCORES` of the sorted scores: the highest of each of that many nearly equal stretches."""
     kept = min(len(scores), _MOST_SCORES)
     return [scores[-(-place * len(scores) // kept) - 1] for place in range(1, kept + 1)]
 
 
 def _rounded_up(score: float) -> float:
-    """A few digits are enough, and a threshold may be too high but not too low."""
+    """Rounds up to a few digits: a threshold may be too high but not too low."""
     return score if score == 0 or math.isinf(score) else (math.floor(score * _DIGITS) + 1) / _DIGITS

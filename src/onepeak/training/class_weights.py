@@ -1,4 +1,4 @@
-"""How much each class counts in the loss."""
+"""The weight of each class in the loss."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,16 @@ from onepeak.errors import InputError
 def class_weights(
     wanted: str | Sequence[float] | None, labels: npt.NDArray[np.int64], num_classes: int
 ) -> tuple[float, ...] | None:
-    """The weight of each class that a recipe's `class_weight` means for some training labels.
+    """Returns the weight of each class for a recipe's `class_weight` and the training labels.
 
-    "balanced" is scikit-learn's: every class that occurs weighs the same in sum, and a sample weighs 1 in the mean. A
-    class that does not occur, which only a validation loss can meet, gets the weight of the rarest that does.
+    "balanced" is defined as in scikit-learn: every class that occurs has the same total weight, and the mean weight of
+    a sample is 1. A class that does not occur, which only a validation loss can meet, gets the weight of the rarest
+    class that does.
 
     Args:
-        wanted: "balanced", a number a class, or None.
-        labels: Of the samples to train on.
-        num_classes: How many classes there are.
+        wanted: "balanced", one number per class, or None.
+        labels: Labels of the training samples.
+        num_classes: Number of classes.
 
     Example:
         >>> class_weights("balanced", np.array([0, 0, 0, 1]), 3)
@@ -34,6 +35,6 @@ def class_weights(
         return tuple(weights.tolist())
     if len(wanted) != num_classes:
         raise InputError(
-            f"`class_weight` must be 'balanced' or {num_classes} numbers, one a class, got {len(wanted)} of them."
+            f"`class_weight` must be 'balanced' or {num_classes} numbers, one per class, got {len(wanted)} numbers."
         )
     return tuple(float(weight) for weight in wanted)

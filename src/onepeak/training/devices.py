@@ -1,4 +1,4 @@
-"""Where and how precisely to compute: Lightning Fabric, set up from a few words."""
+"""Device and precision: sets up Lightning Fabric."""
 
 import os
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -19,18 +19,18 @@ _MIXED = {"bf16": "bf16-mixed", "fp16": "16-mixed"}
 
 
 def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabric":
-    """The devices of this run. Under `torchrun` or SLURM it joins the other processes, on as many nodes as there are.
+    """Sets up the devices of a run. Under `torchrun` or SLURM it joins the other processes, on all nodes.
 
     Args:
         device: See `find_device`.
-        precision: "fp32", or mixed "bf16" or "fp16".
+        precision: "fp32", or mixed precision "bf16" or "fp16".
     """
     check_choice("precision", precision, get_args(Precision))
     place = find_device(device)
     if precision == "fp16" and place.type == "cpu":
         raise InputError("`precision` must be fp32 or bf16 on a CPU, got 'fp16'.")
     fabric_module = require("lightning.fabric", extra="train", purpose="Training")
-    mixed = _MIXED.get(precision)  # given by its name, it would be told on stderr
+    mixed = _MIXED.get(precision)  # passed by name, Fabric would print a message on stderr
     fabric: Fabric = fabric_module.Fabric(
         accelerator=place.type,
         devices=max(1, _num_processes() // _num_nodes()) if place.index is None else [place.index],
@@ -44,10 +44,10 @@ def make_fabric(*, device: str = "auto", precision: Precision = "fp32") -> "Fabr
 
 
 def find_device(name: str) -> torch.device:
-    """The device of a name, if this machine has it.
+    """Returns the named device, if this machine has it.
 
     Args:
-        name: "cpu", "cuda" (or "gpu"), "cuda:1", "mps", or "auto" for a GPU where there is one.
+        name: "cpu", "cuda" (or "gpu"), "cuda:1", "mps", or "auto" for a GPU if there is one.
 
     Example:
         >>> find_device("cpu")
@@ -59,15 +59,15 @@ def find_device(name: str) -> torch.device:
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if colon and (kind != "cuda" or not number.isdecimal() or int(number) >= gpus):
         found = counted(gpus, "CUDA GPU")
-        raise InputError(f"`device` must be one that is there, got {name!r} on a machine with {found}.", page="scale")
+        raise InputError(f"`device` must be available, got {name!r} on a machine with {found}.", page="scale")
     match kind:
         case "cuda" if not gpus:
             raise InputError(
-                f"`device` must be one that is there, got {name!r} and this machine has no CUDA GPU: use cpu.",
+                f"`device` must be available, got {name!r} on a machine without a CUDA GPU: use cpu.",
                 page="scale",
             )
         case "mps" if not torch.backends.mps.is_available():
-            raise InputError("`device` must be one that is there, got 'mps' and this machine has none: use cpu.")
+            raise InputError("`device` must be available, got 'mps' on a machine without it: use cpu.")
         case "auto" if gpus:
             return torch.device("cuda")
         case "auto":
@@ -76,7 +76,7 @@ def find_device(name: str) -> torch.device:
 
 
 def _num_processes() -> int:
-    """How many processes `torchrun` or SLURM's `srun` has started for this run."""
+    """Returns how many processes `torchrun` or SLURM's `srun` has started for this run."""
     if "WORLD_SIZE" in os.environ:
         return int(os.environ["WORLD_SIZE"])
     started_by_srun = "SLURM_PROCID" in os.environ and os.environ.get("SLURM_JOB_NAME") not in ("bash", "interactive")

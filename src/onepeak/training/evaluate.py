@@ -1,4 +1,4 @@
-"""Runs a network over whole samples and measures what it says."""
+"""Runs a network over samples and measures its predictions."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 SAMPLES_AT_ONCE = 4096
-"""Samples that are measured together."""
+"""Number of samples that are measured together."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Predictions:
-    """What a network says of some samples, in the order in which they were asked for; on the CPU."""
+    """A network's predictions for some samples, in the order of `indices`, on the CPU."""
 
     indices: Indices
     labels: Tensor
     predicted: Tensor
-    """The label the method decided on."""
+    """Labels predicted by the method."""
     log_probs: Tensor
 
 
@@ -40,15 +40,15 @@ class Predictions:
 def predict(
     network: Network, feed: Feed, indices: Indices, labels: Tensor, *, fabric: "Fabric", batch_size: int
 ) -> Predictions:
-    """The posteriors and decisions for some samples.
+    """Returns the posteriors and predicted labels of some samples.
 
     Args:
         network: The network; it is put into evaluation mode.
-        feed: Where the inputs come from.
-        indices: Which samples.
+        feed: Source of the inputs.
+        indices: The samples.
         labels: The labels of all samples, on the network's device.
         fabric: Device and precision.
-        batch_size: The most samples a batch.
+        batch_size: Most samples per batch.
     """
     network.eval()
     log_probs = torch.empty(len(indices), network.method.num_classes)
@@ -63,27 +63,27 @@ def predict(
 
 
 def measured_names(select: str) -> tuple[str, ...]:
-    """The metrics a training measures: the default ones, and the one by which it selects (or "loss", or "last")."""
+    """Returns the metrics that training measures: the default ones and `select`, unless that is "loss" or "last"."""
     also = () if select in ("loss", "last", *DEFAULT_NAMES) else (select,)
     return (*DEFAULT_NAMES, *also)
 
 
 def measure(predictions: Predictions, *, names: Iterable[str] = DEFAULT_NAMES) -> dict[str, float]:
-    """Some metrics of the catalog, by their keys."""
+    """Returns metrics of the catalog by key."""
     metrics = collection(predictions.log_probs.shape[-1], names=names)
     metrics.update(predictions.log_probs, predictions.labels, predictions.predicted)
     return {name: float(value) for name, value in metrics.compute().items()}
 
 
 Answers: TypeAlias = Iterable[tuple[Tensor, Tensor]]
-"""What a network gives for some samples at a time, and their labels; on its device."""
+"""A network's outputs, a batch at a time, and the labels; on the network's device."""
 
 
 @torch.inference_mode()
 def answers(
     network: Network, feed: Feed, indices: Indices, labels: Tensor, *, fabric: "Fabric", batch_size: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """The outputs for this process's share of some samples, and their labels."""
+    """Yields the outputs for this process's share of some samples, and their labels."""
     network.eval()
     mine = indices[fabric.global_rank :: fabric.world_size]
     for places, inputs in feed.evaluation_inputs(mine, batch_size=batch_size):
@@ -94,9 +94,9 @@ def answers(
 
 @torch.inference_mode()
 def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fabric: "Fabric") -> dict[str, float]:
-    """The metrics and the mean loss over answers that the processes share among them, without keeping posteriors.
+    """Returns the metrics and the mean loss over the outputs of all processes, without keeping posteriors.
 
-    Of a network that has diverged only the loss is told, which is then not finite.
+    For a network that has diverged it returns only the loss, which is then not finite.
     """
     metrics.reset()
     device = fabric.device
@@ -106,7 +106,7 @@ def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fab
         loss[0] += batch_loss.to(loss.device)
         weights = weights_of_samples(truth, method.class_weight, None, loss.dtype)
         loss[1] += len(truth) if weights is None else weights.sum().to(loss.device)
-        if not readable(batch_loss) or batch_loss.isfinite():  # metrics refuse NaN where they can see it
+        if not readable(batch_loss) or batch_loss.isfinite():  # metrics reject NaN where they can read it
             metrics.update(method.log_probs(outputs), truth, method.predict(outputs))
     total, weight = torch.as_tensor(fabric.all_reduce(loss, reduce_op="sum")).tolist()
     if not math.isfinite(total):
@@ -118,7 +118,7 @@ def validate(method: Method, given: Answers, metrics: "MetricCollection", *, fab
 
 
 def _many_at_once(given: Answers) -> Iterator[tuple[Tensor, Tensor]]:
-    """Answers put together: metrics take hundreds of small operations, whether for two samples or for thousands."""
+    """Joins batches: metrics take hundreds of small operations, whether for two samples or for thousands."""
     waiting: list[tuple[Tensor, Tensor]] = []
     for pair in given:
         waiting.append(pair)
@@ -135,7 +135,7 @@ def _together(pairs: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
 
 
 def loss_or_nan(method: Method, outputs: Tensor, labels: Tensor, *, reduction: Reduction) -> Tensor:
-    """The loss; NaN for outputs that are not finite, so that all processes go on alike to where it is told."""
+    """Returns the loss, or NaN for outputs that are not finite, so that all processes reach the check together."""
     try:
         return method.loss(outputs, labels, reduction=reduction)
     except NotFiniteError:

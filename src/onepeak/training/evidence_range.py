@@ -1,4 +1,4 @@
-"""How strong a model's evidence is in pictures that it was not trained on: one scale for all of its evidence maps."""
+"""The strength of a model's evidence in held-out images: one scale for all of its evidence maps."""
 
 import math
 from typing import TYPE_CHECKING
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 MOST_PICTURES = 64
-"""Pictures that are looked at: enough for a scale, and few beside what training looks at."""
+"""Number of images examined: enough for a scale, and few compared with training."""
 SHARE = 0.9
-"""Of them, those whose brightest place does not go beyond the scale."""
+"""Share of those images whose brightest place lies within the scale."""
 _LEAST = 1.0
-"""The length of a scale at least: where classes differ by less, they differ by little."""
+"""Shortest length of the scale: smaller differences between classes are negligible."""
 
 
 @torch.inference_mode()
 def evidence_range(
     network: Network, feed: Feed, indices: Indices, predicted: Labels, *, fabric: "Fabric", batch_size: int
 ) -> tuple[float, float] | None:
-    """The evidence that is drawn as nothing, and that which is drawn brightest, on every map of a model.
+    """Returns the evidence drawn as nothing and the evidence drawn brightest, on every map of a model.
 
-    The lower end is what a class has that is like all others: 0, as maps are of a score less the mean over classes, or
-    of methods without class scores the log-probability of chance. The upper end is what the evidence for the predicted
-    class does not exceed, at its highest place, in nine of ten pictures.
+    The lower end is the evidence for a class that is no more likely than the others. It is 0, because maps show a score
+    minus the mean over classes; for methods without class scores it is the log-probability of chance. The upper end
+    bounds the highest evidence for the predicted class in nine of ten images.
 
     Args:
-        network: In evaluation mode.
-        feed: Where the pictures come from.
-        indices: Pictures that were held out; some of many are looked at.
-        predicted: The labels decided on, one a picture.
+        network: The network, in evaluation mode.
+        feed: Source of the images.
+        indices: Held-out images; if there are many, a selection is examined.
+        predicted: Predicted labels, one per image.
         fabric: Device and precision.
-        batch_size: The most pictures a batch.
+        batch_size: Most images per batch.
 
     Returns:
-        None for a network without maps, and where there is no picture.
+        The lower and the upper end; None for a network without maps, or without images.
     """
     if not isinstance(network.head, MapHead) or not len(indices):
         return None
@@ -59,9 +59,9 @@ def evidence_range(
 
 
 def _even(method: Method, device: torch.device) -> float:
-    """The evidence for a class that has no more than others."""
+    """Returns the evidence for a class that is no more likely than the others."""
     try:
         method.class_scores(torch.zeros(1, method.num_outputs, device=device))
-    except InputError:  # how a method says that it has none
+    except InputError:  # the method has no class scores
         return float(f"{-math.log(method.num_classes):.4g}")
     return 0.0

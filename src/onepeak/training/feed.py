@@ -1,4 +1,4 @@
-"""Where the loop gets its batches from: pictures out of a store, or rows of a table."""
+"""Batches for the training loop: images from a store, or rows of a table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -18,33 +18,33 @@ Indices = npt.NDArray[np.int64]
 
 
 class Feed(ABC):
-    """Inputs of a network by the index of the sample, on the network's device."""
+    """Network inputs by sample index, on the network's device."""
 
     @abstractmethod
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
-        """The inputs of some samples as an epoch of training sees them."""
+        """Returns the inputs of some samples as a training epoch sees them."""
 
     @abstractmethod
     def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor | None:
-        """All that `planned_inputs` must know of some samples, one column each; None where it takes more than that."""
+        """Returns all that `planned_inputs` needs, one column per sample; None if the inputs cannot be planned."""
 
     @abstractmethod
     def planned_inputs(self, plan: Tensor) -> Tensor:
-        """The inputs of `train_inputs` from columns of a plan, without a look at the host: a graph can record it."""
+        """Returns the inputs of `train_inputs` from columns of a plan, without host access: a graph can record it."""
 
     @abstractmethod
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """The inputs of all these samples, unchanged: the places in `indices` of a batch, and the batch."""
+        """Yields the inputs of all these samples without augmentation: positions in `indices`, and the batch."""
 
 
 @final
 class PictureFeed(Feed):
-    """Pictures of a store: random crops to train on, whole pictures to evaluate on.
+    """Images of a store: random crops for training, whole images for evaluation.
 
     Args:
-        store: The pictures; it is copied to the device where it fits there.
-        augment: The random changes of training pictures.
-        device: Where the batches go.
+        store: The images; copied to the device if they fit there.
+        augment: Augmentation of the training images.
+        device: Device of the batches.
     """
 
     def __init__(self, store: ImageStore, augment: Augment, device: torch.device) -> None:
@@ -53,12 +53,12 @@ class PictureFeed(Feed):
         self.device = device
 
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:
-        """Augmented crops, normalised."""
+        """Returns augmented crops, normalised."""
         batch = train_batch(self.store, indices, self.augment, seed=seed, epoch=epoch, device=self.device)
         return normalise(batch)
 
     def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor | None:
-        """The crops of a store on the device, unless a picture must be enlarged or colours change."""
+        """Returns the crops if the store is on a GPU, no image must be enlarged and colours do not change."""
         store, augment = self.store, self.augment
         if store.device.type == "cpu" or augment.crop is None or augment.colour_jitter is not None:
             return None
@@ -67,62 +67,62 @@ class PictureFeed(Feed):
         return None if enlarged else crop_table(store, indices, changes)
 
     def planned_inputs(self, plan: Tensor) -> Tensor:
-        """Augmented crops, normalised."""
+        """Returns augmented crops, normalised."""
         side = self.augment.crop
         if side is None:
-            raise TypeError("whole pictures have no plan")
+            raise TypeError("whole images have no plan")
         return normalise(gather(self.store, plan, (side, side)).permute(0, 3, 1, 2))
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Whole pictures, normalised; pictures of one size share a batch."""
+        """Yields whole images, normalised; images of one size share a batch."""
         for places, batch in evaluation_batches(self.store, indices, batch_size=batch_size, device=self.device):
             yield places, normalise(batch)
 
 
 @final
 class RowFeed(Feed):
-    """Rows of numbers that are ready for a network.
+    """Encoded rows of a table.
 
     Args:
         rows: Samples x features, finite.
-        device: Where the batches go; the table is kept there.
+        device: Device of the batches; the table is kept there.
     """
 
     def __init__(self, rows: npt.NDArray[np.float32], device: torch.device) -> None:
         self.rows = torch.from_numpy(rows).to(device)
 
     def train_inputs(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:  # noqa: ARG002 - rows do not change
-        """The rows."""
+        """Returns the rows."""
         return self.rows[on_device(indices, self.rows.device)]
 
     def train_plan(self, indices: Indices, *, seed: int, epoch: int) -> Tensor:  # noqa: ARG002 - rows do not change
-        """Which rows."""
+        """Returns the row indices."""
         return on_device(indices, self.rows.device).unsqueeze(0)
 
     def planned_inputs(self, plan: Tensor) -> Tensor:
-        """The rows."""
+        """Returns the rows."""
         return self.rows[plan[0]]
 
     def evaluation_inputs(self, indices: Indices, *, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """The rows, in their order."""
+        """Yields the rows, in order."""
         for places in torch.arange(len(indices)).split(batch_size):
             yield places, self.train_inputs(indices[places.numpy()], seed=0, epoch=0)
 
 
 def on_device(indices: Indices, device: torch.device) -> Tensor:
-    """Positions as a tensor; copied, for a split's are read-only."""
+    """Returns indices as a tensor; copied, because the indices of a split are read-only."""
     return torch.tensor(indices, device=device)
 
 
 def epoch_order(indices: Indices, labels: Indices, *, seed: int, epoch: int, balanced: bool) -> Indices:
-    """The samples of an epoch in the order in which they come: a function of seed and epoch alone.
+    """Returns the samples of an epoch in order, which depends only on the seed and the epoch.
 
     Args:
         indices: The samples to train on.
         labels: The labels of all samples.
         seed: The seed of the run.
         epoch: The epoch.
-        balanced: Whether to draw as many samples with replacement, every class equally often.
+        balanced: Whether to draw the same number of samples with replacement, with equal chances for every class.
     """
     if not balanced:
         return indices[shuffled(indices, seed=seed, epoch=epoch)]

@@ -1,10 +1,10 @@
-"""What files of runs are called: without torch, which the inspector's first page does not load."""
+"""File names of runs, kept free of torch, which the inspector's first page does not load."""
 
 RUNS = "runs"
 """The folder of all runs of a comparison."""
 RESULT = "result.json"
-"""What a run found; there once it has finished."""
+"""The result of a run; exists once the run has finished."""
 ERROR = "error.json"
 """Why a run failed."""
 DESCRIPTION = "onepeak.json"
-"""Everything about a model but its weights."""
+"""Everything about a model except its weights."""

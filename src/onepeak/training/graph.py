@@ -1,7 +1,7 @@
-"""Work on a GPU that is recorded once and replayed: a small network's kernels take less time than their launches.
+"""CUDA graphs: GPU work recorded once and replayed. A small network's kernel launches take longer than its kernels.
 
-A graph does to the bit what the same calls do eagerly. Nothing in it may ask the device for a number, and every tensor
-it reads or writes must stay where it is.
+A graph gives bit-identical results to the same calls run eagerly. Nothing in it may read a number from the device, and
+every tensor that it reads or writes must keep its address.
 """
 
 import os
@@ -17,23 +17,23 @@ from onepeak.training.streams import stream_to_record_on
 Result = TypeVar("Result")
 
 _RECORDING = threading.Lock()
-"""Threads record in turn: a recording begins by waiting for the whole device, which spoils another's."""
+"""Threads record in turn: a recording begins with a sync of the whole device, which would break another recording."""
 
 
 class RecordingError(RuntimeError):
-    """Work that cannot be recorded. What is left of the attempt may make the process unfit for more."""
+    """Work that cannot be recorded. The failed attempt may leave the process unusable."""
 
 
 def graphs_are_on(device: torch.device) -> bool:
-    """Whether to record: on a CUDA device, unless the environment variable ONEPEAK_GRAPHS is 0."""
+    """Returns whether to record: on a CUDA device, unless the environment variable ONEPEAK_GRAPHS is 0."""
     return device.type == "cuda" and os.environ.get("ONEPEAK_GRAPHS", "1") != "0"
 
 
 class Graph(Generic[Result]):
-    """A recording of some work. It must have run once eagerly, so that all that is made on first use exists.
+    """A recording of some work. It must have run once eagerly, so that everything made on first use exists.
 
     Args:
-        work: Called once, to be recorded; it is not carried out by that. Its result is the same tensors every time,
+        work: Called once for recording, which does not execute it. Its result is the same tensors every time,
             overwritten by each replay.
     """
 
@@ -45,19 +45,19 @@ class Graph(Generic[Result]):
             self.result = work()
 
     def __call__(self) -> Result:
-        """Does the work."""
+        """Replays the work."""
         self.recording.replay()
         return self.result
 
 
 def recorded_if_it_fits(work: Callable[[], Result]) -> Graph[Result] | None:
-    """A recording, which keeps the memory of all that the work makes on its way; None where the device has too little.
+    """Returns a recording, or None if the device has too little memory: a recording keeps all its intermediate tensors.
 
     Args:
         work: As for `Graph`.
 
     Raises:
-        RecordingError: The work is none that can be recorded.
+        RecordingError: The work cannot be recorded.
     """
     try:
         return Graph(work)
@@ -66,6 +66,6 @@ def recorded_if_it_fits(work: Callable[[], Result]) -> Graph[Result] | None:
             return None
         raise RecordingError(
             f"A step or the validation cannot be recorded as a CUDA graph ({error}). Does the method or the network "
-            "look at a number on the device, as `.item()` or an `if` does? Set the environment variable "
-            "ONEPEAK_GRAPHS=0 to train without recordings, slower."
+            "read a number from the device, as `.item()` or an `if` on a tensor does? Set the environment variable "
+            "ONEPEAK_GRAPHS=0 to train without graphs, more slowly."
         ) from error

@@ -1,4 +1,4 @@
-"""The history of a run on disk: a row an epoch."""
+"""The history of a run on disk: one row per epoch."""
 
 from pathlib import Path
 
@@ -9,6 +9,6 @@ HISTORY = "history.csv"
 
 
 def write_history(history: list[dict[str, float]], folder: Path) -> None:
-    """Writes `history.csv`; with every checkpoint, so that who stops a run still sees how it went."""
+    """Writes `history.csv`. It is called with every checkpoint, so that a stopped run has its history too."""
     pandas = require("pandas", extra="data", purpose="The history")
     write_in_one_step(folder / HISTORY, lambda part: pandas.DataFrame(history).to_csv(part, index=False))

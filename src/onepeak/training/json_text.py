@@ -7,7 +7,7 @@ from typing import Any
 
 
 def json_text(content: Any) -> str:
-    """JSON text; numbers that JSON has no way to write (NaN and infinities) become null.
+    """Returns JSON text; numbers that JSON cannot represent (NaN and infinities) become null.
 
     Example:
         >>> json_text({"tau": float("nan"), "mae": 0.5}).split()
@@ -17,12 +17,12 @@ def json_text(content: Any) -> str:
 
 
 def numbers(content: dict[str, Any]) -> dict[str, float]:
-    """A table of figures as it was before it was written: null is NaN again."""
+    """Restores figures read from JSON: null becomes NaN again."""
     return {name: math.nan if value is None else value for name, value in content.items()}
 
 
 def _written(content: Any) -> Any:
-    if not isinstance(content, bool | int) and isinstance(content, Real):  # NumPy's too
+    if not isinstance(content, bool | int) and isinstance(content, Real):  # including NumPy's
         content = int(content) if isinstance(content, Integral) else float(content)
     if isinstance(content, dict):
         return {name: _written(value) for name, value in content.items()}

@@ -1,4 +1,4 @@
-"""Whether the epoch that validation chose says anything of the method that was trained."""
+"""Whether the epoch that validation chose is representative of the method that was trained."""
 
 import torch
 
@@ -6,24 +6,24 @@ from onepeak._shapes import Labels
 
 _FIRST = 2
 _LEAST = 8
-"""Of shorter trainings a second epoch is no early one."""
+"""In shorter trainings the second epoch is not early."""
 
 _ROUNDING = 1e-6
-"""Metrics are summed in float32."""
+"""Allows for metrics that were summed in float32."""
 
 
 def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: float, chance: float) -> bool:
-    """Whether one of the first two epochs was chosen, though there were many, and knows no more of order than chance.
+    """Returns whether one of the first two of many epochs was chosen, with a side order index no better than chance.
 
-    It happens where a training makes the chosen metric worse before it makes it better, or never makes it better. On
-    data that are learnt at once an early epoch is as good as any, and in order.
+    This happens if training makes the selection metric worse before it makes it better, or never improves it. On data
+    that are learnt at once, an early epoch is as good as any other, and its posteriors are in order.
 
     Args:
-        best_epoch: The one that was kept, from 0.
-        epochs: How many there were to be; patience may have ended it before.
-        selected_by: The metric; "last" chooses nothing.
-        order: The side order index of the one that was kept.
-        chance: That of random posteriors; 1 for two classes, of which nothing can be said.
+        best_epoch: The epoch that was kept, from 0.
+        epochs: Planned number of epochs; patience may have stopped training earlier.
+        selected_by: The selection metric; "last" selects nothing.
+        order: The side order index of the epoch that was kept.
+        chance: The side order index of random posteriors; 1 for two classes, where the check does not apply.
 
     Example:
         >>> hardly_trained(1, 60, "mae", order=0.55, chance=0.75), hardly_trained(1, 60, "mae", order=0.99, chance=0.75)
@@ -34,11 +34,11 @@ def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: flo
 
 
 def best_constant(labels: Labels, num_classes: int) -> tuple[int, float]:
-    """The one label that is nearest to all others on average, and its mean absolute error; the lowest of equals.
+    """Returns the constant prediction with the lowest mean absolute error, and that error; the lowest label of a tie.
 
     Args:
-        labels: At least one.
-        num_classes: How many there could be.
+        labels: True labels, at least one.
+        num_classes: Number of classes.
 
     Example:
         >>> best_constant(torch.tensor([0, 0, 1, 3]), 4)
@@ -49,14 +49,14 @@ def best_constant(labels: Labels, num_classes: int) -> tuple[int, float]:
 
 
 def no_better_than_constant(mae: float, constant: float) -> bool:
-    """Whether a mean absolute error is no lower than that of the best constant answer to the same samples.
+    """Returns whether a mean absolute error is no lower than that of the best constant prediction for the same samples.
 
-    That holds for all networks that give one answer to everything. It is a fact and no verdict: where most labels are
-    alike, one answer is hard to beat.
+    That is true of every network that predicts the same label for all samples. It need not mean that the network is
+    bad: if most labels are equal, a constant prediction is hard to beat.
 
     Args:
-        mae: Of the network.
-        constant: That of `best_constant`; of 0 (one label only) or NaN (not known) nothing can be said.
+        mae: The network's error.
+        constant: The error of `best_constant`; for 0 (a single label) or NaN (unknown) the result is False.
 
     Example:
         >>> no_better_than_constant(0.67, 0.67), no_better_than_constant(0.5, 0.67), no_better_than_constant(0.0, 0.0)
@@ -66,11 +66,11 @@ def no_better_than_constant(mae: float, constant: float) -> bool:
 
 
 def never_predicted(labels: Labels, predicted: Labels) -> dict[int, int]:
-    """The classes of samples that are never the answer, and how many samples each has: rare ones, most often.
+    """Returns the classes that occur but are never predicted, usually rare ones, with their numbers of samples.
 
     Args:
-        labels: The true classes.
-        predicted: The answers.
+        labels: True labels.
+        predicted: Predicted labels.
 
     Example:
         >>> never_predicted(torch.tensor([0, 0, 0, 1, 2, 2]), torch.tensor([0, 0, 1, 0, 0, 0]))

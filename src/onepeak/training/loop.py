@@ -1,4 +1,4 @@
-"""The training loop: small named steps, and nothing in it that a kill could lose."""
+"""The training loop, in small named steps. A killed run resumes from its checkpoint and gives the same result."""
 
 import contextlib
 import math
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """The outcome: the network itself then holds the weights of the epoch kept."""
+    """The outcome of training; the network itself then holds the weights of the best epoch."""
 
     history: list[Row]
     best_epoch: int
     seconds: float
-    """Of training and validation, those before a resume included."""
+    """Time of training and validation, including the time before a resume."""
 
 
 class Loop:
     """Trains one network.
 
     Args:
-        network: What to train, on the fabric's device.
-        feed: Where inputs come from.
+        network: The network to train, on the fabric's device.
+        feed: Source of the inputs.
         labels: The labels of all samples.
-        split: Which samples to train and to validate on.
+        split: Samples for training and validation.
         recipe: How to train.
         fabric: Device, precision, processes.
-        seed: With the epoch, it decides the order of samples, their augmentation, and dropout.
+        seed: Together with the epoch it determines the order of samples, their augmentation, and dropout.
         select: The validation metric whose best epoch is kept, or "last".
-        watches: Who looks on.
-        alone: Whether the random numbers of this process are this training's alone; see `onepeak.training.pack`.
+        watches: Observers such as a progress bar.
+        alone: Whether no other training in this process uses its random state; see `onepeak.training.pack`.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Loop:
         self.device_labels = torch.from_numpy(labels).to(fabric.device)
         self.metrics = collection(network.method.num_classes, names=measured_names(select)).to(fabric.device)
         if fabric.device.type == "cuda":
-            network.to(memory_format=torch.channels_last)  # as the pictures are: else every step turns its weights
+            network.to(memory_format=torch.channels_last)  # like the images; otherwise every step converts the weights
         check_share(recipe, fabric.world_size)
         if recipe.sync_batch_norm:
             synchronise_batch_norm(network, fabric)
@@ -93,7 +93,7 @@ class Loop:
         self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
         self.records = can_be_recorded(network.method, recipe, fabric=fabric)
         self.is_warm = False
-        """Whether an epoch was run in this process, so that all that is made on first use exists."""
+        """Whether this process has run an epoch, so that everything made on first use exists."""
         self.recorded_steps = RecordedSteps(feed, self.device_labels)
         self.recorded_answers: RecordedAnswers | None = None
         self.epoch = 0
@@ -108,13 +108,14 @@ class Loop:
         fingerprint: dict[str, str] | None = None,
         every_seconds: float | None = None,
     ) -> Trained:
-        """Trains to the end, going on from a checkpoint where there is one; leaves the best weights in the network.
+        """Trains to the end, resuming from a checkpoint if there is one; leaves the best weights in the network.
 
         Args:
-            checkpoint: Where the state is kept, with the history beside it; None to keep none.
-            fingerprint: What the run was started with, by name; a checkpoint of another run is refused.
-            every_seconds: The least time between two checkpoints; 0 for one after every epoch. Without it there is one
-                after every epoch unless that would take more than a twentieth of the time. The last always is.
+            checkpoint: File for the state, with the history beside it; None for no checkpoints.
+            fingerprint: What the run was started with, by name; a checkpoint of another run is rejected.
+            every_seconds: Shortest time between two checkpoints; 0 for one after every epoch. By default there is one
+                after every epoch, unless that would take more than a twentieth of the time. The last epoch always has
+                one.
         """
         if checkpoint is not None:
             self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint or {}))
@@ -136,7 +137,7 @@ class Loop:
         return Trained(history=self.history, best_epoch=self.best_epoch, seconds=seconds)
 
     def run_epoch(self) -> None:
-        """One epoch: train, validate, remember, tighten."""
+        """Runs one epoch: train, validate, keep the best weights, tighten the constraint."""
         start = time.perf_counter()
         if self.alone:
             torch.manual_seed((self.seed * 1_000_003 + self.epoch) * 4096 % 2**62 + self.fabric.global_rank)
@@ -162,7 +163,10 @@ class Loop:
             watch.epoch(row)
 
     def train_epoch(self) -> float:
-        """Every sample once but for a last batch of one (or as many, drawn in balance); the steps' mean loss."""
+        """Trains on every sample once, or on as many balanced draws, and returns the mean loss over the steps.
+
+        A last batch of a single sample is left out.
+        """
         self.loss.train()
         batches = list(self.batches())
         losses = torch.zeros(len(batches), device=self.fabric.device)
@@ -176,14 +180,14 @@ class Loop:
                 losses[step] = self.recorded_steps.step(plan[:, step * len(batch) : (step + 1) * len(batch)])
             for watch in self.watches:
                 watch.step(self.epoch, step + 1, len(batches))
-        # Every process knows only its share of a batch; all must come to know of a loss that is not a number.
+        # Every process knows only its share of a batch, and all must learn of a loss that is not a number.
         losses = torch.as_tensor(self.fabric.all_reduce(losses, reduce_op="mean"))
-        if not losses.isfinite().all():  # the only look at the losses, so that no step waits for the device
+        if not losses.isfinite().all():  # the only sync, so that no step waits for the device
             raise self.diverged("loss is not a number", step=int((~losses.isfinite()).nonzero()[0]))
         return float(losses.mean())
 
     def agree_on_buffers(self) -> None:
-        """What is evaluated has the barrier's t as it is, not its average, and one process's batch-norm statistics."""
+        """Gives the evaluated network the current t of the barrier, not its average, and rank 0's buffers."""
         evaluated = self.evaluated()
         if self.average is not None:
             for own, averaged in zip(self.network.method.buffers(), evaluated.method.buffers(), strict=True):
@@ -193,16 +197,16 @@ class Loop:
                 buffer.copy_(torch.as_tensor(self.fabric.broadcast(buffer)))
 
     def train_step(self, batch: Indices) -> Tensor:
-        """One step of the optimiser; the loss stays on the device."""
+        """Takes one optimiser step; the loss stays on the device."""
         world = self.fabric.world_size
         mine = batch[self.fabric.global_rank :: world]
         inputs = self.feed.train_inputs(mine, seed=self.seed, epoch=self.epoch)
         labels = self.device_labels[on_device(mine, self.fabric.device)]
-        # Gradients are averaged over processes: each divides its sum by its share of the whole batch's weight.
+        # Gradients are averaged over processes, so each divides its sum by 1 / world of the whole batch's weight.
         return self.descend(inputs, labels, None if world == 1 else self.weight_of(batch) / world)
 
     def descend(self, inputs: Tensor, labels: Tensor, total_weight: float | None = None) -> Tensor:
-        """Loss, gradient, the optimiser's step, and the average's behind it."""
+        """Computes loss and gradient, takes the optimiser step, and updates the running average."""
         loss: Tensor = self.loss(inputs, labels, total_weight)
         backward(loss, fabric=self.fabric)
         if self.recipe.clip_norm is not None:
@@ -214,7 +218,7 @@ class Loop:
         return loss.detach()
 
     def validation_answers(self) -> Answers:
-        """What the network says of the validation part, by a recording where there is one."""
+        """Returns the network's outputs for the validation part, from a recording if there is one."""
         asked = (self.evaluated(), self.feed, self.split.valid, self.device_labels)
         size = self.recipe.evaluation_batch_size
         if self.records and self.is_warm:
@@ -225,10 +229,10 @@ class Loop:
         return answers(*asked, fabric=self.fabric, batch_size=size)
 
     def batches(self) -> Iterator[Indices]:
-        """The samples of each step of this epoch, over all processes."""
+        """Yields the samples of each step of this epoch, over all processes."""
         train = self.split.train
         order = epoch_order(train, self.labels, seed=self.seed, epoch=self.epoch, balanced=self.recipe.balanced)
-        # One sample has no variance for batch norm: a last batch that is too short is left out, whole ones never.
+        # Batch norm needs two samples per process: a last batch that is too short is left out, a full one never is.
         fewest = min(2 * self.fabric.world_size, self.recipe.batch_size)
         for start in range(0, len(order), self.recipe.batch_size):
             batch = order[start : start + self.recipe.batch_size]
@@ -236,33 +240,33 @@ class Loop:
                 yield batch
 
     def weight_of(self, batch: Indices) -> float:
-        """The total weight of a batch."""
+        """Returns the total weight of a batch."""
         weights = self.network.method.class_weight
         return float(len(batch)) if weights is None else float(weights.cpu()[self.labels[batch]].sum())
 
     def evaluated(self) -> Network:
-        """The network to evaluate and keep: the running average, where there is one."""
+        """Returns the network to evaluate and keep: the running average, if there is one."""
         return self.network if self.average is None else self.average.network
 
     def keep_if_best(self, value: float) -> None:
-        """Remembers the weights if this epoch is better than all before (the first of equals stays)."""
+        """Keeps the weights if this epoch is better than all before; of equal epochs the first is kept."""
         higher = self.select != "loss" and METRICS[self.select].higher_is_better
         better = value > self.best_value if higher else value < self.best_value
         if better or not self.best or (math.isnan(self.best_value) and not math.isnan(value)):
             self.keep(value)
 
     def keep(self, value: float) -> None:
-        """Remembers the weights of this epoch."""
+        """Keeps the weights of this epoch."""
         weights = self.evaluated().state_dict()
         self.best = {name: tensor.detach().to("cpu", copy=True) for name, tensor in weights.items()}
         self.best_epoch, self.best_value = self.epoch, value
 
     def has_stalled(self) -> bool:
-        """Whether validation has not improved for as long as the recipe's patience."""
+        """Returns whether validation has not improved for as long as the recipe's patience."""
         return has_stalled(self.epoch - 1, best_epoch=self.best_epoch, patience=self.recipe.patience)
 
     def state(self, fingerprint: dict[str, str]) -> Checkpoint:
-        """All that going on needs."""
+        """Returns everything that a resumed run needs."""
         return Checkpoint(
             epoch=self.epoch,
             network=self.network.state_dict(),
@@ -277,7 +281,7 @@ class Loop:
         )
 
     def restore(self, state: Checkpoint | None) -> None:
-        """Takes a checkpoint's state, if there is one."""
+        """Restores the state of a checkpoint, if there is one."""
         if state is None:
             return
         self.network.load_state_dict(state.network)
@@ -293,6 +297,6 @@ class Loop:
         self.best, self.best_epoch, self.best_value = state.best, state.best_epoch, state.best_value
 
     def diverged(self, what: str, *, step: int) -> DivergedError:
-        """The error for training that has run away."""
+        """Makes the error for training that has diverged."""
         rate, precision = learning_rate(self.recipe, self.epoch), str(self.fabric._precision.precision)
         return diverged(what, epoch=self.epoch, step=step, learning_rate=rate, precision=precision)

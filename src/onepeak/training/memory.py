@@ -1,13 +1,13 @@
-"""Tells a lack of memory from other errors."""
+"""Distinguishes out-of-memory errors from others."""
 
 import torch
 
 _WORDS = ("out of memory", "ALLOC_FAILED", "allocate memory")
-"""Of CUDA, its libraries and the CPU, whose errors have no class of their own."""
+"""From messages of CUDA, its libraries and the CPU, whose errors have no class of their own."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there was too little memory, of the device or of the machine.
+    """Returns whether an error means too little memory, on the device or on the host.
 
     Example:
         >>> is_out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED"))

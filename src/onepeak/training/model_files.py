@@ -1,4 +1,4 @@
-"""A trained model on disk: `model.safetensors` for the weights, `onepeak.json` for what they mean. Never pickle."""
+"""A trained model on disk: `model.safetensors` for the weights, `onepeak.json` for their description. Never pickle."""
 
 import hashlib
 import json
@@ -32,12 +32,12 @@ FORMAT = 1
 
 
 class UnknownMethodError(UnknownNameError):
-    """A model's method is somebody's own, and not known here."""
+    """A model's method is a custom one that is not registered here."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelDescription:
-    """Everything about a model but its weights."""
+    """Everything about a model except its weights."""
 
     classes: tuple[str, ...]
     """The classes in their order."""
@@ -45,39 +45,39 @@ class ModelDescription:
     variant: str
     method_settings: dict[str, Any]
     class_weight: tuple[float, ...] | None = None
-    """Of the loss; the weights file holds it too."""
+    """Class weights of the loss; the weights file holds them too."""
     network: NetworkSettings
     backbone_source: str | None = None
-    """A hash of the file that a backbone of the user's own is written in."""
+    """A hash of the source file of the user's own backbone."""
     resize: Resize | None
-    """For pictures: what happens to one before the network sees it."""
+    """For images: how they are resized before the network."""
     bits: int | None = None
-    """For pictures: how many bits 16-bit ones hold; None for all 16."""
+    """For images: number of bits used in 16-bit files; None for all 16."""
     pictures: PictureRange | None = None
-    """For pictures: what those of the training part are like; none of few pictures and in older models."""
+    """For images: statistics of the training part; None for few images and in older models."""
     table: TableEncoder | None
-    """For tables: how a row becomes numbers."""
+    """For tables: how a row is encoded."""
     metrics: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Of the validation and test parts, when the model was made; of posteriors as they come, not calibrated."""
+    """Metrics of the validation and test parts when the model was made, of posteriors before calibration."""
     data: str = ""
-    """The name of the data it was trained on."""
+    """The name of the training data."""
     label: str | None = None
-    """The column of labels there, if that was a table or a list."""
+    """The label column of the training data, if they were a table or a list."""
     group: str | None = None
-    """The column of groups there."""
+    """The group column of the training data."""
     path: str | None = None
-    """The column of pictures there, if that was a list."""
+    """The image path column of the training data, if they were a list."""
     versions: dict[str, str] = field(default_factory=dict)
     calibration: Calibration | None = None
-    """How to read the posteriors; none where the model was made by an earlier version."""
+    """How to calibrate the posteriors; None in models of earlier versions."""
     evidence_range: tuple[float, float] | None = None
-    """What evidence maps draw as nothing and as brightest, see `onepeak.training.evidence_range`; none for a network
-    without maps, and where the model was made by an earlier version."""
+    """The evidence that maps draw as nothing and as brightest, see `onepeak.training.evidence_range`; None for a
+    network without maps, and in models of earlier versions."""
     format: int = FORMAT
 
 
 def save_model(folder: Path, description: ModelDescription, weights: dict[str, Tensor]) -> None:
-    """Writes both files, the description last: a folder with a description is whole."""
+    """Writes both files, the description last: a folder with a description is complete."""
     safetensors = require("safetensors.torch", extra="train", purpose="Saving a model")
     contiguous = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in weights.items()}
     folder.mkdir(parents=True, exist_ok=True)
@@ -90,14 +90,14 @@ def load_description(folder: Path) -> ModelDescription:
     path = folder / DESCRIPTION
     if not path.exists():
         raise InputError(
-            f"`{folder}` must be a model's folder, got one without {DESCRIPTION}: give what `onepeak train --out` made."
+            f"`{folder}` must be a model's folder, got one without {DESCRIPTION}: give one from `onepeak train --out`."
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         newer = sorted(content.keys() - {each.name for each in fields(ModelDescription)})
         if content["format"] == FORMAT and not newer:
             return _description(content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:  # no text, no JSON, other names or values
+    except (ValueError, KeyError, TypeError, AttributeError) as error:  # not text, not JSON, other names or values
         raise InputError(
             f"{path} must be a description that onepeak wrote, got one that cannot be read: {error!r}."
         ) from error
@@ -109,24 +109,24 @@ def load_description(folder: Path) -> ModelDescription:
 
 
 def check_method(folder: Path, description: ModelDescription) -> None:
-    """Refuses a model whose method is not known here."""
+    """Rejects a model whose method is not registered here."""
     if not is_known(description.method):
         raise UnknownMethodError(
             f"{folder} was trained with {description.method!r}, a method of your own that is not known here: run the "
-            "file that adds it in place of `onepeak`, as in `python my_method.py predict ...`, or in Python import it "
-            "before the model is loaded.",
+            "file that adds it instead of `onepeak`, as in `python my_method.py predict ...`, or in Python import it "
+            "before loading the model.",
             page="extend",
         )
 
 
 def weights_id(folder: Path) -> str:
-    """What the weights are called in an audit: the first 12 hex digits of the SHA-256 of their file."""
+    """Returns the identifier of the weights in an audit: the first 12 hex digits of the SHA-256 of their file."""
     with (folder / WEIGHTS).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
 
 def load_network(folder: Path, description: ModelDescription) -> Network:
-    """Builds the network and loads its weights, on the CPU, in evaluation mode."""
+    """Builds the network and loads its weights, on the CPU and in evaluation mode."""
     check_trusted(description.network.backbone)
     safetensors = require("safetensors.torch", extra="train", purpose="Loading a model")
     check_method(folder, description)
@@ -140,14 +140,14 @@ def load_network(folder: Path, description: ModelDescription) -> Network:
     network = build_network(made, description.network)
     if source_digest(description.network.backbone) != description.backbone_source:
         warnings.warn(
-            f"The file that {description.network.backbone} is written in was changed since the model was trained: it "
-            "may answer differently.",
+            f"The source file of {description.network.backbone} has changed since the model was trained: predictions "
+            "may differ.",
             stacklevel=2,
         )
     path = folder / WEIGHTS
     try:
         weights = safetensors.load_file(path)
-    except Exception as error:  # safetensors raises its own kinds, which need not be installed to be named here
+    except Exception as error:  # safetensors raises its own classes, and it may not be installed
         raise InputError(
             f"{path} must be the weights of the model, got a file that cannot be read: {error}."
         ) from error
@@ -172,7 +172,7 @@ def _description(content: dict[str, Any]) -> ModelDescription:
     if not isinstance(classes, list) or not all(isinstance(name, str) for name in classes) or len(set(classes)) < 2:
         raise TypeError("classes must be a list of at least 2 names")
     if not isinstance(content["method_settings"], dict):
-        raise TypeError("method_settings must be values by their names")
+        raise TypeError("method_settings must be values by name")
     content["classes"] = tuple(classes)
     content["metrics"] = {part: numbers(figures) for part, figures in content["metrics"].items()}
     content["class_weight"] = None if weight is None else tuple(map(float, weight))

@@ -1,4 +1,4 @@
-"""What training minimises."""
+"""The objective that training minimises."""
 
 from typing import final
 
@@ -10,7 +10,7 @@ from onepeak.training.evaluate import loss_or_nan
 
 @final
 class Objective(nn.Module):
-    """Network and loss as one module, so that DistributedDataParallel sees every parameter, the method's too.
+    """Network and loss in one module, so that DistributedDataParallel sees every parameter, including the method's.
 
     Args:
         network: The network with its method.
@@ -21,7 +21,7 @@ class Objective(nn.Module):
         self.network = network
 
     def forward(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
-        """The mean loss of a batch; with a total weight, the sum divided by it."""
+        """Returns the mean loss of a batch; with a total weight, the sum divided by it."""
         outputs = self.network(inputs)
         if total_weight is None:
             return loss_or_nan(self.network.method, outputs, labels, reduction="mean")

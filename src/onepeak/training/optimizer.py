@@ -9,14 +9,14 @@ from onepeak.networks.network import Network
 from onepeak.training.recipe import Recipe
 
 _FACTOR = "factor"
-"""Of a group of parameters: how many times the learning rate it learns with."""
+"""Key of a parameter group's learning-rate factor."""
 
 
 def make_optimizer(network: Network, recipe: Recipe) -> torch.optim.Optimizer:
-    """The recipe's optimiser over all parameters: in one group, as the paper has it, or in two.
+    """Returns the recipe's optimiser over all parameters: in one group, as in the paper, or in two.
 
-    The second one is for a method whose own parameters learn faster (`Method.own_rate`). On a GPU the learning rate is
-    a number on the device, so that a recorded step follows it; see `set_learning_rate`.
+    The second group is for a method whose own parameters have a higher learning rate (`Method.own_rate`). On a GPU the
+    learning rate is a tensor on the device, so that a recorded step follows it; see `set_learning_rate`.
     """
     groups, on_gpu = _groups(network, recipe), next(network.parameters()).is_cuda
     match recipe.optimizer:
@@ -33,7 +33,7 @@ def make_optimizer(network: Network, recipe: Recipe) -> torch.optim.Optimizer:
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Sets the learning rate of all parameters, in place where it is a number on a device."""
+    """Sets the learning rate of all parameters, in place if it is a tensor on a device."""
     for group in optimizer.param_groups:
         own = rate * group.get(_FACTOR, 1.0)
         if isinstance(group["lr"], Tensor):

@@ -1,4 +1,4 @@
-"""The folder that `--out` names: one sentence where it cannot be made or written to, or holds what is not ours."""
+"""Checks of the `--out` folder: one clear message if it cannot be created or written, or holds other files."""
 
 import errno
 import os
@@ -10,28 +10,28 @@ from onepeak._listing import listed
 from onepeak.errors import InputError
 
 _SHOWN = 3
-"""Other files that a message names."""
+"""Number of other files that a message names."""
 
 
 def check_out(folder: Path) -> None:
-    """Refuses a place where nothing can be written, as far as that is seen without making it.
+    """Rejects a folder that cannot be written, as far as that can be seen without creating it.
 
     Args:
-        folder: A new folder, or one that is there.
+        folder: A new or an existing folder.
     """
     with _refused(folder):
         nearest = next(place for place in (folder, *folder.parents) if place.exists())
         if not nearest.is_dir():
-            raise InputError(f"`--out` must be a folder, got {folder} with the file {nearest}.")
+            raise InputError(f"`--out` must be a folder, got {folder}, where {nearest} is a file.")
         if not os.access(nearest, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def refuse_others(folder: Path) -> None:
-    """Refuses a folder that holds anything but hidden files, of which our locks and unfinished files are some.
+    """Rejects a folder that holds anything but hidden files, such as our locks and unfinished files.
 
     Args:
-        folder: A new folder, or one without a run or comparison of ours.
+        folder: A new folder, or one that holds neither a run nor a comparison.
     """
     with _refused(folder):
         inside = folder.iterdir() if folder.is_dir() else ()
@@ -43,10 +43,10 @@ def refuse_others(folder: Path) -> None:
 
 
 def make_out(folder: Path) -> None:
-    """Makes the folder where it is not there.
+    """Creates the folder if it does not exist.
 
     Args:
-        folder: Where to.
+        folder: The folder.
     """
     with _refused(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -58,5 +58,5 @@ def _refused(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"`--out` must be a folder that can be made and written to, got {folder}: {error.strerror}."
+            f"`--out` must be a folder that can be created and written to, got {folder}: {error.strerror}."
         ) from None

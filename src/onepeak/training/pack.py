@@ -1,9 +1,9 @@
-"""Several runs at once in one process on one GPU, each in a lane: a thread with a stream of its own.
+"""Several runs at once in one process on one GPU, each in a lane: a thread with its own CUDA stream.
 
 A step of a small network leaves most of a large GPU idle. Recorded as graphs and replayed on several streams, the steps
-of several runs fill it; processes that share a GPU take turns instead. A run in a lane is the ordinary one and gives
-the same bits as alone, since nothing that two runs write is shared. The one thing that a process has only once and a
-training might use are torch's random numbers, so networks that draw some keep a process to themselves.
+of several runs fill it; processes that share a GPU take turns instead. A run in a lane gives the same bits as a run
+alone, because two runs share nothing that they write. The exception is torch's random state, which a process has only
+once, so a network that draws random numbers gets a process to itself.
 """
 
 import contextlib
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 MOST_LANES = 8
-"""More runs at once fill even a large GPU no further; on an H200 four do in float32, see results/speed."""
+"""More runs at once do not fill even a large GPU further; on an H200 four are enough in float32, see results/speed."""
 
 PACKING_GAIN = 1.5
-"""How many times as many steps a second runs at once make on one GPU as one recorded run: measured at batch 8 on an
-H200, see results/speed. It hardly depends on how many they are; where the steps of one fill the GPU it is less."""
+"""Steps per second of concurrent runs on one GPU, relative to one recorded run: measured at batch 8 on an H200, see
+results/speed. It hardly depends on the number of runs; it is lower if the steps of one run fill the GPU."""
 
 SHARE_OF_MEMORY = 0.8
-"""Of what is free, for further runs; the rest is for what they need while they are recorded."""
+"""Share of free memory for further runs; the rest is for what they need during recording."""
 
 _BACKWARD = threading.Lock()
 
 
 @contextlib.contextmanager
 def lanes(count: int, device: torch.device) -> Iterator[Executor]:
-    """Threads for so many runs at once; left when all that was submitted is done.
+    """Opens an executor with one thread per lane; the context exits when all submitted runs are done.
 
     Args:
-        count: The most runs at once; no more than `MOST_STREAMS` on a GPU.
-        device: Where they are trained.
+        count: Most runs at once; limited to `MOST_STREAMS` on a GPU.
+        device: The device of the runs.
     """
     count = min(count, MOST_STREAMS) if device.type == "cuda" else count
     numbers = iter(range(count))
-    # Some things are the whole process's. Runs switch to algorithms that give the same bits and back; held here, one
-    # that ends does so for itself only. What reads a file may silence warnings meanwhile: of two that do so at once one
-    # may leave them silent, which is put right at the end and until then costs no more than a line in a log.
+    # Some state belongs to the whole process. Runs switch deterministic algorithms on and off; entered here, they stay
+    # on when one run ends. Code that reads a file may silence warnings: if two threads do so at once, they can stay
+    # silent. That is restored on exit, and until then costs at most a line in a log.
     with (
         same_bits(),
         warnings.catch_warnings(),
@@ -65,13 +65,13 @@ def _enter_lane(device: torch.device, numbers: Iterator[int]) -> None:
 
 
 def backward(loss: Tensor, *, fabric: "Fabric") -> None:
-    """The gradient of a loss, of one lane after another.
+    """Computes the gradient of a loss, one lane at a time.
 
-    Fabric marks for the whole process that it is within a backward pass: one that ends must not unmark another's. On a
-    GPU nothing is lost by that, as autograd has one thread for all passes there.
+    Fabric marks a backward pass for the whole process, and a pass that ends must not remove the mark of another. On a
+    GPU this costs nothing, because autograd has one thread per device for all passes.
 
     Args:
-        loss: Of a network that the fabric has set up.
+        loss: The loss of a network that the fabric has set up.
         fabric: Device and precision.
     """
     with _BACKWARD:
@@ -79,11 +79,11 @@ def backward(loss: Tensor, *, fabric: "Fabric") -> None:
 
 
 def lanes_that_fit(device: torch.device, *, shared: int) -> int:
-    """How many runs fit on a GPU, after one of them has run for a while and all of its memory is there.
+    """Returns how many runs fit on a GPU, once one of them has run long enough to allocate all of its memory.
 
     Args:
         device: The GPU.
-        shared: Bytes of what the runs have in common, the pictures.
+        shared: Bytes that the runs share: the images.
     """
     free, _ = torch.cuda.mem_get_info(device)
     of_one = max(1, torch.cuda.max_memory_reserved(device) - shared)
@@ -91,9 +91,9 @@ def lanes_that_fit(device: torch.device, *, shared: int) -> int:
 
 
 def draws_at_random(network: nn.Module) -> bool:
-    """Whether a network draws random numbers in training: dropout of any kind among layers of torch or timm.
+    """Returns whether a network draws random numbers in training: any kind of dropout in torch or timm.
 
-    What happens inside a backbone of the user's own is not known, so that it may.
+    The user's own backbone cannot be inspected, so it counts as one that does.
 
     Example:
         >>> draws_at_random(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
@@ -111,5 +111,5 @@ def _draws(layer: nn.Module) -> bool:
         case nn.MultiheadAttention() | nn.RNNBase():
             return bool(layer.dropout)
         case _:
-            shares = ("p", "drop_prob", "prob")  # as torch and timm call them
+            shares = ("p", "drop_prob", "prob")  # their names in torch and timm
             return "drop" in type(layer).__name__.lower() and any(getattr(layer, share, 0) for share in shares)

@@ -1,18 +1,18 @@
-"""When a training that gets no better stops before its last epoch."""
+"""Early stopping."""
 
 from onepeak._listing import counted
 from onepeak.training.recipe import Recipe
 
 
 def has_stalled(epoch: int, *, best_epoch: int, patience: int | None) -> bool:
-    """Whether an epoch ends a training: the best one is as many epochs back as the patience lasts.
+    """Returns whether training stops after an epoch, because the best one is `patience` epochs back.
 
-    It needs no count of its own, so a training that goes on from a checkpoint stops where it would have stopped.
+    It keeps no counter, so a resumed training stops where it would have stopped without the interruption.
 
     Args:
-        epoch: The last one that was trained and validated, from 0.
-        best_epoch: The one that validation found best, from 0.
-        patience: Of the recipe; None to run all epochs.
+        epoch: The last epoch that was trained and validated, from 0.
+        best_epoch: The best epoch by validation, from 0.
+        patience: The recipe's patience; None to run all epochs.
 
     Example:
         >>> [has_stalled(epoch, best_epoch=4, patience=2) for epoch in (4, 5, 6)]
@@ -22,7 +22,7 @@ def has_stalled(epoch: int, *, best_epoch: int, patience: int | None) -> bool:
 
 
 def epochs_in_words(recipe: Recipe) -> str:
-    """How many epochs a training has, as far as that is known before it.
+    """Describes the number of epochs, as far as it is known before training.
 
     Example:
         >>> epochs_in_words(Recipe(epochs=60)), epochs_in_words(Recipe(epochs=60, patience=5))

@@ -1,4 +1,4 @@
-"""How light, contrasted, grainy and coloured the training pictures are, to know one that is unlike all of them."""
+"""Brightness, contrast, grain and colour of the training images, to detect an image that is unlike all of them."""
 
 import math
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ import numpy.typing as npt
 from onepeak.data.store import ImageStore
 
 _LOOKED_AT = 500
-"""Pictures, spread over the training part."""
+"""Number of images examined, spread over the training part."""
 _FEWEST = 30
-"""With fewer pictures the ends are nothing to go by: one in twenty new ones would be taken for another thing."""
+"""With fewer images the ends are unreliable: one in twenty new images would be reported."""
 _ENDS = (0.05, 0.95)
-"""Shares of the pictures below the ends: some odd ones in the training part must not make others usual."""
+"""Quantiles used as ends: a few odd images in the training part must not make other odd images look usual."""
 _ROWS = 128
-"""Of a picture that has twice as many rows and more, only some are looked at."""
+"""An image with at least twice as many rows is subsampled."""
 _LEAST = {"brightness": 8.0, "contrast": 0.5, "grain": 0.5, "redness": 8.0, "yellowness": 8.0}
-"""How far beyond the ends no picture counts as unlike, though the training pictures differ by less."""
+"""An image this close to the ends is never reported, even if the training images vary less."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PictureRange:
-    """Between which ends nine in ten pictures of the training part lie, by each of `picture_statistics`.
+    """The range that holds nine in ten images of the training part, for each of `picture_statistics`.
 
     Example:
         >>> ends = {"brightness": (90, 150), "contrast": (5, 6), "grain": (-4, -3), "redness": (0, 9)}
@@ -32,17 +32,17 @@ class PictureRange:
     """
 
     num_pictures: int
-    """How many were looked at."""
+    """Number of images examined."""
     ends: dict[str, tuple[float, float]]
-    """The lower and the upper one, by the name of the statistic."""
+    """The lower and the upper end, by the name of the statistic."""
 
     def __post_init__(self) -> None:
         if self.ends.keys() != _LEAST.keys():
-            raise TypeError(f"ends must be given of {', '.join(_LEAST)}")
+            raise TypeError(f"ends must be given for {', '.join(_LEAST)}")
 
     @staticmethod
     def learn(store: ImageStore, positions: npt.NDArray[np.int64]) -> "PictureRange | None":
-        """Looks at some of the pictures at these positions, which should be the training part; None if they are few."""
+        """Examines some of the images at these positions, which should be the training part; None if they are few."""
         if len(positions) < _FEWEST:
             return None
         places = np.unique(np.linspace(0, len(positions) - 1, _LOOKED_AT).round().astype(np.int64))
@@ -51,22 +51,22 @@ class PictureRange:
         return PictureRange(num_pictures=len(looked_at), ends={name: (low, high) for name, (low, high) in ends.items()})
 
     def outside(self, pixels: npt.NDArray[np.uint8]) -> tuple[str, ...]:
-        """By which statistics a picture lies beyond either end by more than they are apart; by none where it is usual.
+        """Returns the statistics by which an image lies beyond either end by more than the width of the range.
 
         Args:
-            pixels: As the network sees it, height x width x 3.
+            pixels: The image as the network sees it, height x width x 3.
         """
         found = picture_statistics(pixels)
         return tuple(name for name, (low, high) in self.ends.items() if _beyond(found[name], low, high, _LEAST[name]))
 
 
 def picture_statistics(pixels: npt.NDArray[np.uint8]) -> dict[str, float]:
-    r"""A few plain numbers of a picture.
+    r"""Returns a few simple statistics of an image.
 
     With :math:`g` the mean of the three colours at a pixel, from 0 to 255, brightness is the mean of :math:`g`, and
-    contrast :math:`\log_2(1 + s)` of its standard deviation :math:`s`. Grain is :math:`\log_2 \frac{1 + d}{1 + s}` with
-    :math:`d` the mean absolute difference of neighbours in a row: high for noise, low for what is smooth. Redness is
-    how much more red than green there is, and yellowness how much more red and green than blue.
+    contrast is :math:`\log_2(1 + s)` with :math:`s` its standard deviation. Grain is :math:`\log_2 \frac{1 + d}{1 + s}`
+    with :math:`d` the mean absolute difference of neighbours in a row: high for noise, low for smooth images. Redness
+    is red minus green, and yellowness is the mean of red and green minus blue.
 
     Args:
         pixels: Height x width x 3.

@@ -1,4 +1,4 @@
-"""Makes data ready to train on, once for all runs over it."""
+"""Prepares data for training, once for all runs on it."""
 
 import warnings
 from collections.abc import Mapping
@@ -26,38 +26,38 @@ from onepeak.training.trial import check_backbone
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prepared:
-    """Data whose pictures are decoded and whose bad files are gone."""
+    """Data with decoded images and without unreadable files."""
 
     manifest: Manifest
     store: ImageStore | None
-    """The pictures, in the manifest's order; None for a table."""
+    """The images, in the manifest's order; None for a table."""
     digests: tuple[str, ...]
     """A hash of each item's content, for the leak check."""
     doubts: tuple[str, ...] = ()
-    """What looks odd in the pictures."""
+    """Notes on what looks odd in the images."""
 
     def feed(self, split: Split, recipe: Recipe, device: torch.device) -> tuple[Feed, TableEncoder | None]:
-        """Batches for one run; a table's encoder is learnt on the run's training part."""
+        """Returns the batches for one run; a table's encoder is fitted to the run's training part."""
         items = self.manifest.items
         if isinstance(items, FeatureRows):
             encoder = TableEncoder.learn(items.take(split.train))
             return RowFeed(encoder.encode(items), device), encoder
         if self.store is None:
-            raise TypeError("pictures without a store")
+            raise TypeError("images without a store")
         return PictureFeed(self.store, recipe.augment, device), None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out and what looks odd, to be shown."""
+        """Notes for the user: what was left out and what looks odd."""
         bad = () if self.store is None else self.store.bad
         if not bad:
             return self.doubts
         shown = listed(f"{picture.path}: {picture.reason}" for picture in bad)
-        return (f"left out {counted(len(bad), 'picture')} that cannot be read: {shown}", *self.doubts)
+        return (f"left out {counted(len(bad), 'image')} that cannot be read: {shown}", *self.doubts)
 
     @property
     def counts(self) -> dict[str, Any]:
-        """How many items and groups there are and how many items were left out, for the record."""
+        """Numbers of items, groups and left-out items, for the result file."""
         groups = self.manifest.groups
         return {
             "items": len(self.manifest),
@@ -67,17 +67,17 @@ class Prepared:
         }
 
     def suits(self) -> NetworkSettings:
-        """The network for such data when nothing else is asked for."""
+        """Returns the default network for the data."""
         if isinstance(self.manifest.items, FeatureRows):
-            # How many numbers a row becomes, a run knows when it has learnt to encode its training part.
+            # The final number of features is known once a run has fitted the encoder to its training part.
             return NetworkSettings(backbone="mlp", num_features=len(self.manifest.items.columns))
         if self.store is None:
-            raise TypeError("pictures without a store")
+            raise TypeError("images without a store")
         small = int(self.store.sizes.max()) <= LARGEST_SMALL
         return NetworkSettings(backbone="small" if small else "resnet18")
 
     def network(self, given: Mapping[str, Any]) -> NetworkSettings:
-        """What suits the data, with the settings given instead."""
+        """Returns the default network for the data, changed by the given settings."""
         check_backbone(self.manifest, given.get("backbone"))
         return replace(self.suits(), **given)
 
@@ -91,16 +91,16 @@ def prepare(
     keep_classes: bool = True,
     quiet: bool = False,
 ) -> Prepared:
-    """Decodes the pictures into a store (or finds the one that is there) and leaves bad ones out where allowed.
+    """Decodes the images into a store, or finds an existing one, and leaves out unreadable images if allowed.
 
-    What was left out is in the `notes`. It is refused to leave out all of a class, unless `keep_classes` says no.
+    The `notes` list what was left out. Leaving out every image of a class is an error, unless `keep_classes` is False.
     """
     if recipe.bits is not None and not isinstance(manifest.items, ImageFiles):
-        raise InputError("`bits` (--bits) has no use for data that are no picture files: leave it out.")
+        raise InputError("`bits` (--bits) has no effect on data other than image files: leave it out.")
     if isinstance(manifest.items, FeatureRows):
         return Prepared(manifest=manifest, store=None, digests=tuple(item_digests(manifest.items)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # the notes say it
+        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # the notes report it
         store = build_store(
             manifest.items,
             recipe.resize,

@@ -1,4 +1,4 @@
-"""Recipes by name: the paper's for its five data sets, and one that suits the data at hand."""
+"""Recipes by name: the paper's for its five data sets, and defaults chosen for the data."""
 
 import math
 from dataclasses import replace
@@ -38,7 +38,7 @@ PAPER_BY_SET = {
     "afad-lite": replace(PAPER, batch_size=64, epochs=100),
     "afad-full": replace(PAPER, batch_size=64, epochs=100),
 }
-"""The paper trains PN and ELB on AFAD-Full for 80 epochs only, for want of time; give `--epochs 80` for that."""
+"""For lack of time the paper trains PN and ELB on AFAD-Full for only 80 epochs; use `--epochs 80` for that."""
 
 PICTURES = Recipe(
     epochs=60,
@@ -49,46 +49,46 @@ PICTURES = Recipe(
     augment=Augment(crop=224),
     evaluation_batch_size=32,
 )
-"""Anybody's pictures, with a pretrained backbone."""
+"""Images in general, with a pretrained backbone."""
 
 SMALL_PICTURES = Recipe(epochs=15, batch_size=32, lr=2e-3, warmup_epochs=1, augment=Augment(vertical_flip=True))
-"""Pictures of one small size that came as arrays, for the small backbone on a CPU."""
+"""Small images of equal size in arrays, for the small backbone on a CPU."""
 
 SMALL_FILES = replace(SMALL_PICTURES, augment=Augment())
-"""Picture files of one small size: the same, but what they show may have an upper side."""
+"""Small image files of equal size: the same without vertical flips, as they may show something with a top."""
 
 TABLE = Recipe(epochs=100, batch_size=64, lr=3e-3, weight_decay=1e-3, warmup_epochs=1, evaluation_batch_size=4096)
-"""Rows of a table, for the mlp."""
+"""Tables, for the mlp."""
 
 LARGE_TABLE = replace(TABLE, epochs=40, batch_size=256, lr=6e-3)
-"""The same errors as with `TABLE`, in a fraction of its time."""
+"""The same errors as with `TABLE`, in a fraction of the time."""
 
 MANY_ROWS = 20_000
-"""From so many on a table is large."""
+"""Number of rows from which a table is large."""
 
 LARGEST_SMALL = 96
-"""Pictures up to this side are small."""
+"""Images up to this side are small."""
 
 STEPS_AN_EPOCH = 10
-"""Batch norm's running statistics look back about so many steps: over fewer an epoch they are those of weights long
-gone, and a network that has learnt is measured as if it had not."""
+"""Batch norm's running statistics average over about this many steps. With fewer steps per epoch they belong to
+outdated weights, and a network that has learnt is evaluated as if it had not."""
 
 LEAST_BATCH = 8
 LEAST_STEPS = 300
-"""Of a whole training on few pictures."""
+"""Fewest steps of a whole training on few images."""
 
 _TRAINED = 0.6
-"""Share of all items that the protocols for data of one's own train on, about."""
+"""Approximate share of items in the training part, in the protocols for your own data."""
 
 PRESETS = ("auto", "paper")
 
 
 def preset(name: str, manifest: Manifest) -> Recipe:
-    """The recipe of a name for some data.
+    """Returns the recipe of a name for some data.
 
     Args:
-        name: "auto" for what suits the data, few pictures in smaller batches and for longer; "paper" for the paper's
-            (its own for each of the five data sets).
+        name: "auto" for a recipe chosen for the data, with smaller batches and more epochs for few images; "paper" for
+            the paper's recipe, which differs between its five data sets.
         manifest: The data.
 
     Example:
@@ -106,14 +106,14 @@ def preset(name: str, manifest: Manifest) -> Recipe:
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
             return _for_few(SMALL_PICTURES, len(manifest))
         case ImageFiles() as files if (side := _one_small_side(files)) is not None:
-            # Nothing is resized by that, but a picture of another size that the model is asked about later is.
+            # This resizes none of these images, only images of another size that the model later predicts.
             return _for_few(replace(SMALL_FILES, resize=Resize(short_side=side)), len(manifest))
         case _:
             return _for_few(PICTURES, len(manifest))
 
 
 def _for_few(recipe: Recipe, num_items: int) -> Recipe:
-    """The recipe itself, or where an epoch would have too few steps, one of smaller batches and enough epochs."""
+    """Returns the recipe; with smaller batches and enough epochs if an epoch would have too few steps."""
     trained = math.ceil(_TRAINED * num_items)
     batch_size = recipe.batch_size
     while batch_size > LEAST_BATCH and trained < STEPS_AN_EPOCH * batch_size:
@@ -125,12 +125,12 @@ def _for_few(recipe: Recipe, num_items: int) -> Recipe:
 
 
 def _one_small_side(files: ImageFiles) -> int | None:
-    """The short side, if all pictures that can be read are small and alike in size; the first that is not ends it."""
+    """Returns the short side if all readable images are small and of equal size; None at the first that is not."""
     found: tuple[int, int] | None = None
     for path in files.paths:
         try:
             size = decode_picture((files.root / path).read_bytes()).size
-        except (OSError, UnreadablePictureError):  # told of when all are decoded
+        except (OSError, UnreadablePictureError):  # reported when all images are decoded
             continue
         if max(size) > LARGEST_SMALL or size != (found or size):
             return None

@@ -1,4 +1,4 @@
-"""What training in several processes at once asks for."""
+"""Checks and conversions for training in several processes."""
 
 from typing import TYPE_CHECKING
 
@@ -12,18 +12,20 @@ if TYPE_CHECKING:
 
 
 def check_share(recipe: Recipe, world_size: int) -> None:
-    """Every process must get a sample of every batch."""
+    """Checks that every process gets a sample of every batch."""
     if recipe.batch_size < world_size:
-        raise InputError(f"`batch_size` must be at least the {world_size} processes, got {recipe.batch_size}.")
+        raise InputError(
+            f"`batch_size` must be at least the number of processes, {world_size}, got {recipe.batch_size}."
+        )
 
 
 def synchronise_batch_norm(network: Network, fabric: "Fabric") -> None:
-    """Makes batch norm take its statistics over all processes, in place.
+    """Makes batch norm compute its statistics over all processes, in place.
 
-    timm has its own conversion, which keeps the activation that its batch norms carry; PyTorch's would drop it.
+    It uses timm's conversion, which keeps the activation inside timm's batch norms; PyTorch's conversion would drop it.
     """
     if fabric.device.type != "cuda":
-        raise InputError(f"`sync_batch_norm` must be off on {fabric.device.type}: PyTorch has it for CUDA only.")
+        raise InputError(f"`sync_batch_norm` must be off on {fabric.device.type}: PyTorch supports it on CUDA only.")
     layers = require("timm.layers", extra="train", purpose="Synchronised batch norm")
     if fabric.world_size > 1:
         network.backbone = layers.convert_sync_batchnorm(network.backbone)

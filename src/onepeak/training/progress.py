@@ -1,4 +1,4 @@
-"""Who looks on while a network trains: a bar on a terminal, lines elsewhere, loggers for other tools."""
+"""Progress of training: a bar on a terminal, lines elsewhere, loggers for other tools."""
 
 import importlib
 import inspect
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """A bar over all steps with the time left, and the last validation's MAE and SOI; where no terminal is, lines.
+    """A bar over all steps with the time left and the last validation MAE and SOI; lines if there is no terminal.
 
     Args:
         title: What is being trained.
-        epochs: How many epochs there are.
-        at_most: Whether there may be fewer, so that the time left may be less.
-        quiet: To show nothing at all.
+        epochs: Number of epochs.
+        at_most: Whether training may stop earlier, so that less time may be left.
+        quiet: Whether to show nothing.
     """
 
     def __init__(self, title: str, epochs: int, *, at_most: bool = False, quiet: bool = False) -> None:
@@ -53,13 +53,13 @@ class ProgressBar:
         self.bar.stop()
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
-        """Moves the bar on."""
+        """Advances the bar."""
         if self.lines is not None:
             self.lines.step(epoch, step, num_steps)
         self.bar.update(self.task, total=self.epochs * num_steps, completed=epoch * num_steps + step)
 
     def epoch(self, row: Row) -> None:
-        """Shows the figures of the epoch's validation."""
+        """Shows the validation figures of the epoch."""
         if self.lines is not None:
             self.lines.epoch(row)
         self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=figures_of(row))
@@ -70,7 +70,7 @@ class LoggerWatch:
 
     Args:
         name: "tensorboard", "csv", or the dotted name of a Lightning logger class that takes `save_dir`.
-        folder: Where the logger keeps its files.
+        folder: Folder for the logger's files.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -100,7 +100,7 @@ def _make_logger(name: str, folder: Path) -> Any:
     try:
         kind = getattr(importlib.import_module(module), attribute)
         if not hasattr(kind, "log_metrics"):
-            raise InputError(f"`logger` must name a Lightning logger, got {name!r}, which logs no metrics.")
+            raise InputError(f"`logger` must name a Lightning logger, got {name!r}, which has no log_metrics.")
         if "root_dir" in inspect.signature(kind).parameters:  # Fabric's own loggers
             return kind(root_dir=folder, name="logs", version="")
         return kind(save_dir=str(folder))

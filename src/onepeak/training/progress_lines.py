@@ -1,4 +1,4 @@
-"""How far a training has come, where no terminal is: a line now and then."""
+"""Progress of training without a terminal: a line from time to time."""
 
 import sys
 import time
@@ -12,9 +12,9 @@ class ProgressLines:
 
     Args:
         title: What is being trained.
-        epochs: How many epochs there are.
-        at_most: Whether there may be fewer, so that the time left may be less.
-        every_seconds: The least time between two lines.
+        epochs: Number of epochs.
+        at_most: Whether training may stop earlier, so that less time may be left.
+        every_seconds: Shortest time between two lines.
     """
 
     def __init__(self, title: str, epochs: int, *, at_most: bool = False, every_seconds: float = 10.0) -> None:
@@ -23,10 +23,10 @@ class ProgressLines:
         self.figures = ""
         self.told = time.monotonic()
         self.first: tuple[float, float] | None = None
-        """When the first step was done, and what part of all epochs that was: what came before it was no training."""
+        """Time and epochs done at the first step; the time before it is not training."""
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
-        """Prints a line if it is time for one."""
+        """Prints a line if one is due."""
         done = epoch + step / num_steps
         now = time.monotonic()
         self.first = self.first or (now, done)
@@ -40,12 +40,12 @@ class ProgressLines:
         sys.stderr.flush()
 
     def epoch(self, row: Row) -> None:
-        """Keeps the figures of the epoch's validation for the next line."""
+        """Keeps the validation figures of the epoch for the next line."""
         self.figures = f", {figures_of(row)}"
 
 
 def figures_of(row: Row) -> str:
-    """The figures of an epoch that tell most: the error and the order.
+    """Returns the most informative figures of an epoch: the error and the order.
 
     Example:
         >>> figures_of({"valid_mae": 1.2345, "valid_soi_predicted": 0.875})

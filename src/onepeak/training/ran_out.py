@@ -1,4 +1,4 @@
-"""Whether the epochs of a training ran out while it was still getting better."""
+"""Whether training ran out of epochs while it was still improving."""
 
 import math
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from onepeak.metrics.catalog import METRICS
 from onepeak.training.history import HISTORY
 
 SHARE = 0.05
-"""How much of the whole gain may come late. A rate that falls along a cosine leaves the second half of the epochs 18 %
-of all its steps: a training that has arrived gains next to nothing there, one that has not about that much."""
+"""Largest share of the whole gain that may come late. With a cosine schedule the second half of the epochs has 18 % of
+the total learning rate: training that has converged gains almost nothing there, other training about that share."""
 
 
 def ran_out(values: Sequence[float]) -> bool:
-    """Whether the best value came in the last quarter, and the second half brought more than a twentieth of the gain.
+    """Returns whether the best value came in the last quarter and the second half brought over a twentieth of the gain.
 
-    That the last epoch is the best alone says little: as the learning rate falls to nothing, what is measured settles
-    from above, and each epoch is better than the one before by a hair.
+    It is not enough that the last epoch is the best: as the learning rate falls to zero, the value settles from above,
+    and each epoch is slightly better than the one before.
 
     Args:
-        values: A loss, or another number of which the lowest is the best, over a training that was not stopped early:
-            before it, where that is known, and after every epoch.
+        values: A loss, or another value where lower is better, of a training that was not stopped early: before the
+            first epoch, if known, and after every epoch.
 
     Example:
         >>> ran_out([2.0, 1.8, 1.6, 1.5, 1.4]), ran_out([2.0, 1.1, 1.0, 0.99, 0.98])
@@ -31,16 +31,16 @@ def ran_out(values: Sequence[float]) -> bool:
     first = next((value for value in values if math.isfinite(value)), values[0])
     early = min(values[: (len(values) + 1) // 2])
     if not math.isfinite(early):
-        early = first  # that the metric came to be defined is no gain
+        early = first  # a metric that becomes defined is no gain
     late = best >= 0.75 * (len(values) - 1) and early - values[best] > SHARE * (first - values[best])
     return bool(late)
 
 
 def values_to_lower(folder: Path, selected_by: str) -> list[float]:
-    """What chose the epoch, after every one, turned so that the lowest is the best; nothing where none was chosen.
+    """Returns the selection metric after every epoch, negated if higher is better; empty if nothing was selected.
 
     Args:
-        folder: Of the run.
+        folder: The run's folder.
         selected_by: The validation metric, "loss", or "last".
     """
     if selected_by == "last":

@@ -1,4 +1,4 @@
-"""How a network is trained: every number of it in one frozen record."""
+"""How a network is trained: all settings in one frozen record."""
 
 from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias, get_args
@@ -17,55 +17,55 @@ Schedule: TypeAlias = Literal["constant", "step", "cosine"]
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Optimiser, schedule, batches, selection and the pictures' geometry."""
+    """Optimiser, schedule, batches, selection of the epoch, and image geometry."""
 
     epochs: int = 30
     batch_size: int = 32
-    """Samples a step, over all processes together."""
+    """Samples per step, over all processes together."""
     optimizer: Optimizer = "adamw"
     lr: float = 1e-3
     momentum: float = 0.9
-    """Of SGD."""
+    """Momentum of SGD."""
     nesterov: bool = False
-    """Of SGD. The paper does not say; its published code has it on."""
+    """Nesterov momentum of SGD. The paper does not mention it; its published code uses it."""
     weight_decay: float = 1e-2
     schedule: Schedule = "cosine"
     step_every: int = 100
     """Epochs between two steps of the step schedule."""
     step_factor: float = 0.1
-    """Factor of the learning rate at each step."""
+    """Factor on the learning rate at each step of the step schedule."""
     lr_floor: float = 1e-7
-    """The schedule never goes below this."""
+    """Lowest learning rate of the schedule."""
     warmup_epochs: int = 0
-    """Epochs in which the learning rate rises in a straight line to its value."""
+    """Epochs over which the learning rate rises linearly to its value."""
     clip_norm: float | None = None
     """Greatest norm of the gradient; None for no limit."""
     ema: float | None = None
-    """Decay of a running average of the weights, which is then what is evaluated and kept; None for none."""
+    """Decay of a running average of the weights, which is then evaluated and kept; None for no average."""
     sync_batch_norm: bool = False
-    """Whether batch norm takes its statistics over all processes; for several GPUs with few samples each."""
+    """Whether batch norm computes its statistics over all processes; for several GPUs with few samples each."""
     balanced: bool = False
-    """Whether samples are drawn so that every class comes equally often."""
+    """Whether samples are drawn so that every class occurs equally often."""
     class_weight: str | tuple[float, ...] | None = None
-    """How much each class counts in the loss: "balanced" for all alike, however rare, or a number a class."""
+    """Weight of each class in the loss: "balanced" for equal total weight of every class, or one number per class."""
     patience: int | None = None
-    """Epochs without a better value of `select` before training stops; None to run them all. The schedule is that of
-    all epochs, wherever it stops."""
+    """Epochs without a better value of `select` before training stops; None to run all epochs. The schedule is that of
+    all epochs, wherever training stops."""
     select: str = "mae"
-    """The validation metric whose best epoch is kept: a name of `onepeak.metrics`, "loss", or "as_published"; or
-    "last": the best of many epochs on a small validation part is often a lucky one."""
+    """The validation metric whose best epoch is kept: a key of `onepeak.metrics.catalog`, "loss", or "as_published".
+    "last" keeps the last epoch: on a small validation part the best of many epochs is often a matter of luck."""
     resize: Resize = field(default_factory=Resize)
-    """What happens to every picture once, before training."""
+    """How every image is resized once, before training."""
     bits: int | None = None
-    """How many bits 16-bit picture files hold, such as 12, which would else be nearly black; None for all 16."""
+    """Number of bits used in 16-bit image files, such as 12, which would otherwise be nearly black; None for all 16."""
     augment: Augment = field(default_factory=Augment)
-    """What happens to a picture each time it is trained on."""
+    """Random changes to an image each time it is trained on."""
     evaluation_batch_size: int = 64
 
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if isinstance(value, np.generic):  # optimisers and files want Python's numbers
+            if isinstance(value, np.generic):  # optimisers and files need Python numbers
                 object.__setattr__(self, each.name, value.item())
         check_integer("epochs", self.epochs, minimum=1)
         check_integer("batch_size", self.batch_size, minimum=1)
@@ -86,7 +86,7 @@ class Recipe:
         if self.patience is not None:
             check_integer("patience", self.patience, minimum=1)
         if self.select == "last" and self.patience is not None:
-            raise InputError("`patience` must be left out where `select` is 'last': it waits for a better epoch.")
+            raise InputError("`patience` must be left out if `select` is 'last': it waits for a better epoch.")
         if self.bits is not None and check_integer("bits", self.bits, minimum=8) > 16:
             raise InputError(f"`bits` must be an integer from 8 to 16, got {self.bits}.")
         self._check_class_weight()
@@ -102,10 +102,10 @@ class Recipe:
             for weight in self.class_weight:
                 check_number("class_weight", weight, above=0)
         elif self.class_weight not in (None, "balanced"):
-            raise InputError(f"`class_weight` must be 'balanced' or a number a class, got {self.class_weight!r}.")
+            raise InputError(f"`class_weight` must be 'balanced' or one number per class, got {self.class_weight!r}.")
         if self.class_weight == "balanced" and self.balanced is True:
-            raise InputError("`class_weight` must not be 'balanced' where `balanced` is true: once is enough.")
+            raise InputError("`class_weight` must not be 'balanced' if `balanced` is true: use one of the two.")
 
 
 SETTING_NAMES = tuple(each.name for each in fields(Recipe) if each.name not in ("resize", "augment"))
-"""The settings that are plain values, as flags and files give them."""
+"""The settings that are plain values, as given by flags and files."""

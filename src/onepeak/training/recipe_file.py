@@ -1,4 +1,4 @@
-"""A recipe from a TOML file or from flags: all that is wrong is said at once, with the file and the key."""
+"""A recipe from a TOML file or from flags. All errors are reported at once, with the file and the key."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -13,13 +13,13 @@ from onepeak.training.recipe import Recipe
 from onepeak.training.toml_file import read_toml
 
 BASE = "base"
-"""The key by which a file names the preset that it starts from."""
+"""The key that names the preset a file starts from."""
 
 
 def read_recipe(name: str) -> dict[str, Any]:
-    """What `--recipe` names, as settings: a preset or a file.
+    """Reads the settings that `--recipe` names: a preset or a file.
 
-    A file looks like this, and may leave out anything::
+    A file looks like this; every line is optional::
 
         base = "paper"
         epochs = 40
@@ -30,7 +30,7 @@ def read_recipe(name: str) -> dict[str, Any]:
         crop = 224
         vertical_flip = true
 
-    Of the file of an experiment it is the table `recipe`.
+    From an experiment file, the table `recipe` is read.
 
     Example:
         >>> read_recipe("paper")
@@ -44,21 +44,20 @@ def read_recipe(name: str) -> dict[str, Any]:
         return table
     if "network" in content:
         raise InputError(
-            f"{name}: [network] is no part of a recipe: say it with --backbone and --network, or in the file of an "
-            "experiment.",
+            f"{name}: [network] is not part of a recipe: use --backbone and --network, or an experiment file.",
             page="recipes",
         )
     return content
 
 
 def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
-    """The recipe that settings make for some data: their preset (what suits the data, if they name none), changed.
+    """Returns the recipe for some data: the preset that the settings name ("auto" by default), changed by the others.
 
     Args:
         manifest: The data.
-        settings: As `read_recipe` gives them.
+        settings: Settings from `read_recipe`.
         source: Where they come from, for messages.
-        prefix: What stands before the keys there.
+        prefix: Prefix of the keys, for messages.
     """
     try:
         base = preset(settings.get(BASE, "auto"), manifest)
@@ -68,13 +67,13 @@ def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, 
 
 
 def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
-    """A recipe with some settings replaced.
+    """Returns a recipe with some settings replaced.
 
     Args:
-        recipe: Where to start.
-        content: Settings by name; `resize` and `augment` hold settings of their own.
+        recipe: The recipe to start from.
+        content: Settings by name; `resize` and `augment` are tables of settings.
         source: Where they come from, for messages.
-        prefix: What stands before the keys there.
+        prefix: Prefix of the keys, for messages.
 
     Example:
         >>> changed(Recipe(), {"epoch": 3, "lr": -1.0}, source="my.toml")
@@ -90,7 +89,7 @@ def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: 
 
 
 def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: list[str]) -> Any:
-    """A frozen record with some of its values replaced; what is wrong with them is added to `problems`."""
+    """Returns a frozen record with some of its values replaced; adds what is wrong with them to `problems`."""
     names = [each.name for each in fields(record)]
     values: dict[str, Any] = {}
     for name, value in content.items():
@@ -104,7 +103,7 @@ def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: lis
         else:
             problems.append(f"{prefix}{name}: must be a table of settings, got {value!r}.")
     try:
-        return replace(record, **values)  # all at once, for some settings only go together
+        return replace(record, **values)  # all at once, because some settings are only valid together
     except (InputError, TypeError) as error:
         wrong = [(name, problem) for name in values if (problem := _problem(record, name, values[name]))]
         problems += [f"{prefix}{name}: {problem}" for name, problem in wrong] or [f"{prefix.rstrip('.')}: {error}"]
@@ -112,7 +111,7 @@ def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: lis
 
 
 def _problem(record: Any, name: str, value: Any) -> str | None:
-    """What is wrong with one setting by itself."""
+    """Returns what is wrong with one setting by itself."""
     try:
         replace(record, **{name: value})
     except (InputError, TypeError) as error:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def can_be_recorded(method: Method, recipe: Recipe, *, fabric: "Fabric") -> bool:
-    """Whether the steps of a training can be recorded: nothing in them looks at a number on the device.
+    """Returns whether training steps can be recorded: nothing in them may read a number from the device.
 
     Args:
-        method: What decides the loss.
-        recipe: How it is trained; to clip gradients is to look at their norm.
-        fabric: Device, precision and processes; the scaler of fp16 looks at the gradients.
+        method: The method, for its loss.
+        recipe: The recipe; clipping gradients reads their norm.
+        fabric: Device, precision and processes; the loss scaler of fp16 reads the gradients.
     """
     return (
         graphs_are_on(fabric.device)
@@ -31,10 +31,10 @@ def can_be_recorded(method: Method, recipe: Recipe, *, fabric: "Fabric") -> bool
 
 
 def asks_for_no_number(method: Method) -> bool:
-    """Whether a method's loss, on a GPU, never waits for a number: no `.item()`, no `if` on a tensor.
+    """Returns whether a method's loss never reads a number from the device: no `.item()`, no `if` on a tensor.
 
-    It is computed on torch's "meta" device, whose tensors have a shape and no numbers. A method of a user's own that
-    cannot be computed there for another reason is taken for one that asks.
+    The loss is computed on torch's "meta" device, whose tensors have shapes but no values. A custom method that fails
+    there for another reason counts as one that reads numbers.
 
     Args:
         method: The method; it is not changed.
@@ -48,6 +48,6 @@ def asks_for_no_number(method: Method) -> bool:
         there = copy.deepcopy(method).to("meta")
         outputs = torch.empty(4, method.num_outputs, device="meta", requires_grad=True)
         there.loss(outputs, torch.empty(4, dtype=torch.int64, device="meta"), reduction="mean").backward()
-    except Exception:  # whatever somebody's code makes of it
+    except Exception:  # a custom method may raise anything
         return False
     return True

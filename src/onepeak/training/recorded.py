@@ -1,4 +1,4 @@
-"""The steps and the validation of a training loop, recorded as CUDA graphs from its second epoch on."""
+"""The steps and the validation of a training loop, recorded as CUDA graphs from the second epoch on."""
 
 import math
 from collections.abc import Callable
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from lightning.fabric import Fabric
 
 LARGEST_SHARE = 0.1
-"""Inputs to validate on are kept on the device up to this share of its free memory; more are read anew every epoch."""
+"""Validation inputs stay on the device up to this share of its free memory; more are read again every epoch."""
 
 
 @final
 class RecordedSteps:
-    """Steps whose samples are columns of a table on the device: the only thing that differs from step to step.
+    """Recorded steps. Their samples are columns of a table on the device, the only input that differs between steps.
 
     Args:
-        feed: Where inputs come from.
+        feed: Source of the inputs.
         labels: The labels of all samples, on the device.
     """
 
     def __init__(self, feed: Feed, labels: Tensor) -> None:
         self.feed, self.labels = feed, labels
-        self.columns = labels  # of one step; a buffer of the graph's from the first step on
+        self.columns = labels  # of one step; after recording, the graph's input buffer
         self.graph: Graph[Tensor] | None = None
         self.is_too_large = False
-        """Whether the device has no memory for a recording."""
+        """Whether the device has too little memory for a recording."""
 
     def plan(
         self, batches: list[Indices], descend: Callable[[Tensor, Tensor], Tensor], *, seed: int, epoch: int
     ) -> Tensor | None:
-        """The inputs and labels of an epoch, one column a sample; None where that or the recording cannot be had.
+        """Returns the inputs and labels of an epoch, one column per sample; None if planning or recording fails.
 
         Args:
             batches: The samples of every step.
-            descend: Takes inputs and labels, makes a step, and gives the loss. It is recorded at the first call and not
-                kept: the loop it belongs to would never be freed but by the garbage collector, with all its graphs.
+            descend: Takes inputs and labels, takes a step, and returns the loss. It is recorded at the first call and
+                not kept: a reference cycle would leave the loop and all its graphs to the garbage collector.
             seed: The seed of the run.
             epoch: The epoch.
         """
@@ -61,11 +61,11 @@ class RecordedSteps:
         return None if self.is_too_large else plan
 
     def fits(self, batch: Indices) -> bool:
-        """Whether the recorded step is one for as many samples."""
+        """Returns whether the recorded step has this batch size."""
         return len(batch) == self.columns.shape[-1]
 
     def step(self, columns: Tensor) -> Tensor:
-        """A step on these columns of the plan; the loss is overwritten by the next."""
+        """Takes a step on these columns of the plan; the next step overwrites the returned loss."""
         if self.graph is None:
             raise TypeError("a step without a plan")
         self.columns.copy_(columns)
@@ -74,15 +74,15 @@ class RecordedSteps:
 
 @final
 class RecordedAnswers:
-    """What a network says of the same samples again and again.
+    """The recorded outputs of a network for the same samples in every epoch.
 
     Args:
         network: The network; its weights may change, in place.
-        feed: Where inputs come from.
+        feed: Source of the inputs.
         indices: The samples.
         labels: The labels of all samples, on the device.
         fabric: Device and precision.
-        batch_size: The most samples a batch.
+        batch_size: Most samples per batch.
     """
 
     def __init__(
@@ -106,10 +106,10 @@ class RecordedAnswers:
         self.fits = self.graph is not None
 
     def __call__(self) -> list[tuple[Tensor, Tensor]]:
-        """The outputs of every batch, and its labels."""
+        """Returns the outputs and labels of every batch."""
         if self.graph is None:
             raise TypeError("answers that were not recorded")
-        self.network.eval()  # a replay repeats what the device does, not this, and a loss may ask
+        self.network.eval()  # a replay repeats only device work, and a loss may check the mode
         return list(zip(self.graph(), self.labels, strict=True))
 
     @torch.no_grad()

@@ -1,4 +1,4 @@
-"""One run from start to end: train on a split, measure, and write the run's folder."""
+"""One run from start to end: train on a split, evaluate, and write the run's folder."""
 
 import importlib.metadata
 import platform
@@ -53,17 +53,17 @@ def train_run(
     checkpoint_seconds: float | None = None,
     alone: bool = True,
 ) -> dict[str, Any]:
-    """Trains, or goes on with what the folder holds, and writes the run's files; the result comes last.
+    """Trains, or resumes from the folder's checkpoint, and writes the run's files; `result.json` comes last.
 
     Args:
         settings: What to train and how.
         prepared: The data.
-        split: Which samples to train, validate and test on.
-        folder: Where the run's files go.
+        split: Samples for training, validation and testing.
+        folder: Folder for the run's files.
         fabric: Device, precision, processes.
-        watches: Who looks on.
-        notes: What else the record should say.
-        checkpoint_seconds: The least time between two checkpoints; see `Loop.run`.
+        watches: Observers such as a progress bar.
+        notes: Further entries of `result.json`.
+        checkpoint_seconds: Shortest time between two checkpoints; see `Loop.run`.
         alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
 
     Returns:
@@ -98,7 +98,7 @@ def train_run(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Outcome:
-    """What training gives, and what it is worth."""
+    """A trained network and its evaluation."""
 
     trained: Trained
     network: Network
@@ -106,7 +106,7 @@ class _Outcome:
     encoder: TableEncoder | None
     class_weight: tuple[float, ...] | None
     parts: dict[str, Predictions]
-    """Of the validation and test parts."""
+    """Predictions for the validation and test parts."""
     metrics: dict[str, dict[str, float]]
     calibration: Calibration
     evidence_range: tuple[float, float] | None
@@ -123,7 +123,7 @@ def _trained(
     checkpoint_seconds: float | None,
     alone: bool,
 ) -> _Outcome:
-    """Trains the network, has it answer for the parts that were held out, and measures the answers."""
+    """Trains the network, predicts the validation and test parts, and measures the predictions."""
     manifest, recipe = prepared.manifest, settings.recipe
     select = settings.selection(manifest.name)
     with same_bits():
@@ -237,8 +237,8 @@ def _result(
 def make_network(
     settings: RunSettings, shape: NetworkSettings, num_classes: int, *, class_weight: tuple[float, ...] | None = None
 ) -> Network:
-    """The network of a run before its first step; methods share the first weights of all they share."""
-    with seeded(settings.seed, "method"):  # its own layers draw when made, which another thread must not notice
+    """Builds the network of a run; methods start from the same weights in all layers that they share."""
+    with seeded(settings.seed, "method"):  # its layers draw random numbers, which must not affect other threads
         made = method(
             settings.method,
             num_classes=num_classes,
@@ -250,7 +250,7 @@ def make_network(
 
 
 def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: Path) -> None:
-    """One row a sample of the validation and test parts, with its whole posterior."""
+    """Writes one row per sample of the validation and test parts, with its whole posterior."""
     pandas = require("pandas", extra="data", purpose="The predictions")
     frames = [
         pandas.DataFrame(
@@ -271,7 +271,7 @@ def write_predictions(parts: dict[str, Predictions], prepared: Prepared, path: P
 
 
 def versions() -> dict[str, str]:
-    """What made a result."""
+    """Returns the versions of Python and the libraries behind a result."""
     found = {"python": platform.python_version(), "onepeak": __version__}
     for name in ("torch", "torchvision", "timm", "lightning", "torchmetrics", "numpy"):
         try:
@@ -282,5 +282,5 @@ def versions() -> dict[str, str]:
 
 
 def device_name(device: torch.device) -> str:
-    """The device in words."""
+    """Returns the name of a device."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type

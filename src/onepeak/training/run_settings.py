@@ -1,4 +1,4 @@
-"""What is trained and how, and the fingerprint by which a checkpoint knows its run."""
+"""What is trained and how, and the fingerprint that ties a checkpoint to its run."""
 
 import hashlib
 from collections.abc import Iterable
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """What is trained and how; with the data and the split it decides every bit of the outcome."""
+    """What is trained and how; together with the data and the split it determines every bit of the outcome."""
 
     method: str
     variant: Variant = "corrected"
     method_settings: dict[str, Any] = field(default_factory=dict)
     network: NetworkSettings
     weights: Path | None = None
-    """A local file with the backbone's first weights."""
+    """A local file with initial weights for the backbone."""
     recipe: Recipe
     seed: int = 0
 
     def selection(self, data: str) -> str:
-        """The metric that chooses the epoch; "as_published" is what the published code does for each method."""
+        """Returns the metric that chooses the epoch; "as_published" is the published code's choice for each method."""
         if self.recipe.select != "as_published":
             return self.recipe.select
         if self.method not in ("pn", "elb"):
@@ -41,7 +41,7 @@ class RunSettings:
 
 
 def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:
-    """All that decides a run's outcome, but for the versions of the libraries: settings, and hashes of content."""
+    """Returns everything that determines a run's outcome, except library versions: settings, and hashes of content."""
     weights = None if settings.weights is None else settings.weights.read_bytes()
     written = source_digest(settings.network.backbone)
     return {
@@ -57,7 +57,7 @@ def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric:
 
 
 def _by_name(settings: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Settings within settings as `recipe.lr`."""
+    """Flattens nested settings to names such as `recipe.lr`."""
     found: dict[str, str] = {}
     for name, value in settings.items():
         found |= _by_name(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: repr(value)}

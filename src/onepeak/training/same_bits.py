@@ -1,4 +1,4 @@
-"""The same seed gives the same bits: torch's switches for it, which all threads of a process share."""
+"""The same seed gives the same bits: torch's switches for determinism, which all threads of a process share."""
 
 import contextlib
 import os
@@ -11,13 +11,13 @@ from torch.utils import deterministic
 
 @contextlib.contextmanager
 def same_bits(*, compiled: bool = True) -> Iterator[None]:
-    """Within, the same seed gives the same bits on the same device: slower algorithms where the fast ones race.
+    """Inside, the same seed gives the same bits on the same device: slower algorithms replace nondeterministic ones.
 
-    Threads may be within at once: what the first one in has changed, the last one out puts back.
+    Several threads may be inside at once: the last one to leave restores what the first one changed.
 
     Args:
-        compiled: Whether something within may be compiled. Then torch's compiler is told too, whose import takes more
-            than a second; who trains has it in any case, with the optimizer.
+        compiled: Whether code inside may be compiled. Then torch's compiler is configured too; its import takes more
+            than a second, but training imports it anyway, with the optimiser.
     """
     _SWITCHES.enter(compiled=compiled)
     try:
@@ -27,7 +27,7 @@ def same_bits(*, compiled: bool = True) -> Iterator[None]:
 
 
 class _Switches:
-    """Torch's, and how many are within."""
+    """Torch's switches, and the number of threads inside."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class _Switches:
             self._within += 1
             self._compiled |= compiled
             os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-            self._set(mode=1, benchmark=False, fill=False)  # filling is a launch a tensor
+            self._set(mode=1, benchmark=False, fill=False)  # filling costs a kernel launch per tensor
 
     def leave(self) -> None:
         with self._lock:

@@ -6,7 +6,7 @@ from onepeak.training.recipe import Recipe
 
 
 def learning_rate(recipe: Recipe, epoch: int) -> float:
-    """The learning rate in an epoch, which depends on nothing but its number.
+    """Returns the learning rate of an epoch, which depends only on the recipe and the epoch's number.
 
     Example:
         >>> paper = Recipe(epochs=1000, lr=1e-3, schedule="step", step_every=100, step_factor=0.1, lr_floor=1e-7)

@@ -1,7 +1,7 @@
-"""The CUDA streams of this process: each lane has one of its own, the same one all the time.
+"""The CUDA streams of this process: each lane has its own, which never changes.
 
-torch has 32 streams a device and hands them out in turn, so one that is asked for anew may well be one that is at work.
-A stream that is being recorded must have no other work, and streams at work together must not be the same.
+torch has 32 streams per device and hands them out in turn, so a newly requested stream may already be in use. A stream
+that is being recorded must have no other work, and concurrent lanes must not share a stream.
 """
 
 import threading
@@ -9,18 +9,18 @@ import threading
 import torch
 
 _IN_ALL = 32
-"""How many streams torch has for a device."""
+"""Number of streams that torch has per device."""
 
 MOST_STREAMS = _IN_ALL - 1
-"""For lanes; the last one is for recordings outside of lanes."""
+"""Most streams for lanes; one is reserved for recordings outside of lanes."""
 
 _KEPT: dict[int, list[torch.cuda.Stream]] = {}
-"""By the device's number; the first is the one outside of lanes."""
+"""Streams by device number; the first is for recordings outside of lanes."""
 _KEEPING = threading.Lock()
 
 
 def lane_stream(device: torch.device, lane: int) -> torch.cuda.Stream:
-    """The stream of a lane.
+    """Returns the stream of a lane.
 
     Args:
         device: A CUDA device.
@@ -30,10 +30,10 @@ def lane_stream(device: torch.device, lane: int) -> torch.cuda.Stream:
 
 
 def stream_to_record_on(device: torch.device) -> torch.cuda.Stream:
-    """This thread's stream where it has one of its own, as lanes have; the default one cannot be recorded.
+    """Returns this thread's stream if it is not the default one, which cannot be recorded; otherwise a reserved one.
 
-    A recording refers to the working memory of the libraries, which they keep by stream: two recordings of one stream
-    must not be replayed at once.
+    A recording refers to working memory that the libraries keep per stream, so two recordings of one stream must not be
+    replayed at once.
 
     Args:
         device: A CUDA device.
@@ -52,7 +52,7 @@ def _kept(device: torch.device, number: int) -> torch.cuda.Stream:
 
 
 def _one_more(device: torch.device, others: list[torch.cuda.Stream]) -> torch.cuda.Stream:
-    """A stream that is none of the others: within a turn there is one."""
+    """Returns a stream that is not among the others; torch hands one out within a full turn."""
     taken = {stream.cuda_stream for stream in others}
     given = (torch.cuda.Stream(device) for _ in range(_IN_ALL))
     return next(stream for stream in given if stream.cuda_stream not in taken)

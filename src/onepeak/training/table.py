@@ -1,4 +1,4 @@
-"""From the columns of a table to numbers that suit a network, learnt on the training part alone."""
+"""Encodes the columns of a table for a network; fitted to the training part only."""
 
 import math
 from dataclasses import dataclass
@@ -12,30 +12,33 @@ from onepeak.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class TableEncoder:
-    """Numbers become standard scores, categories one column each, missing values the mean and a column that says so."""
+    """Standardises numbers, one-hot encodes categories, and replaces missing values by the mean plus an indicator."""
 
     columns: tuple[str, ...]
     categories: dict[str, tuple[str, ...]]
     means: tuple[float, ...]
-    """Of each column in the training part; 0 for categories."""
+    """Mean of each column in the training part; 0 for categories."""
     stds: tuple[float, ...]
-    """Of each column in the training part; 1 where a column does not vary, and for categories."""
+    """Standard deviation of each column in the training part; 1 for constant columns and for categories."""
     missing: tuple[str, ...]
-    """The number columns in which the training part has missing values."""
+    """The number columns with missing values in the training part."""
     lowest: tuple[float, ...] = ()
-    """Of each column in the training part; NaN without a value there, 0 for categories; none in older models."""
+    """Lowest value of each column in the training part; NaN for columns without values, 0 for categories; empty in
+    older models."""
     highest: tuple[float, ...] = ()
 
     @staticmethod
     def learn(rows: FeatureRows) -> "TableEncoder":
-        """Takes means and deviations from these rows, which should be those of the training part."""
+        """Fits an encoder to these rows, which should be the training part."""
         means, stds, missing, lowest, highest = [], [], [], [], []
         for name, column in zip(rows.columns, rows.values.T.astype(np.float64), strict=True):
             known = column[~np.isnan(column)]
             categorical = name in rows.categories
             means.append(0.0 if categorical or not known.size else float(known.mean()))
-            varies = not categorical and known.size and known.min() < known.max()  # rounding makes std > 0 of equals
-            stds.append((float(known.std()) if varies else 0.0) or 1.0)  # squares of tiny numbers may be 0
+            varies = (
+                not categorical and known.size and known.min() < known.max()
+            )  # equal values can have std > 0 by rounding
+            stds.append((float(known.std()) if varies else 0.0) or 1.0)  # squares of tiny numbers can underflow to 0
             lowest.append(0.0 if categorical else float(known.min()) if known.size else math.nan)
             highest.append(0.0 if categorical else float(known.max()) if known.size else math.nan)
             if not categorical and known.size < column.size:
@@ -52,13 +55,14 @@ class TableEncoder:
 
     @property
     def num_features(self) -> int:
-        """How many numbers a row becomes."""
+        """Number of features of an encoded row."""
         return sum(len(self.categories.get(name, ("",))) for name in self.columns) + len(self.missing)
 
     def far_outside(self, rows: FeatureRows) -> npt.NDArray[np.bool_]:
-        """Which numbers lie beyond either end of the training part's range by more than its width: rows x columns.
+        """Marks the numbers that lie beyond the training part's range by more than its width: rows x columns.
 
-        Where the training part has one number alone, its last digits do not count; where it has none, nothing is far.
+        If a column has a single value in the training part, differences in the last digits do not count. If it has no
+        value there, nothing is marked.
         """
         if not self.lowest:
             return np.zeros(rows.values.shape, dtype=np.bool_)
@@ -66,13 +70,13 @@ class TableEncoder:
         numbers = np.array([name not in self.categories for name in self.columns])
         beyond = np.maximum(rows.values - highest, lowest - rows.values)
         same = (highest == lowest) & np.isclose(rows.values, highest)
-        found: npt.NDArray[np.bool_] = (beyond > highest - lowest) & ~same & numbers  # False where a value is missing
+        found: npt.NDArray[np.bool_] = (beyond > highest - lowest) & ~same & numbers  # False for a missing value
         return found
 
     def encode(self, rows: FeatureRows) -> npt.NDArray[np.float32]:
-        """The rows as the network sees them: rows x num_features, narrowed when they are standard scores.
+        """Encodes rows for the network: rows x num_features, converted to float32 after standardising.
 
-        A number too far away for float32 becomes infinite, and its row has no posterior.
+        A number too large for float32 becomes infinite, and its row has no posterior.
         """
         if rows.columns != self.columns:
             raise InputError(f"`rows` must have the columns {', '.join(self.columns)}, got {', '.join(rows.columns)}.")

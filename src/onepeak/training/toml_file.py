@@ -1,4 +1,4 @@
-"""TOML files: read with an error that names the file, written so that tomllib reads the same content back."""
+"""TOML files: read with errors that name the file, written so that tomllib reads the same content back."""
 
 import json
 import re
@@ -15,11 +15,11 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_toml(path: Path, *, wanted: str) -> dict[str, Any]:
-    """The content of a TOML file.
+    """Returns the content of a TOML file.
 
     Args:
         path: The file.
-        wanted: What was to be given, for the message where there is no such file: "`--recipe` must be a TOML file".
+        wanted: Start of the message if there is no such file: "`--recipe` must be a TOML file".
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -30,9 +30,9 @@ def read_toml(path: Path, *, wanted: str) -> dict[str, Any]:
 
 
 def toml_text(content: Mapping[str, Any]) -> str:
-    """The text of a TOML file; what is None is left out, as TOML has no word for it.
+    """Returns the text of a TOML file; None values are left out, because TOML has no null.
 
-    Tables become sections, and tables inside of lists are written in one line.
+    Tables become sections, and tables inside lists are written on one line.
 
     Example:
         >>> print(toml_text({"seed": 0, "root": None, "recipe": {"lr": 0.001, "augment": {"crop": 256}}}))
@@ -61,7 +61,7 @@ def _value(value: Any) -> str:
     match value:
         case bool():
             return "true" if value else "false"
-        case Integral():  # NumPy's too, whose own text is not a number's
+        case Integral():  # including NumPy's, whose repr is not a TOML number
             return repr(int(value))
         case Real():
             return repr(float(value))
@@ -84,5 +84,5 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """TOML's strings are JSON's, which lets one control character stand as it is."""
+    """Quotes a string as JSON does, and escapes the one control character that JSON leaves unescaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,6 +1,6 @@
-"""Which items a model was trained on and which were held out, as short hashes beside it.
+"""Which items a model was trained on and which were held out, as short hashes next to the model.
 
-So that nobody takes the ones for new data, and the others are found again.
+They reveal training items in supposedly new data, and identify the held-out items.
 """
 
 from collections.abc import Iterable
@@ -11,14 +11,15 @@ from onepeak.errors import InputError
 
 TRAINED_ITEMS = "trained_items.txt"
 HELD_OUT_ITEMS = "held_out_items.txt"
-"""Not in the file of predictions, which people publish: rows with few possible values could be guessed from a hash."""
+"""Kept apart from the predictions, which people publish: a table row with few possible values could be guessed from its
+hash."""
 
 _LENGTH = 16
-"""Hexadecimal digits kept of a hash: among a million items two would share them once in thirty million sets."""
+"""Hexadecimal digits kept of a hash: two of a million items share them in one of thirty million data sets."""
 
 
 def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
-    """Writes one short hash a line, sorted, each once.
+    """Writes one short hash per line, sorted and without duplicates.
 
     Args:
         folder: The model's folder.
@@ -29,18 +30,18 @@ def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
 
 
 def save_held_out_items(folder: Path, digests: Iterable[str]) -> None:
-    """Writes one short hash a line, in the order of the rows of the predictions."""
+    """Writes one short hash per line, in the order of the predictions."""
     text = "".join(f"{short(digest)}\n" for digest in digests)
     write_text_in_one_step(folder / HELD_OUT_ITEMS, text)
 
 
 def load_trained_items(folder: Path) -> frozenset[str]:
-    """The short hashes; none where the folder does not say."""
+    """Returns the short hashes; empty if the folder has none."""
     return frozenset(_lines(folder / TRAINED_ITEMS))
 
 
 def load_held_out_items(folder: Path) -> list[str]:
-    """The short hashes, a row of the predictions each; none where the folder does not say."""
+    """Returns the short hashes, one per row of the predictions; empty if the folder has none."""
     return _lines(folder / HELD_OUT_ITEMS)
 
 
@@ -56,5 +57,5 @@ def _lines(path: Path) -> list[str]:
 
 
 def short(digest: str) -> str:
-    """A hash as the list holds it."""
+    """Returns a hash in the short form of the lists."""
     return digest[:_LENGTH]

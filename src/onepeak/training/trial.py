@@ -1,4 +1,4 @@
-"""A network built on trial, so that a wrong name, setting or file is told before any picture is read."""
+"""A trial build of the network, so that a wrong name, setting or file is reported before any image is read."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -18,15 +18,15 @@ from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.table import TableEncoder
 
 NETWORK_NAMES = tuple(field.name for field in fields(NetworkSettings) if field.name != "num_features")
-"""What can be set of a network; how many columns there are, the data says."""
+"""The settings of a network that a user can give; the number of columns comes from the data."""
 
 
 def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path | None = None) -> None:
-    """Builds the network that was asked for and loads its weights, as far as that can be done without the pictures.
+    """Builds the requested network and loads its weights, as far as that is possible without the images.
 
     Args:
         manifest: The data.
-        given: Settings of the network (`NetworkSettings`) that were asked for.
+        given: The requested settings of the network (`NetworkSettings`).
         weights: A local file for the backbone.
 
     Raises:
@@ -44,37 +44,37 @@ def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path |
     settings = replace(suits, **given)
     if "backbone" in given or table:
         build_network(method("ce", num_classes=2), settings, weights=None if table else weights)
-    elif weights is not None:  # which backbone suits the pictures depends on their size
+    elif weights is not None:  # the default backbone depends on the size of the images
         read_weights(weights)
 
 
 def check_columns(rows: FeatureRows, weights: Path) -> None:
-    """Refuses the weights of a model whose columns were others, each of which would stand for the one at its place.
+    """Rejects the weights of a model with other columns, which would be matched by position.
 
-    Which they were, the model's description beside the weights says; weights without one are taken.
+    The columns are in the model's description next to the weights; weights without a description are accepted.
     """
     if weights.name != WEIGHTS or not (weights.parent / DESCRIPTION).exists():
         return
     table = load_description(weights.parent).table
     if table is None:
-        raise InputError(f"`weights` must be those of a table, {weights} belongs to a model of pictures.")
+        raise InputError(f"`weights` must be from a model for tables, {weights} belongs to a model for images.")
     for place, (there, here) in enumerate(zip_longest(_columns(table), _columns(rows), fillvalue="none"), start=1):
         if there != here:
             raise InputError(
-                f"`weights` must be those of a table with the same columns in the same order, got {weights}, where "
-                f"column {place} is {there}, and here {here}."
+                f"`weights` must be from a model for a table with the same columns in the same order, got {weights}, "
+                f"where column {place} is {there}, and here it is {here}."
             )
 
 
 def _columns(table: FeatureRows | TableEncoder) -> list[str]:
-    """The columns, categories with all they can be."""
+    """Returns the columns, with the possible values of categories."""
     categories = {name: f" ({', '.join(codes)})" for name, codes in table.categories.items()}
     return [f"{name}{categories.get(name, '')}" for name in table.columns]
 
 
 def check_backbone(manifest: Manifest, backbone: str | None) -> None:
-    """Refuses a backbone for pictures on a table, and the other way round; None is what suits the data."""
+    """Rejects an image backbone for a table and vice versa; None means the default for the data."""
     table = isinstance(manifest.items, FeatureRows)
     if backbone is not None and not is_own(backbone) and (backbone == "mlp") != table:
-        fit = "mlp for a table" if table else "small or a timm name for pictures"
+        fit = "mlp for a table" if table else "small or a timm name for images"
         raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")

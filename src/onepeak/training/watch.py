@@ -1,4 +1,4 @@
-"""Who looks on while a network is trained."""
+"""Observers of training."""
 
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -8,7 +8,7 @@ Row: TypeAlias = dict[str, float]
 
 @runtime_checkable
 class Watch(Protocol):
-    """Somebody who looks on: a progress bar, a logger."""
+    """An observer of training, such as a progress bar or a logger."""
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
         """Called after every step."""

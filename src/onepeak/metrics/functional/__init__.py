@@ -1,6 +1,7 @@
 """The metrics as pure functions of tensors.
 
-Those on posteriors give one number a sample; those on labels, and the calibration error, give one for all samples.
+Functions of posteriors return one value per sample. Functions of labels, and the calibration error, return one value
+for all samples.
 """
 
 from onepeak.metrics.functional.classification_index import (

@@ -1,4 +1,4 @@
-"""Ordinal classification indices: how far the table of labels is from one that keeps the order of the samples."""
+"""Ordinal classification indices: how far the confusion matrix is from one that keeps the order of the samples."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,10 @@ from onepeak.metrics.functional.confusion import class_distances, confusion_matr
 
 _AREA_POINTS = 1001
 """Values of beta over which the uniform index is averaged. It is concave in beta with slopes from c - 1 to 0, so the
-trapezoids are at most (c - 1) / 8e6 below the integral."""
+trapezoids lie at most (c - 1) / 8e6 below the integral."""
 
 _STRAIGHT = 1e-12
-"""A concave function no farther above a chord lies on it, but for rounding."""
+"""A concave function that is no farther above its chord than this equals the chord, up to rounding."""
 
 
 def ordinal_classification_index(
@@ -26,24 +26,24 @@ def ordinal_classification_index(
     gamma: float = 1.0,
     sample_weight: PerSample | None = None,
 ) -> Scalar:
-    r"""The OCI: the least that any path through the table costs which never goes back in either label.
+    r"""The OCI: the cost of the cheapest path through the confusion matrix that never goes back in either label.
 
     .. math:: \min_{\text{path}} \; 1 - \frac{\sum_{(r, k) \in \text{path}} n_{rk}}
               {N + \big( \sum_{rk} n_{rk} |r - k|^\gamma \big)^{1 / \gamma}}
               + \frac{\beta}{N (c - 1)^\gamma} \sum_{(r, k) \in \text{path}} n_{rk} |r - k|^\gamma
 
-    over paths from the first class of both labels to the last of both, by steps of one class in either or both. Samples
-    on a path are ranked alike by both labels; those beside it cost, and so does the distance of all from the diagonal.
-    Range 0 to 1, lower is better; nan without samples. Frequent classes count more, unlike in
-    `uniform_ordinal_classification_index`.
+    over paths from the first class of both labels to the last class of both, in steps of one class in either label or
+    both. Both labels rank the samples on a path in the same order. Samples off the path add to the cost, and so does
+    the distance of all samples from the diagonal. Range 0 to 1, lower is better; nan without samples. Frequent classes
+    count more, unlike in `uniform_ordinal_classification_index`.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes c, those that do not occur included.
-        beta: What the distance of a path from the diagonal costs, beside the samples that it leaves out.
-        gamma: The power of distances.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes c, including any that never occur.
+        beta: Cost of the distance of a path from the diagonal, in addition to the samples that it leaves out.
+        gamma: Power of the distances.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2])
@@ -69,7 +69,7 @@ def uniform_ordinal_classification_index(
     beta: float | None = None,
     sample_weight: PerSample | None = None,
 ) -> Scalar:
-    r"""The UOC: the ordinal classification index in which every class counts the same.
+    r"""The UOC: the ordinal classification index with equal weight for every class.
 
     .. math:: \min_{\text{path}} \; 1 - \frac{\sum_{(r, k) \in \text{path}} q_{rk}}{m + \sum_{rk} q_{rk} |r - k|}
               + \frac{\beta}{m} \sum_{(r, k) \in \text{path}} q_{rk} |r - k|
@@ -80,11 +80,12 @@ def uniform_ordinal_classification_index(
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        beta: What the distance of a path from the diagonal costs, beside the samples that it leaves out. The mean over
-            all betas from 0 to 1 where not given (the area under the UOC), by trapezoids at a thousand of them; this
-            takes some seconds with a thousand classes, its time grows with their square.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        beta: Cost of the distance of a path from the diagonal, in addition to the samples that it leaves out. By
+            default the index is averaged over all betas from 0 to 1 (the area under the UOC), with the trapezoidal rule
+            at a thousand points. That takes a few seconds for a thousand classes and grows with the square of their
+            number.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 1, 2]), torch.tensor([0, 0, 1, 2])
@@ -109,9 +110,10 @@ def uniform_ordinal_classification_index(
 
 
 def _concave_area(function: Callable[[Tensor], Tensor], points: Tensor) -> Tensor:
-    """The trapezoids of a concave function over evenly spaced points, of which few need its value.
+    """Integrates a concave function by the trapezoidal rule over evenly spaced points, evaluating few of them.
 
-    Where the function meets its chord in the middle of an interval, it is the chord throughout; others are halved.
+    If the function meets its chord in the middle of an interval, it equals the chord throughout; otherwise the interval
+    is halved.
     """
     if not readable(points):
         return torch.trapezoid(function(points), points)
@@ -130,16 +132,16 @@ def _concave_area(function: Callable[[Tensor], Tensor], points: Tensor) -> Tenso
 
 
 def _cheapest_path(weights: Tensor, spread: Tensor, found: Tensor) -> Tensor:
-    """The lowest sum of weight * spread - found along a path from the first cell to the last, one a weight.
+    """Returns, for each weight, the lowest sum of weight * spread - found along a path from the first cell to the last.
 
     A path goes right, down, or both at once.
     """
     above = weights.new_full((*weights.shape, len(found)), torch.inf)
-    corner = torch.zeros_like(above[..., :1])  # the path comes to the first cell from here
+    corner = torch.zeros_like(above[..., :1])  # the path enters the first cell from here
     for row_spread, row_found in zip(spread, found, strict=True):
         row = weights.unsqueeze(-1) * row_spread - row_found
         entered = torch.minimum(above, torch.cat([corner, above[..., :-1]], dim=-1))  # from above, or diagonally
-        # Along a row a path enters at one cell and pays for all from there to where it leaves.
+        # Along a row, a path enters at one cell and pays for every cell up to the one where it leaves.
         before = row.cumsum(dim=-1) - row
         above = (entered - before).cummin(dim=-1).values + before + row
         corner = torch.full_like(corner, torch.inf)

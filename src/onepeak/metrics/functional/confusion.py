@@ -1,4 +1,4 @@
-"""The table of true against predicted labels, from which every metric on labels can be had exactly."""
+"""The table of true against predicted labels, from which every metric on labels can be computed exactly."""
 
 import torch
 from torch import Tensor
@@ -10,16 +10,16 @@ from onepeak._shapes import Labels, PerSample
 def confusion_matrix(
     predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
 ) -> Tensor:
-    """How often each true label (row) was given each predicted label (column).
+    """Counts how often each true label (row) received each predicted label (column).
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts; once, where it is not given.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Returns:
-        A square table in float64, in which counts are exact and can be summed over batches and processes.
+        A square float64 matrix, in which counts are exact and can be summed over batches and processes.
 
     Example:
         >>> confusion_matrix(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), num_classes=2)
@@ -30,19 +30,19 @@ def confusion_matrix(
     check_labels(predicted, num_classes, labels.shape, name="predicted")
     weights = as_weights(sample_weight, labels)
     cells = (labels.long() * num_classes + predicted.long()).flatten()
-    # Not `bincount`: on a GPU that one waits for the data, and refuses weights in deterministic mode.
+    # Not `bincount`: on a GPU it synchronises with the host, and it rejects weights in deterministic mode.
     table = torch.zeros(num_classes * num_classes, dtype=torch.float64, device=labels.device)
     return table.index_add(0, cells, weights.flatten()).view(num_classes, num_classes)
 
 
 def class_distances(table: Tensor) -> Tensor:
-    """How many classes lie between the labels of each cell of a table, in its shape and on its device."""
+    """Returns the distance in classes between the two labels of each cell, with the table's dtype and device."""
     classes = torch.arange(table.shape[-1], dtype=table.dtype, device=table.device)
     return (classes - classes.unsqueeze(-1)).abs()
 
 
 def as_weights(sample_weight: PerSample | None, labels: Labels) -> Tensor:
-    """The weights in float64, one a sample; all one where none are given."""
+    """Returns one float64 weight per sample; 1 by default."""
     if sample_weight is None:
         return torch.ones(labels.shape, dtype=torch.float64, device=labels.device)
     check_weights(sample_weight, labels.shape, name="sample_weight")
@@ -50,5 +50,5 @@ def as_weights(sample_weight: PerSample | None, labels: Labels) -> Tensor:
 
 
 def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
-    """The sum of values times weights in float64, in which what has no weight has no say, were it infinite."""
+    """Returns the float64 sum of values times weights; a value of weight zero is ignored, even an infinite one."""
     return torch.where(weights > 0, values.double() * weights, 0.0).sum()

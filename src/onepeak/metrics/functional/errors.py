@@ -17,7 +17,7 @@ def mean_absolute_error(predicted: Labels, labels: Labels, *, sample_weight: Per
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        sample_weight: How often each sample counts.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> mean_absolute_error(torch.tensor([0, 3, 2]), torch.tensor([0, 1, 2])).item()
@@ -34,7 +34,7 @@ def root_mean_squared_error(predicted: Labels, labels: Labels, *, sample_weight:
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        sample_weight: How often each sample counts.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> root_mean_squared_error(torch.tensor([0, 3, 2, 3]), torch.tensor([0, 1, 2, 3])).item()
@@ -51,7 +51,7 @@ def accuracy(predicted: Labels, labels: Labels, *, sample_weight: PerSample | No
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        sample_weight: How often each sample counts.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> accuracy(torch.tensor([0, 3, 2, 1]), torch.tensor([0, 1, 2, 1])).item()
@@ -63,13 +63,14 @@ def accuracy(predicted: Labels, labels: Labels, *, sample_weight: PerSample | No
 def accuracy_within(predicted: Labels, labels: Labels, *, k: int = 1, sample_weight: PerSample | None = None) -> Scalar:
     """Share of samples whose predicted label is at most `k` classes from the true one.
 
-    Range 0 to 1, higher is better; nan without samples. Accuracy for k = 0; known as cumulative score for ages.
+    Range 0 to 1, higher is better; nan without samples. Equals accuracy for k = 0; called cumulative score in age
+    estimation.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        k: The largest distance that counts as right.
-        sample_weight: How often each sample counts.
+        k: The largest distance that counts as correct.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> accuracy_within(torch.tensor([0, 3, 2, 0]), torch.tensor([0, 1, 2, 1]), k=1).item()
@@ -82,15 +83,15 @@ def accuracy_within(predicted: Labels, labels: Labels, *, k: int = 1, sample_wei
 def average_mean_absolute_error(
     predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
 ) -> Scalar:
-    """The mean absolute error of each class, averaged over the classes: every class counts the same.
+    """The mean absolute error of each class, averaged over the classes, so that every class counts the same.
 
     Range 0 to c - 1, lower is better. Classes without a true sample are left out; nan without samples.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> average_mean_absolute_error(torch.tensor([0, 0, 0, 3]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
@@ -104,15 +105,15 @@ def average_mean_absolute_error(
 def maximum_mean_absolute_error(
     predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
 ) -> Scalar:
-    """The mean absolute error of the class that fares worst.
+    """The mean absolute error of the worst class.
 
     Range 0 to c - 1, lower is better. Classes without a true sample are left out; nan without samples.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> maximum_mean_absolute_error(torch.tensor([0, 0, 0, 3]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
@@ -126,7 +127,7 @@ def maximum_mean_absolute_error(
 
 
 def _distances(predicted: Labels, labels: Labels) -> Tensor:
-    """The distances in classes. How many classes there are plays no part, so only the lower end can be checked."""
+    """Returns the distances in classes. The number of classes is not known here, so only the lower end is checked."""
     shape = getattr(labels, "shape", torch.Size())
     for name, given in (("labels", labels), ("predicted", predicted)):
         if isinstance(given, Tensor) and readable(given) and given.numel() and given.min() < 0:
@@ -136,12 +137,12 @@ def _distances(predicted: Labels, labels: Labels) -> Tensor:
 
 
 def _weighted_mean(values: Tensor, labels: Labels, sample_weight: PerSample | None) -> Scalar:
-    """The mean over samples; 0 / 0, which is nan, without any."""
+    """Returns the mean over samples; without samples it is 0 / 0, which is nan."""
     weights = as_weights(sample_weight, labels)
     return weighted_sum(values, weights) / weights.sum()
 
 
 def _errors_by_class(predicted: Labels, labels: Labels, num_classes: int, sample_weight: PerSample | None) -> PerClass:
-    """The mean absolute error of the samples of each true class; nan where there are none."""
+    """Returns the mean absolute error of each true class; nan for a class without samples."""
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     return (table * class_distances(table)).sum(dim=-1) / table.sum(dim=-1)

@@ -11,9 +11,9 @@ from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion import class_distances, confusion_matrix
 
 NamedWeighting: TypeAlias = Literal["none", "linear", "quadratic"]
-"""Every disagreement counts the same, or by its distance, or by its squared distance."""
+"""The cost of a disagreement: constant, its distance, or its squared distance."""
 Weighting: TypeAlias = NamedWeighting | float | Tensor
-"""What a disagreement costs: by name, as a power of the distance, or as a table of one's own."""
+"""The cost of a disagreement: a name, a power of the distance, or a table of costs."""
 
 
 def weighted_kappa(
@@ -24,21 +24,21 @@ def weighted_kappa(
     weighting: Weighting = "quadratic",
     sample_weight: PerSample | None = None,
 ) -> Scalar:
-    r"""Cohen's kappa: how much less the disagreements cost than those of independent labels with the same margins.
+    r"""Cohen's kappa: one minus the cost of the disagreements relative to independent labels with the same margins.
 
     .. math:: \kappa = 1 - \frac{\sum_{ij} w_{ij} \, O_{ij}}{\sum_{ij} w_{ij} \, E_{ij}}
 
     with :math:`O` the observed shares, :math:`E` those by chance, and :math:`w_{ij}` the cost of predicting j for i. At
     most 1, higher is better, 0 is chance. Never below -1 for the named weightings; powers above 2 and tables may go
-    lower. Nan where chance costs nothing either, as with labels all of one and the same class, and without samples.
+    lower. Nan if chance also costs nothing, as when all labels are the same class, or without samples.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
+        num_classes: Number of classes, including any that never occur.
         weighting: The costs: "none" (1 for every error: plain kappa), "linear" (:math:`|i - j|`), "quadratic"
             (:math:`(i - j)^2`), a power of the distance, or a table of true (row) by predicted (column) labels.
-        sample_weight: How often each sample counts.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2])
@@ -57,16 +57,16 @@ def weighted_kappa(
 def quadratic_weighted_kappa(
     predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
 ) -> Scalar:
-    """Cohen's kappa with disagreements weighted by their squared distance, the usual one for grades.
+    """Cohen's kappa with disagreements weighted by their squared distance, the usual choice for grades.
 
-    Range -1 to 1, higher is better, 0 is chance; nan where true and predicted labels are all one and the same class,
-    and without samples. See `weighted_kappa`.
+    Range -1 to 1, higher is better, 0 is chance; nan if all true and predicted labels are the same class, or without
+    samples. See `weighted_kappa`.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> quadratic_weighted_kappa(torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 1, 2]), num_classes=3).item()
@@ -80,7 +80,7 @@ def quadratic_weighted_kappa(
 
 
 def check_weighting(weighting: Weighting, num_classes: int) -> None:
-    """A known name, a power above zero, or a table of costs of which agreement has none."""
+    """Checks for a known name, a power above zero, or a table of costs with zeros on its diagonal."""
     if isinstance(weighting, str):
         check_choice("weighting", weighting, get_args(NamedWeighting))
     elif not isinstance(weighting, Tensor):
@@ -88,11 +88,11 @@ def check_weighting(weighting: Weighting, num_classes: int) -> None:
     else:
         check_weights(weighting, (num_classes, num_classes), name="weighting")
         if readable(weighting) and weighting.diagonal().any():
-            raise InputError("`weighting` must be zero on its diagonal, where both labels agree, got a cost there.")
+            raise InputError("`weighting` must be zero on its diagonal, where both labels agree, got a nonzero cost.")
 
 
 def _costs(weighting: Weighting, table: Tensor) -> Tensor:
-    """What each cell of a table costs, for a weighting that is known to be one."""
+    """Returns the cost of each cell of a table, for a weighting that has been checked."""
     if isinstance(weighting, Tensor):
         return weighting.to(table)
     distances = class_distances(table)

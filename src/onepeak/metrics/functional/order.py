@@ -1,4 +1,4 @@
-"""Does the posterior fall away from a label on both sides, and where it does not, how often and how much."""
+"""Whether posteriors fall away from a label on both sides, and if not, how often and by how much they fail to."""
 
 from typing import Literal, get_args
 
@@ -10,26 +10,26 @@ from onepeak.constraints.order_counts import pairs_in_order
 from onepeak.posterior._check import check_class_scores, check_log_probs
 
 Reference = Literal["predicted", "true"]
-"""The label the posterior should fall away from: the one that was predicted, or the true one."""
+"""The label that the posterior should fall away from: the predicted or the true one."""
 
 
 def side_order_index(scores: Scores, reference_labels: Labels) -> PerSample:
-    r"""Share of adjacent pairs of classes whose scores fall away from the reference label, strictly.
+    r"""Share of adjacent pairs of classes whose scores fall strictly away from the reference label.
 
     .. math::
         \mathrm{SOI}_\nu = \frac{1}{c - 1} \Big( \sum_{k < \nu} [s_k < s_{k+1}] + \sum_{k \ge \nu} [s_k > s_{k+1}] \Big)
 
-    Range 0 to 1, higher is better. A tie is a violation, two probabilities of exactly zero included. Random scores are
-    in order for about half of the pairs, see `side_order_chance`.
+    Range 0 to 1, higher is better. A tie is a violation, even between two probabilities of exactly zero. Random scores
+    are in order for about half of the pairs, see `side_order_chance`.
 
     Args:
-        scores: Logits or log-probabilities, the value is the same. Probabilities in float32 lose their small values to
-            underflow, which makes ties: give their logarithm instead.
-        reference_labels: The label to fall away from: predicted (is the posterior consistent with its own answer?) or
-            true.
+        scores: Logits or log-probabilities; the value is the same. Small float32 probabilities underflow and then tie:
+            pass their logarithm instead.
+        reference_labels: The label to fall away from: predicted (is the posterior consistent with its own prediction?)
+            or true.
 
     Returns:
-        One number a sample.
+        One value per sample.
 
     Example:
         >>> import torch
@@ -44,10 +44,10 @@ def side_order_index(scores: Scores, reference_labels: Labels) -> PerSample:
 
 
 def side_order_chance(num_classes: int, *, reference: Reference = "predicted") -> float:
-    r"""The side order index that scores drawn at random reach on average.
+    r"""The mean side order index of random scores.
 
-    A pair is in order by luck half of the time. Where the reference is the highest score itself, the pairs next to it
-    are in order always, which adds :math:`1 / c`.
+    A random pair is in order half of the time. If the reference is the highest score itself, the pairs next to it are
+    always in order, which adds :math:`1 / c`.
 
     Example:
         >>> side_order_chance(4), side_order_chance(4, reference="true")
@@ -59,16 +59,16 @@ def side_order_chance(num_classes: int, *, reference: Reference = "predicted") -
 
 
 def num_violations(scores: Scores, reference_labels: Labels) -> Labels:
-    """How many adjacent pairs do not fall away from the reference label: (c - 1) (1 - SOI), a tie being one of them.
+    """Number of adjacent pairs that do not fall away from the reference label: (c - 1) (1 - SOI).
 
-    Range 0 to c - 1, lower is better.
+    Range 0 to c - 1, lower is better. A tie is a violation.
 
     Args:
         scores: Logits or log-probabilities.
         reference_labels: The label to fall away from.
 
     Returns:
-        One integer a sample.
+        One integer per sample.
 
     Example:
         >>> import torch
@@ -81,19 +81,19 @@ def num_violations(scores: Scores, reference_labels: Labels) -> Labels:
 
 
 def violation_size(log_probs: LogProbs, reference_labels: Labels) -> PerSample:
-    r"""How much probability the posterior climbs on its way out from the reference label, over all pairs together.
+    r"""Total probability by which the posterior rises on the way out from the reference label.
 
     .. math:: \sum_{k < \nu} \max(0, p_k - p_{k+1}) + \sum_{k \ge \nu} \max(0, p_{k+1} - p_k)
 
-    Range 0 to 1, lower is better: a second bump counts with its height above the valley before it, noise far out in the
-    tail hardly at all. A tie has size zero, though it is a violation.
+    Range 0 to 1, lower is better. A second bump counts with its height above the valley before it; noise far out in the
+    tail hardly counts. A tie has size zero, although it is a violation.
 
     Args:
         log_probs: Log-probabilities of the classes.
         reference_labels: The label to fall away from.
 
     Returns:
-        One number a sample.
+        One value per sample.
 
     Example:
         >>> import torch

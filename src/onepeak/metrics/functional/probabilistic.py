@@ -13,16 +13,16 @@ from onepeak.posterior.reliability_bins import bin_sums
 
 
 def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:
-    r"""The surprise at the true label, in nats: :math:`-\log p_y`.
+    r"""Negative log-probability of the true label, in nats: :math:`-\log p_y`.
 
-    Range 0 to infinity, lower is better; infinite where the true label was given no probability at all.
+    Range 0 to infinity, lower is better; infinite if the true label has probability zero.
 
     Args:
         log_probs: Log-probabilities of the classes.
         labels: True labels.
 
     Returns:
-        One number a sample.
+        One value per sample.
 
     Example:
         >>> negative_log_likelihood(torch.tensor([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]).log(), torch.tensor([0, 1]))
@@ -31,7 +31,7 @@ def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:
     check_log_probs(log_probs)
     check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
     at_label = full_precision(log_probs).gather(-1, labels.long().unsqueeze(-1)).squeeze(-1)
-    # rounding can leave a log-probability a hair above zero; `0 -` rather than `-`, since a perfect score is 0, not -0
+    # Rounding can leave a log-probability slightly above zero. `0 -` rather than `-`: a perfect score is 0, not -0.
     return 0 - at_label.clamp(max=0)
 
 
@@ -40,16 +40,16 @@ def ranked_probability_score(log_probs: LogProbs, labels: Labels) -> PerSample:
 
     .. math:: \mathrm{RPS} = \sum_{k=0}^{c-2} \big( P(Y \le k) - [y \le k] \big)^2
 
-    Range 0 to c - 1, lower is better. It is the sum, as in weather forecasting and in dlordinal; some divide by the
-    c - 1 thresholds. For c = 2 it is the Brier score of one class. Of a posterior that puts all on one label it is the
-    absolute error.
+    Range 0 to c - 1, lower is better. It is the sum, as in weather forecasting and in dlordinal; some definitions
+    divide by the c - 1 thresholds. For c = 2 it is the Brier score of one class. For a posterior with all probability
+    on one label it is the absolute error.
 
     Args:
         log_probs: Log-probabilities of the classes.
         labels: True labels.
 
     Returns:
-        One number a sample.
+        One value per sample.
 
     Example:
         >>> ranked_probability_score(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
@@ -60,8 +60,8 @@ def ranked_probability_score(log_probs: LogProbs, labels: Labels) -> PerSample:
     check_log_probs(log_probs)
     check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
     probs = full_precision(log_probs).exp()
-    # The part of the distribution on the wrong side of each threshold; each tail is summed from its own end, so that
-    # a small one is not the rounding of one minus a large one.
+    # The probability on the wrong side of each threshold. Each tail is summed from its own end: one minus a large tail
+    # would leave only rounding error for a small one.
     at_or_below = probs.cumsum(dim=-1)[..., :-1]
     above = probs.flip(-1).cumsum(dim=-1).flip(-1)[..., 1:]
     thresholds = torch.arange(probs.shape[-1] - 1, device=labels.device)
@@ -70,20 +70,20 @@ def ranked_probability_score(log_probs: LogProbs, labels: Labels) -> PerSample:
 
 
 def earth_mover_distance(log_probs: LogProbs, truth: Labels | LogProbs) -> PerSample:
-    r"""How many classes the probability has to be moved, on average, to become the truth.
+    r"""Mean distance, in classes, that probability has to move to match the truth.
 
     .. math:: \mathrm{EMD} = \sum_{k=0}^{c-2} \big| P(Y \le k) - Q(Y \le k) \big|
 
-    the distance of two cumulative distributions. Where the truth :math:`Q` is a label, all moves there, and it is the
-    expected absolute error :math:`\sum_k p_k |k - y|`. Range 0 to c - 1, lower is better. Of labels it is no proper
-    score: all on the median beats the right distribution, which `ranked_probability_score` does not allow.
+    the distance between two cumulative distributions. If the truth :math:`Q` is a label, it is the expected absolute
+    error :math:`\sum_k p_k |k - y|`. Range 0 to c - 1, lower is better. For labels it is not a proper score: putting
+    all probability on the median beats the correct distribution. `ranked_probability_score` is proper.
 
     Args:
         log_probs: Log-probabilities of the classes.
-        truth: True labels; or log-probabilities that are true, where the distribution itself is known.
+        truth: True labels, or the true log-probabilities if the distribution is known.
 
     Returns:
-        One number a sample.
+        One value per sample.
 
     Example:
         >>> earth_mover_distance(torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
@@ -106,17 +106,17 @@ def earth_mover_distance(log_probs: LogProbs, truth: Labels | LogProbs) -> PerSa
 def expected_calibration_error(
     log_probs: LogProbs, labels: Labels, *, num_bins: int = 15, sample_weight: PerSample | None = None
 ) -> Scalar:
-    r"""Mean gap between how sure the posterior is of its mode and how often the mode is right.
+    r"""Mean gap between the probability of the mode and how often the mode is correct.
 
     .. math:: \sum_b \frac{n_b}{n} \, \big| \mathrm{confidence}_b - \mathrm{accuracy}_b \big|
 
-    over bins of equal width of the mode's probability. Range 0 to 1, lower is better; nan without samples.
+    over bins of equal width in the probability of the mode. Range 0 to 1, lower is better; nan without samples.
 
     Args:
         log_probs: Log-probabilities of the classes.
         labels: True labels.
-        num_bins: The number of bins between 0 and 1.
-        sample_weight: How often each sample counts.
+        num_bins: Number of bins between 0 and 1.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> log_probs = torch.tensor([[0.75, 0.25], [0.25, 0.75]]).log()
@@ -131,7 +131,7 @@ def expected_calibration_error(
 def calibration_bins(
     log_probs: LogProbs, labels: Labels, *, num_bins: int, sample_weight: PerSample | None = None
 ) -> Tensor:
-    """For every bin of confidence: how many samples, their confidence and their hits, summed (bins x 3, float64)."""
+    """Sums the weights, confidences and hits of the samples in every bin of confidence (bins x 3, float64)."""
     check_log_probs(log_probs)
     check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
     check_integer("num_bins", num_bins, minimum=1)
@@ -142,6 +142,6 @@ def calibration_bins(
 
 
 def calibration_error(bins: Tensor) -> Scalar:
-    """The expected calibration error of the sums that `calibration_bins` gives."""
+    """Returns the expected calibration error of the sums from `calibration_bins`."""
     count, confidence, hits = bins.unbind(dim=-1)
     return (confidence - hits).abs().sum() / count.sum()

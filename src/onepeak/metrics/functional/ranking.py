@@ -1,4 +1,4 @@
-"""Whether the predicted labels rank the samples as the true ones do."""
+"""Whether the predicted labels rank the samples like the true ones."""
 
 from torch import Tensor
 
@@ -9,18 +9,18 @@ from onepeak.metrics.functional.confusion import confusion_matrix
 def kendall_tau(
     predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
 ) -> Scalar:
-    r"""Kendall's tau-b: how many more pairs of samples are ranked alike than against each other, ties allowed for.
+    r"""Kendall's tau-b: concordant minus discordant pairs of samples, corrected for ties.
 
     .. math:: \tau_b = \frac{C - D}{\sqrt{(P - T_y)(P - T_{\hat y})}}
 
-    over all :math:`P` pairs, :math:`C` of them ranked alike, :math:`D` against each other, :math:`T` tied. Range -1 to
-    1, higher is better, 0 is chance; nan where all true or all predicted labels are the same, and without samples.
+    over all :math:`P` pairs, of which :math:`C` are concordant, :math:`D` discordant and :math:`T` tied. Range -1 to 1,
+    higher is better, 0 is chance; nan if all true or all predicted labels are the same, or without samples.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> import torch
@@ -30,7 +30,7 @@ def kendall_tau(
     Reference: Kendall 1945, The treatment of ties in ranking problems.
     """
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
-    # For each cell: what lies in the rows below it, to its right (ranked alike) and to its left (against).
+    # For each cell: the counts in the rows below it, to its right (concordant) and to its left (discordant).
     below = table.sum(dim=0) - table.cumsum(dim=0)
     to_the_left = below.cumsum(dim=1)
     to_the_right = below.sum(dim=1, keepdim=True) - to_the_left
@@ -41,16 +41,16 @@ def kendall_tau(
 def spearman_correlation(
     predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
 ) -> Scalar:
-    """Spearman's rank correlation: the correlation of the ranks, equal labels sharing their mean rank.
+    """Spearman's rank correlation: the correlation of the ranks, where equal labels share their mean rank.
 
-    Range -1 to 1, higher is better, 0 is chance; nan where all true or all predicted labels are the same, and without
+    Range -1 to 1, higher is better, 0 is chance; nan if all true or all predicted labels are the same, or without
     samples.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> import torch
@@ -67,16 +67,16 @@ def spearman_correlation(
 
 
 def _untied_pairs(counts: Tensor) -> Tensor:
-    """The number of pairs of samples that are in two different classes."""
+    """Returns the number of pairs of samples in two different classes."""
     return (counts * (counts.sum() - counts.cumsum(dim=0))).sum()
 
 
 def _centred_ranks(counts: Tensor) -> Tensor:
-    """The mean rank of the samples of each class, less the mean rank of all."""
+    """Returns the mean rank of the samples of each class, minus the mean rank of all samples."""
     return counts.cumsum(dim=0) - counts / 2 - counts.sum() / 2
 
 
 def _correlation(covariance: Tensor, variance: Tensor, other_variance: Tensor) -> Tensor:
-    """A covariance over the root of two variances; 0 / 0, which is nan, where one of them is zero."""
-    # two roots, since the product of two sums over pairs could overflow; clamped, since they round
+    """Returns a covariance over the root of two variances; 0 / 0, which is nan, if one of them is zero."""
+    # Two roots, because the product of two sums over pairs could overflow; clamped, because roots round.
     return (covariance / (variance.sqrt() * other_variance.sqrt())).clamp(-1, 1)

@@ -1,9 +1,9 @@
-r"""How often each class is found: its sensitivity, the share of its samples that are predicted to be of it.
+r"""How often each class is found: its sensitivity, the share of its samples that are predicted correctly.
 
 .. math:: S_k = \frac{n_{kk}}{\sum_j n_{kj}}
 
-with :math:`n_{kj}` the samples of class k that were predicted to be of class j. The order of the classes plays no part,
-but for `extreme_sensitivity`; what these see is a rare class that a mean over samples hides.
+with :math:`n_{kj}` the number of samples of class k that are predicted as class j. These metrics ignore the order of
+the classes, except `extreme_sensitivity`. They reveal errors on rare classes that a mean over samples hides.
 """
 
 from typing import Literal, TypeAlias, get_args
@@ -15,21 +15,21 @@ from onepeak._shapes import Labels, PerClass, PerSample, Scalar
 from onepeak.metrics.functional.confusion import confusion_matrix
 
 Average: TypeAlias = Literal["arithmetic", "geometric"]
-"""How two sensitivities become one."""
+"""How two sensitivities are averaged."""
 
 
 def balanced_accuracy(
     predicted: Labels, labels: Labels, *, num_classes: int, sample_weight: PerSample | None = None
 ) -> Scalar:
-    """The sensitivities of the classes, averaged: accuracy in which every class counts the same.
+    """The mean sensitivity of the classes: accuracy with equal weight for every class.
 
     Range 0 to 1, higher is better. Classes without a true sample are left out; nan without samples.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> balanced_accuracy(torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
@@ -50,8 +50,8 @@ def geometric_mean_sensitivity(
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> predicted, labels = torch.tensor([0, 1, 1, 1, 1]), torch.tensor([0, 0, 0, 0, 1])
@@ -60,7 +60,7 @@ def geometric_mean_sensitivity(
 
     Reference: Kubat, Matwin 1997, Addressing the curse of imbalanced training sets.
     """
-    # through logarithms, since the product of seventy shares can underflow; log 0 is minus infinity, whose exp is 0
+    # Through logarithms, because the product of seventy shares can underflow; log 0 is minus infinity, whose exp is 0.
     return _sensitivities(predicted, labels, num_classes, sample_weight).log().nanmean().exp()
 
 
@@ -74,8 +74,8 @@ def minimum_sensitivity(
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> minimum_sensitivity(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 0, 1]), num_classes=4).item()
@@ -96,17 +96,17 @@ def extreme_sensitivity(
     average: Average = "arithmetic",
     sample_weight: PerSample | None = None,
 ) -> Scalar:
-    """The sensitivities of the first and the last class, averaged: MES, or GMES (GMSEC) with the geometric mean.
+    """The mean sensitivity of the first and the last class: MES, or GMES (GMSEC) with the geometric mean.
 
-    Range 0 to 1, higher is better. Nan where the first or the last class of the scale has no true sample, which says
-    nothing of how well it is found; other classes may be absent.
+    Range 0 to 1, higher is better. Nan if the first or the last class of the scale has no true sample; other classes
+    may be absent.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes: the last one is `num_classes - 1`, whether it occurs or not.
+        num_classes: Number of classes; the last one is `num_classes - 1`, whether it occurs or not.
         average: "arithmetic" or "geometric".
-        sample_weight: How often each sample counts.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> extreme_sensitivity(torch.tensor([0, 0, 1, 2]), torch.tensor([0, 1, 2, 2]), num_classes=3).item()
@@ -133,21 +133,21 @@ def index_of_balanced_accuracy(
     alpha: float = 0.1,
     sample_weight: PerSample | None = None,
 ) -> Scalar:
-    r"""Each class against all others: the product of both sensitivities, more where the class itself has the higher.
+    r"""Each class against all others: the product of sensitivity and specificity, raised where sensitivity is higher.
 
     .. math:: \frac1m \sum_k \big( 1 + \alpha (S_k - \bar S_k) \big) \, S_k \, \bar S_k
 
-    with :math:`\bar S_k` the specificity, the share of the other classes' samples that are not predicted to be of class
-    k. Defined for one class against another; of several, the mean over the m with a true sample is taken, each counting
-    the same (imbalanced-learn's report weighs them by samples). Range 0 to 1, higher is better; nan where one class
-    has all true samples, and without samples.
+    with :math:`\bar S_k` the specificity, the share of the other classes' samples that are not predicted as class k.
+    The index is defined for two classes. For more it is averaged over the m classes with a true sample, with equal
+    weights (imbalanced-learn's report weights them by samples). Range 0 to 1, higher is better; nan if one class has
+    all true samples, or without samples.
 
     Args:
         predicted: Predicted labels.
         labels: True labels.
-        num_classes: The number of classes, those that do not occur included.
-        alpha: How much the difference counts, from 0 to 1.
-        sample_weight: How often each sample counts.
+        num_classes: Number of classes, including any that never occur.
+        alpha: Weight of the difference between the two, from 0 to 1.
+        sample_weight: Weight of each sample; 1 by default.
 
     Example:
         >>> # sensitivities 1/2 and 1: ((1 - .05) * .5 + (1 + .05) * .5) / 2
@@ -167,6 +167,6 @@ def index_of_balanced_accuracy(
 
 
 def _sensitivities(predicted: Labels, labels: Labels, num_classes: int, sample_weight: PerSample | None) -> PerClass:
-    """The sensitivity of each class; nan where it has no true sample."""
+    """Returns the sensitivity of each class; nan for a class without a true sample."""
     table = confusion_matrix(predicted, labels, num_classes=num_classes, sample_weight=sample_weight)
     return table.diagonal() / table.sum(dim=-1)
