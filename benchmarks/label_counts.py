@@ -48,6 +48,8 @@ LINES = {
     "smooth-slopes": ("#4c78a8", "-"),
     "smooth-elb": ("#e45756", ":"),
     "smooth-rps+elb:weight=0.3": ("#f58518", ":"),
+    "smooth-elb:t=3": ("#e45756", "-."),
+    "smooth-rps+elb:weight=1:cross_entropy_weight=1:t=3:decision=mode": ("#f58518", "-."),
 }
 """The methods as commands take them, and how each is drawn."""
 LABELS = {entry_from_text(method).label: method for method in LINES}
