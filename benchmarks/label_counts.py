@@ -136,7 +136,8 @@ def drawn(runs: pd.DataFrame) -> Figure:
         axes.set(xlabel="labels", title=str(data))
         axes.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_ylabel("MAE over the lowest of all methods")
-    figure.axes[0].legend(frameon=False, fontsize=8)
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, frameon=False, fontsize=8, loc="outside lower center", ncols=4)
     return figure
 
 
