@@ -94,11 +94,11 @@ def _pixels(values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 def _ordered(labels: Sequence[object], classes: Order | None) -> OrderedLabels:
     if classes is None:
-        return order_labels(labels, argument="classes")
+        return order_labels(labels, argument="classes", rows=range(len(labels)))
     names = declared_order(classes, argument="classes")
     positions = all(isinstance(label, int) and not isinstance(label, bool) for label in labels)
     if not positions or any(name.lstrip("+-").isdigit() for name in names):
-        return order_labels(labels, order=names, argument="classes")
+        return order_labels(labels, order=names, argument="classes", rows=range(len(labels)))
     wrong = sorted({label for label in labels if isinstance(label, int) and not 0 <= label < len(names)})
     if wrong:
         raise InputError(f"`labels` must be positions in `classes`, 0 to {len(names) - 1}, got {wrong[0]}.")

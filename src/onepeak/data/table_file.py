@@ -10,13 +10,13 @@ from pathlib import Path
 from onepeak._extras import require
 from onepeak._listing import counted, listed
 from onepeak.data.class_index import class_index_table
-from onepeak.data.decimal_commas import Commas
 from onepeak.data.faults import FEW, Fault
 from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
 from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.data.text_columns import typed
 from onepeak.data.text_file import read_text
+from onepeak.data.written_numbers import Commas
 from onepeak.errors import InputError
 
 CSV_SUFFIXES = (".csv", ".tsv")
@@ -30,17 +30,12 @@ class Table:
     frame: Frame
     order: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
-    misfits: dict[int, list[str]] = field(default_factory=dict)
-    """The fields of rows that have too few or too many of them, by line; all cells of such a row are empty."""
+    misfits: dict[int, str] = field(default_factory=dict)
+    """What is wrong with rows of too few or too many fields, by line; all cells of such a row are empty."""
     faults: tuple[Fault, ...] = ()
     """What is wrong with these rows, and with cells of columns of numbers, which are without a value."""
     commas: Commas = "never"
     """When a comma in a number of its cells is decimal."""
-
-    def misfit(self, line: int) -> str:
-        """What is wrong with a row of too few or too many fields."""
-        own = len(self.misfits[line])
-        return f"must have {len(self.frame.columns)} fields, as the header has, got {own}"
 
 
 def read_table(
@@ -119,40 +114,38 @@ def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal:
     text, separator = _text_and_separator(path)
     commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
     numbers, lines = _rows(path, text, separator, empty=empty)
-    misfits: dict[int, list[str]] = {}
+    misfits: dict[int, int] = {}
     indexed = class_index_table(lines)
     if indexed is not None:
         header, lines, order = indexed.columns, indexed.rows, indexed.classes
+        notes = ["first row read as: rows, features, names of the classes in their order"]
     else:
-        header, lines, order = [name.strip() for name in lines[0]], lines[1:], None
+        header, lines, order, notes = [name.strip() for name in lines[0]], lines[1:], None, []
         _check_header(path, header)
-        misfits = {n: line for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
+        misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
     if not lines:
         raise InputError(f"{path} has a header and no rows.")
+    faults = [_misfit_fault(misfits, numbers[1:], len(header))] if misfits else []
     if len(misfits) == len(lines):
-        raise InputError(f"{_misfits(header, misfits)}. Correct the header of {path.name}, or the rows.")
+        raise InputError(f"{faults[0].sentence}. Correct the header of {path.name}, or the rows.")
     cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
     frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
-    notes: tuple[str, ...] = ()
-    if order is not None:
-        notes = ("first row read as: rows, features, names of the classes in their order",)
-    faults: tuple[Fault, ...] = ()
     if as_text is not None:
-        frame, faults, with_commas = typed(frame, as_text=as_text, commas=commas)
-        notes = (*notes, *with_commas)
-    if misfits:
-        places = tuple(place for place, number in enumerate(numbers[1:]) if number in misfits)
-        told, reason = _misfits(header, misfits), "other fields than the header has"
-        faults = (Fault(places=places, sentence=told, advice="Correct them", reason=reason, unread=True), *faults)
-    return Table(frame=frame, order=order, notes=notes, misfits=misfits, faults=faults, commas=commas)
+        frame, wrong, with_commas = typed(frame, as_text=as_text, commas=commas)
+        faults, notes = [*faults, *wrong], [*notes, *with_commas]
+    told = {n: f"must have {len(header)} fields, as the header has, got {own}" for n, own in misfits.items()}
+    return Table(frame=frame, order=order, notes=tuple(notes), misfits=told, faults=tuple(faults), commas=commas)
 
 
-def _misfits(header: Sequence[str], misfits: Mapping[int, Sequence[str]]) -> str:
-    shown = listed((f"row {number} ({len(line)})" for number, line in misfits.items()), limit=FEW)
-    verb = "has" if len(misfits) == 1 else "have"
-    return (
-        f"Every row must have {counted(len(header), 'field')}, as the header has, {counted(len(misfits), 'row')} "
-        f"{verb} not: {shown}"
+def _misfit_fault(misfits: Mapping[int, int], numbers: Sequence[int], num_fields: int) -> Fault:
+    shown = listed((f"row {number} ({own})" for number, own in misfits.items()), limit=FEW)
+    has_not = f"{counted(len(misfits), 'row')} {'has' if len(misfits) == 1 else 'have'} not"
+    return Fault(
+        places=tuple(place for place, number in enumerate(numbers) if number in misfits),
+        sentence=f"Every row must have {counted(num_fields, 'field')}, as the header has, {has_not}: {shown}",
+        advice="Correct them",
+        reason="other fields than the header has",
+        unread=True,
     )
 
 
