@@ -232,6 +232,6 @@ def test_formatted_numbers_as_text_are_a_fault_unless_they_are_declared_names():
         index=[1, 2, 3],
     )
     assert [fault.sentence for fault in feature_faults(frame)] == [
-        "The column 'income' has numbers that are formatted: '1,234.50' (row 1)",
-        "The column 'share' has numbers that are formatted: '12 %' (row 1), '7 %' (row 2), '3%' (row 3)",
+        "The column 'income' has formatted numbers: '1,234.50' (row 1)",
+        "The column 'share' has formatted numbers: '12 %' (row 1), '7 %' (row 2), '3%' (row 3)",
     ]

@@ -87,7 +87,7 @@ def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant):
 def test_formatted_numbers_stop_as_those_of_a_csv_do_unless_they_are_said_to_be_names(tmp_path):
     frame = pd.DataFrame({"x": ["1,234.50", "12.5", "7"], "label": [0, 1, 1]}, index=[2, 3, 4])  # as a CSV calls them
     frame.to_csv(tmp_path / "table.csv", index=False)
-    found = r"The column 'x' has numbers that are formatted: '1,234\.50' \(row 2\)\. Write numbers as 1234\.5, or "
+    found = r"The column 'x' has formatted numbers: '1,234\.50' \(row 2\)\. Write numbers as 1234\.5, or "
     with pytest.raises(InputError, match=f"^{found}"):
         from_frame(frame)
     with pytest.raises(InputError, match=rf"table\.csv: {found}"):

@@ -19,7 +19,7 @@ def test_a_cell_that_is_no_number_spoils_no_other():
     assert wrong == {
         1: "`size` must be a number, got 'big'",
         4: "`size` must be a number, got '61,5'. Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV "
-        "whose columns have decimal commas",
+        "with decimal commas",
     }
 
 

@@ -119,7 +119,7 @@ def test_bad_rows_are_left_out_as_if_they_had_been_deleted(write):
     assert data.labels.tolist() == clean.labels.tolist()
     assert (len(data), data.num_left_out, clean.num_left_out) == (54, 6, 0)
     assert data.notes == (
-        "left out 6 of 60 rows: other fields than the header has (rows 9, 13); no number in 'age' (row 5); "
+        "left out 6 of 60 rows: more or fewer fields than the header (rows 9, 13); no number in 'age' (row 5); "
         "no usable number in 'size' (row 35); no label (rows 22, 35); a label that the order lacks, 'Mild' "
         "(row 23)",
         *clean.notes,
@@ -133,8 +133,8 @@ def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
         open_data(path, label="grade", order="mild,severe")
     assert str(caught.value) == (
         f"{path}: 6 of 60 rows cannot be used as they are:\n"
-        "  Every row must have 3 fields, as the header has, 2 rows have not: row 9 (2), row 13 (4). Correct them.\n"
-        "  The column 'age' is numbers but for 1 row: '1O3' (row 5). Correct these cells, or empty them: missing "
+        "  Every row must have 3 fields, like the header, 2 rows do not: row 9 (2), row 13 (4). Correct them.\n"
+        "  The column 'age' has numbers except in 1 row: '1O3' (row 5). Correct these cells, or empty them: missing "
         "values are filled in.\n"
         "  The column 'size' must be finite numbers that fit into float32, 1 row has none: inf (row 35). Correct these "
         "cells, or empty them: missing values are filled in.\n"

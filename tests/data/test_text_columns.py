@@ -61,13 +61,13 @@ def test_one_zero_before_an_integer_of_many_is_a_slip_and_hides_no_other():
     assert column(*map(str, range(40)), "025")[40] == 25
     fault = fault_of(*map(str, range(40)), "007", "3O0")
     assert fault.places == (41,)
-    assert fault.sentence == "The column 'x' is numbers but for 1 row: '3O0' (row 41)"
+    assert fault.sentence == "The column 'x' has numbers except in 1 row: '3O0' (row 41)"
 
 
 def test_a_slip_in_a_column_of_numbers_is_a_fault_and_no_category():
     fault = fault_of(*map(str, range(40)), "12O", "", "x")
     assert fault.places == (40, 42)
-    assert fault.sentence == "The column 'x' is numbers but for 2 rows: '12O' (row 40), 'x' (row 42)"
+    assert fault.sentence == "The column 'x' has numbers except in 2 rows: '12O' (row 40), 'x' (row 42)"
 
 
 def test_of_many_slips_the_first_are_shown():
@@ -93,7 +93,7 @@ def test_of_many_slips_the_first_are_shown():
 def test_formatted_numbers_are_a_fault_of_the_column(texts, shown):
     fault = fault_of(*texts)
     assert fault.places == ()  # to leave these rows out would leave small numbers
-    assert fault.sentence.startswith(f"The column 'x' has numbers that are formatted: {shown}")
+    assert fault.sentence.startswith(f"The column 'x' has formatted numbers: {shown}")
 
 
 def test_ranges_and_other_texts_with_such_signs_are_names():
@@ -120,7 +120,7 @@ def test_a_slip_among_decimal_commas_is_that_of_its_row_where_they_may_be():
     texts = [*(f"{number},5" for number in range(30)), "3O,5"]
     _, (fault,), notes = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
     assert fault.places == (30,)
-    assert fault.sentence == "The column 'x' is numbers but for 1 row: '3O,5' (row 30)"
+    assert fault.sentence == "The column 'x' has numbers except in 1 row: '3O,5' (row 30)"
     assert notes == ("read with decimal commas: x (0,5 is 0.5)",)
 
 
@@ -130,7 +130,7 @@ def test_a_slip_among_decimal_commas_is_that_of_its_row_where_they_may_be():
 def test_what_is_not_certain_is_refused_as_ever(texts):
     _, (fault,), _ = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
     assert fault.places == ()
-    assert fault.sentence.startswith(f"The column 'x' has numbers that are formatted: '{texts[0]}' (row 0)")
+    assert fault.sentence.startswith(f"The column 'x' has formatted numbers: '{texts[0]}' (row 0)")
 
 
 def test_names_with_commas_stay_names():

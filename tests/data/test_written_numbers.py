@@ -59,9 +59,9 @@ def test_nearly_all_that_are_no_numbers_must_be_formatted():
     wrong = {place: text for place, text in cells.items() if place}
     fault = formatted_fault(cells, wrong)
     assert fault.places == ()  # to leave these rows out would leave small numbers
-    assert fault.sentence.startswith("The column 'x' has numbers that are formatted: '12 %' (row 1), '12 %' (row 2),")
+    assert fault.sentence.startswith("The column 'x' has formatted numbers: '12 %' (row 1), '12 %' (row 2),")
     assert fault.advice == (
-        "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV whose columns have decimal commas, or say "
+        "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV with decimal commas, or say "
         "with `category` (--category) that they are names"
     )
     del wrong[1]

@@ -51,7 +51,7 @@ def test_a_bad_row_of_a_file_is_told_of_and_the_others_are_read(tmp_path):
     found = rows_of_file(tmp_path / "rows.csv", ENCODER, keep=["id"])
     assert found.errors == {
         1: "`size` must be a number, got 'big'",
-        2: "must have 3 fields, as the header has, got 2",
+        2: "must have 3 fields, like the header, got 2",
         3: "`size` must be finite and fit into float32, got inf",
     }
     np.testing.assert_array_equal(found.rows.values[[0, 4]], np.array([[1, 2], [3, 0]]))

@@ -1,9 +1,10 @@
 """What is wrong with rows of a table: reported all at once, or left out with one note."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onepeak._listing import counted, listed
+from onepeak.data.frame_types import Column
 from onepeak.errors import InputError
 
 FEW = 5
@@ -85,6 +86,21 @@ def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
         raise InputError(
             f"Every class must keep an item, none is left of {names}: {'; '.join(notes)}. Correct or delete them."
         )
+
+
+def shown_cells(column: Column, cells: Mapping[int, object]) -> str:
+    """The first of some cells with their rows, and how many more.
+
+    Args:
+        column: Where they stand.
+        cells: What each shall be shown as, by position.
+
+    Example:
+        >>> import pandas
+        >>> shown_cells(pandas.Series(["big ", "1"], index=[2, 3]), {0: "big"})
+        "'big' (row 2)"
+    """
+    return listed((f"{cell!r} (row {column.index[place]})" for place, cell in cells.items()), limit=FEW)
 
 
 def shown_rows(names: Sequence[Hashable]) -> str:

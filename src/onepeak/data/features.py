@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._listing import counted, listed
-from onepeak.data.faults import CORRECT, FEW, Fault
+from onepeak.data.faults import CORRECT, Fault, shown_cells
 from onepeak.data.feature_notes import kinds_of, odd_values
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.manifest import FeatureRows
@@ -59,14 +59,14 @@ def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
         column: The column.
         wrong: The positions of the cells.
     """
-    places = tuple(sorted(wrong))
     written = column.tolist()
-    cells = listed((f"{written[place]!r} (row {column.index[place]})" for place in places), limit=FEW)
-    has = f"{counted(len(places), 'row')} {'has' if len(places) == 1 else 'have'} none"
+    cells = {place: written[place] for place in sorted(wrong)}
+    has = f"{counted(len(cells), 'row')} {'has' if len(cells) == 1 else 'have'} none"
     return Fault(
-        places=places,
-        sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: {cells}",
-        advice=PLAIN if any(is_formatted(str(written[place])) for place in places) else CORRECT,
+        places=tuple(cells),
+        sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: "
+        f"{shown_cells(column, cells)}",
+        advice=PLAIN if any(is_formatted(str(cell)) for cell in cells.values()) else CORRECT,
         reason=f"no usable number in {column.name!r}",
     )
 

@@ -79,41 +79,37 @@ def read_table(
     return _read_csv(path, as_text, empty, decimal)
 
 
-def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]]]:
-    """The rows of a CSV that hold anything, as text, and before them the number of the line each ends on.
+def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]], str]:
+    """The rows of a CSV that hold anything, as text.
 
     Args:
         path: The file.
         empty: Whether rows below the first that hold separators and nothing else are given too.
+
+    Returns:
+        The number of the line that each row ends on, the rows, and what stands between their cells.
     """
-    return _rows(path, *_text_and_separator(path), empty=empty)
-
-
-def _text_and_separator(path: Path) -> tuple[str, str]:
     text = read_text(path)
     first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # what is quoted may hold any
-    return text, max(",;\t", key=first.count)
-
-
-def _rows(path: Path, text: str, delimiter: str, *, empty: bool) -> tuple[list[int], list[list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    rows: list[tuple[int, list[str]]] = []
+    separator = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    numbers, rows = list[int](), list[list[str]]()
     try:
         for row in reader:
             if any(field.strip() for field in row) or (empty and rows and len(row) > 1):
-                rows.append((reader.line_num, row))
+                numbers.append(reader.line_num)
+                rows.append(row)
     except csv.Error as error:
         raise InputError(f"{path.name}, row {reader.line_num}: {error}.") from None
     if not rows:
         raise InputError(f"{path} is empty.")
-    return [number for number, _ in rows], [row for _, row in rows]
+    return numbers, rows, separator
 
 
 def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal: str | None) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
-    text, separator = _text_and_separator(path)
+    numbers, lines, separator = csv_rows(path, empty=empty)
     commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
-    numbers, lines = _rows(path, text, separator, empty=empty)
     misfits: dict[int, int] = {}
     indexed = class_index_table(lines)
     if indexed is not None:
@@ -133,18 +129,18 @@ def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal:
     if as_text is not None:
         frame, wrong, with_commas = typed(frame, as_text=as_text, commas=commas)
         faults, notes = [*faults, *wrong], [*notes, *with_commas]
-    told = {n: f"must have {len(header)} fields, as the header has, got {own}" for n, own in misfits.items()}
+    told = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}
     return Table(frame=frame, order=order, notes=tuple(notes), misfits=told, faults=tuple(faults), commas=commas)
 
 
 def _misfit_fault(misfits: Mapping[int, int], numbers: Sequence[int], num_fields: int) -> Fault:
     shown = listed((f"row {number} ({own})" for number, own in misfits.items()), limit=FEW)
-    has_not = f"{counted(len(misfits), 'row')} {'has' if len(misfits) == 1 else 'have'} not"
+    do_not = f"{counted(len(misfits), 'row')} {'does' if len(misfits) == 1 else 'do'} not"
     return Fault(
         places=tuple(place for place, number in enumerate(numbers) if number in misfits),
-        sentence=f"Every row must have {counted(num_fields, 'field')}, as the header has, {has_not}: {shown}",
+        sentence=f"Every row must have {counted(num_fields, 'field')}, like the header, {do_not}: {shown}",
         advice="Correct them",
-        reason="other fields than the header has",
+        reason="more or fewer fields than the header",
         unread=True,
     )
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Collection, Sequence
 
 from onepeak._extras import require
-from onepeak._listing import counted, listed
-from onepeak.data.faults import CORRECT, FEW, Fault
+from onepeak._listing import counted
+from onepeak.data.faults import CORRECT, Fault, shown_cells
 from onepeak.data.frame_types import Column, Frame
 from onepeak.data.written_numbers import Commas, comma_notes, formatted_fault, with_points
 
@@ -65,7 +65,7 @@ def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
         >>> import pandas
         >>> cells = pandas.Series(["12 %", "7 %"], name="share")
         >>> fault_of_text(cells, cells.tolist()).sentence
-        "The column 'share' has numbers that are formatted: '12 %' (row 0), '7 %' (row 1)"
+        "The column 'share' has formatted numbers: '12 %' (row 0), '7 %' (row 1)"
     """
     _, wrong = _numbers(texts)
     return None if _are_codes(texts, wrong) else formatted_fault(column, wrong)
@@ -100,10 +100,10 @@ def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
         return numbers, fault
     if len(wrong) >= _SLIPS * names.count() or numbers.nunique() <= _MANY:
         return names, None
-    shown = listed((f"{text!r} (row {column.index[place]})" for place, text in wrong.items()), limit=FEW)
+    rows = counted(len(wrong), "row")
     return numbers, Fault(
         places=tuple(wrong),
-        sentence=f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}",
+        sentence=f"The column {column.name!r} has numbers except in {rows}: {shown_cells(column, wrong)}",
         advice=CORRECT,
         reason=f"no number in {column.name!r}",
     )

@@ -5,14 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from onepeak._listing import listed
-from onepeak.data.faults import FEW, Fault
+from onepeak.data.faults import Fault, shown_cells
 from onepeak.data.frame_types import Column, Frame
 
 Commas: TypeAlias = Literal["never", "certain", "always"]
 """When a comma in a number of a CSV is decimal: never where commas stand between its cells; in columns that leave no
 doubt where `;` or a tab does ("certain"); in all columns of numbers where the user says so ("always")."""
 
-PLAIN = "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV whose columns have decimal commas"
+PLAIN = "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV with decimal commas"
 """What to do about numbers that are formatted."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
@@ -108,9 +108,8 @@ def formatted_fault(column: Column, wrong: Mapping[int, str]) -> Fault | None:
     found = {place: text for place, text in wrong.items() if is_formatted(text)}
     if not found or 10 * len(found) < 9 * len(wrong):
         return None
-    shown = listed((f"{text!r} (row {column.index[place]})" for place, text in found.items()), limit=FEW)
     return Fault(
         places=(),
-        sentence=f"The column {column.name!r} has numbers that are formatted: {shown}",
+        sentence=f"The column {column.name!r} has formatted numbers: {shown_cells(column, found)}",
         advice=f"{PLAIN}, or say with `category` (--category) that they are names",
     )

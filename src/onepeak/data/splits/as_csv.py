@@ -89,7 +89,7 @@ class _Table:
 
     @staticmethod
     def read(file: Path) -> "_Table":
-        (_, *lines), (first, *rows) = csv_rows(file)
+        (_, *lines), (first, *rows), _ = csv_rows(file)
         header = [name.strip() for name in first]
         if not rows:
             raise InputError(f"{file} must have a header and at least one row, got no row.")
