@@ -12,8 +12,8 @@ _LOOKED_AT = 16
 _HIGHEST_OF_12_BITS = 4095
 _TO_TRAIN = "if they hold 12 bits, train with `bits` 12 (--bits 12)"
 _TO_ASK = (
-    "answers mean little unless the model was trained on pictures as dark. If they hold 12 bits, write them so that "
-    "they fill 16, or ask a model that was trained with `bits` 12 (onepeak train --bits 12)"
+    "such answers mean little unless the model was trained on pictures as dark. If they hold 12 bits, write them so "
+    "that they fill 16, or ask a model that was trained with `bits` 12 (onepeak train --bits 12)"
 )
 
 
