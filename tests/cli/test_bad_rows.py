@@ -10,8 +10,8 @@ import onepeak
 BAD = {3: "big,0.1,3", 10: "0.5,0.2", 20: "1,2,0.3,0", 30: "0.5,0.1,", 40: "0.5,0.1,9", 50: "1e300,0.1,"}
 """Rows that take the place of good ones, by their position."""
 LEFT_OUT = (
-    "Note: left out 6 of 80 rows: other fields than the header has (rows 12, 22); no number in 'size' (row 5); "
-    "infinite or too large in 'size' (row 52); no label (rows 32, 52); a label that the order lacks, '9' (row 42)\n"
+    "Note: left out 6 of 80 rows: more or fewer fields than the header (rows 12, 22); no number in 'size' (row 5); "
+    "no usable number in 'size' (row 52); no label (rows 32, 52); a label that the order lacks, '9' (row 42)\n"
 )
 
 
@@ -39,15 +39,15 @@ def flags_of(command, table, out, *more):
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize("command", ["train", "compare"])
-def test_all_bad_cells_of_a_table_are_told_at_once(run, bad, tmp_path, command):
+def test_all_bad_cells_of_a_table_are_reported_at_once(run, bad, tmp_path, command):
     status, output, errors = run(*flags_of(command, bad, tmp_path / "out"))
     assert (status, output) == (2, "")
     first, *faults, last = errors.splitlines()
     assert first == f"onepeak: {bad}: 6 of 80 rows cannot be used as they are:"
     found = [
-        "have 3 fields, as the header has, 2 rows have not: row 12 (2), row 22 (4)",
-        "'size' is numbers but for 1 row: 'big' (row 5)",
-        "'size' must be finite and fit into float32, 1 row does not: 52",
+        "have 3 fields, like the header, 2 rows do not: row 12 (2), row 22 (4)",
+        "'size' has numbers except in 1 row: 'big' (row 5)",
+        "'size' must be finite numbers that fit into float32, 1 row has none: 1e+300 (row 52)",
         "must have a label, 2 items of 78 have none: rows 32, 52",
         "it lacks '9' (1 item, row 42). It names 0, 1, 2, 3",
     ]
@@ -71,7 +71,7 @@ def test_bad_rows_are_left_out_as_if_they_were_not_there(run, bad, clean, tmp_pa
     assert status == 0, errors
     note, *_ = json.loads(output)["notes"]
     assert note.startswith(
-        "left out 6 of 80 rows: other fields than the header has (rows 12, 22); no usable number in 'size'"
+        "left out 6 of 80 rows: more or fewer fields than the header (rows 12, 22); no usable number in 'size'"
     )
     assert json.loads(output)["items"] == 74
     status, output, errors = run("splits", bad, "--label", "grade", "--order", "0..3", "--skip-bad", "--json")

@@ -8,7 +8,7 @@ import pytest
 import onepeak
 
 LOOK = ("--label", "grade", "--epochs", 2, "--device", "cpu")
-HINT = "Note: few different integers in site (3): if they are names, say so with `category` (--category site)\n"
+HINT = "Note: few different integers in site (3): if they are names, say so with `category` (--category COLUMN)\n"
 
 
 @pytest.fixture

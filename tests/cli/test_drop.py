@@ -8,7 +8,7 @@ import pytest
 import onepeak
 
 LOOK = ("--label", "grade", "--epochs", 2, "--device", "cpu")
-HINT = "Note: `policy` has a different value in every row, as an id has: if it is one, leave it out with --drop policy"
+HINT = "Note: a different value in every row, as ids have, in policy: leave ids out with `drop` (--drop COLUMN)"
 
 
 @pytest.fixture

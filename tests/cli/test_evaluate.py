@@ -101,7 +101,7 @@ def test_pictures_left_out_are_shown(run, listed):
     assert "14 items" in output
     (listed.parent / "0.png").unlink()
     output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
-    assert "left out 1 picture of the list that cannot be found: 0.png" in output
+    assert "left out 1 of 15 rows: no such picture, 0.png" in output
     assert "14 items" in output
 
 

@@ -191,7 +191,7 @@ def test_rows_of_a_list_without_a_picture_say_so_and_the_others_are_answered(run
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.exit_code == 0
     places = [str(folder / name) for name in ("0.png", "list.csv line 3", "list.csv line 4", "more/3.png")]
-    errors = [None, "must have a `path`, got none", "must have 2 fields, as the header has, got 1", None]
+    errors = [None, "must have a `path`, got none", "must have 2 fields, like the header, got 1", None]
     assert [(row["path"], row["id"], row["error"]) for row in rows] == list(
         zip(places, ("a", "b", None, "d"), errors, strict=True)
     )

@@ -113,7 +113,7 @@ def test_of_a_row_with_too_many_fields_nothing_is_kept(run, tmp_path):
     (tmp_path / "rows.csv").write_text("id,tone,size\na1,1,0.5\na2,dark,2,3\n")
     result = run(table_run().folder, tmp_path / "rows.csv", "--keep", "id", "--csv", ON_CPU)
     _, torn = csv.DictReader(io.StringIO(result.stdout))
-    assert (torn["id"], torn["label"], torn["error"]) == ("", "", "must have 3 fields, as the header has, got 4")
+    assert (torn["id"], torn["label"], torn["error"]) == ("", "", "must have 3 fields, like the header, got 4")
 
 
 def test_the_rows_of_a_table_have_flags_too(run, tmp_path):

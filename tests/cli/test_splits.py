@@ -78,12 +78,12 @@ def test_a_column_of_names_in_digits_is_asked_about_and_taken_as_such(run, tmp_p
 def test_missing_pictures_are_left_out_when_asked(run, faces):
     faces.with_name("images").joinpath("05.png").unlink()
     with pytest.raises(
-        InputError, match=r"1 of 24 pictures does not exist .* \(--root\), or leave them out with skip_"
+        InputError, match=r"1 of 24 pictures does not exist .* \(--root\)\. Or leave the rows out with skip_"
     ):
         run(faces)
     output = run(faces, "--skip-bad")
     assert "faces: 23 items" in output
-    assert "left out 1 picture of the list that cannot be found: images/05.png (row 7)" in output
+    assert "left out 1 of 24 rows: no such picture, images/05.png (row 7)" in output
 
 
 def test_a_program_reads_two_tables_of_tabs_with_every_run(run, faces):

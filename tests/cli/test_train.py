@@ -455,12 +455,12 @@ def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, t
     (damaged / "09.png").unlink()
     status, _, errors = run(*flags_of_pictures(damaged, tmp_path))
     assert "1 of 24 pictures does not exist" in errors
-    assert "(--root), or leave them out with --skip-bad." in errors
+    assert "(--root). Or leave the rows out with --skip-bad." in errors
     flags = flags_of_pictures(damaged, tmp_path, "--skip-bad", data="scans.csv")
     status, _, errors = run(*(flag for flag in flags if flag != "--quiet"))
     assert status == 0, errors
     assert "Note: left out 1 image that cannot be read: 07.png: cut off or damaged" in errors
-    assert "Note: left out 1 picture of the list that cannot be found: 09.png (row 11)" in errors
+    assert "Note: left out 1 of 24 rows: no such picture, 09.png (row 11)" in errors
     assert "Warning" not in errors  # of Python
 
 

@@ -59,7 +59,9 @@ def test_what_is_no_order_is_refused(order, message):
 
 @pytest.mark.bad_input
 def test_a_file_with_one_name_is_refused(write):
-    with pytest.raises(InputError, match=r"classes.txt must name at least 2 classes, one a line, lowest first, got 1"):
+    with pytest.raises(
+        InputError, match=r"classes.txt must name at least 2 classes, one per line, lowest first, got 1"
+    ):
         declared_order(write("classes.txt", "alone\n"))
 
 

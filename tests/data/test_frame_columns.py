@@ -46,7 +46,6 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
         ({"drop": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* `drop` \(--drop\) must name"),
         ({"drop": ["label"]}, r"^`drop` \(--drop\) must name .* features, got 'label', the column of labels\."),
         ({"drop": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
-        ({"drop": ["scan"], "path": "scan"}, "must name .* features, got 'scan', the column of pictures"),
         ({"drop": ["site"], "path": "scan"}, r"`drop` \(--drop\) has no use for a list of pictures"),
         ({"drop": ["site"], "category": ["site"]}, "`category` .* got 'site', which `drop` leaves out"),
         (

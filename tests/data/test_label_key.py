@@ -1,6 +1,6 @@
 import pytest
 
-from onepeak.data.label_key import label_key
+from onepeak.data.label_key import label_key, letters
 from onepeak.data.order import order_labels
 
 
@@ -19,3 +19,9 @@ def test_anything_else_is_its_own_text(name):
 
 def test_a_sign_counts():
     assert label_key("-7.0") == -7
+
+
+def test_names_are_alike_but_for_case_spaces_and_signs():
+    assert letters("In Situ") == letters("in_situ") == letters("InSitu") == "insitu"
+    assert letters("grade 2") != letters("grade 3")
+    assert letters("++") == ""

@@ -119,8 +119,8 @@ def test_bad_rows_are_left_out_as_if_they_had_been_deleted(write):
     assert data.labels.tolist() == clean.labels.tolist()
     assert (len(data), data.num_left_out, clean.num_left_out) == (54, 6, 0)
     assert data.notes == (
-        "left out 6 of 60 rows: other fields than the header has (rows 9, 13); no number in 'age' (row 5); "
-        "infinite or too large in 'size' (row 35); no label (rows 22, 35); a label that the order lacks, 'Mild' "
+        "left out 6 of 60 rows: more or fewer fields than the header (rows 9, 13); no number in 'age' (row 5); "
+        "no usable number in 'size' (row 35); no label (rows 22, 35); a label that the order lacks, 'Mild' "
         "(row 23)",
         *clean.notes,
     )
@@ -133,14 +133,15 @@ def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
         open_data(path, label="grade", order="mild,severe")
     assert str(caught.value) == (
         f"{path}: 6 of 60 rows cannot be used as they are:\n"
-        "  Every row must have 3 fields, as the header has, 2 rows have not: row 9 (2), row 13 (4). Correct them.\n"
-        "  The column 'age' is numbers but for 1 row: '1O3' (row 5). Correct these cells, or empty them: what is "
-        "missing is filled in.\n"
-        "  The column 'size' must be finite and fit into float32, 1 row does not: 35. Correct these cells, or empty "
-        "them: what is missing is filled in.\n"
+        "  Every row must have 3 fields, like the header, 2 rows do not: row 9 (2), row 13 (4). Correct them.\n"
+        "  The column 'age' has numbers except in 1 row: '1O3' (row 5). Correct these cells, or empty them: missing "
+        "values are filled in.\n"
+        "  The column 'size' must be finite numbers that fit into float32, 1 row has none: inf (row 35). Correct these "
+        "cells, or empty them: missing values are filled in.\n"
         "  Every item must have a label, 2 items of 58 have none: rows 22, 35. Fill them in.\n"
-        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23; differs from 'mild' only in "
-        'case). It names mild, severe. Write them alike. (See "Your table" in the documentation)'
+        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23; is 'mild' meant for it?). "
+        "It names mild, severe. Correct these labels or the order.\n"
+        'Or leave the rows out with skip_bad=True. (See "Your table" in the documentation)'
     )
 
 
@@ -196,7 +197,7 @@ def test_settings_without_use_for_a_known_set_are_refused(setting):
     ("text", "message"),
     [
         ("path,label\na.jpg,1\nb.jpg,2\n", r"1 of 2 pictures does not exist in .*: b.jpg \(row 3\)"),
-        ("path,label\na.jpg,1\na.jpg,2\n", r"stands there more often: a.jpg \(rows 2, 3\)"),
+        ("path,label\na.jpg,1\na.jpg,2\n", r"every picture once, got a.jpg \(rows 2, 3\)"),
         (
             "path,grade\na.jpg,1\n",
             "holds the labels must be said with `label` .--label COLUMN., as none is .*: path, grade",

@@ -24,7 +24,7 @@ def test_other_separators_are_read_too(tmp_path, separator):
     ("text", "message"),
     [
         ("", "actions.csv is empty"),
-        ("label,action\nlow,wait, then look\nhigh,cut\n", "line 2 must have 2 fields, as the header has, got 3"),
+        ("label,action\nlow,wait, then look\nhigh,cut\n", "line 2 must have 2 fields, like the header, got 3"),
         ("label,what\nlow,a\n", "must have the columns label, action, got label, what"),
         (
             "label,action\nlow,a\nmiddle,b\n",

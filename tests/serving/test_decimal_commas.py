@@ -20,7 +20,7 @@ def written(tmp_path):
 
 def test_a_model_reads_decimal_commas_where_it_is_said_as_its_message_advises(written):
     model, file = table_model("ce"), written('"1,234",pale,"-200,5"', "40,dark,-150")
-    with pytest.raises(InputError, match=r"or of a CSV say with --decimal , \(`decimal`\) that the comma is decimal"):
+    with pytest.raises(InputError, match=r"or give --decimal , \(`decimal`\) for a CSV"):
         model.predict(file)
     said = model.predict(file, decimal=",")
     points = model.predict({"age": [1.234, 40], "tone": ["pale", "dark"], "dose": [-200.5, -150]})

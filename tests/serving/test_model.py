@@ -264,7 +264,7 @@ def test_inputs_that_are_no_pictures_are_refused(model, pixels, tmp_path):
 def test_inputs_that_are_no_such_rows_are_refused(table_model, tmp_path):
     with pytest.raises(InputError, match="must have the columns size, tone, it lacks tone"):
         table_model.predict({"size": [1.0]})
-    with pytest.raises(InputError, match="The column 'size' must be numbers, it holds text"):
+    with pytest.raises(InputError, match="row 0 of the inputs cannot be answered: `size` must be a number, got 'big'"):
         table_model.predict({"size": ["big"], "tone": ["1"]})
     with pytest.raises(InputError, match=r"must have shape \(rows, 2\), for the columns size, tone, got \(1, 3\)"):
         table_model.predict(np.zeros((1, 3)))

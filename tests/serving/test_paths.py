@@ -105,7 +105,7 @@ def test_a_row_of_a_list_that_names_no_picture_stops_no_other(tmp_path):
         tmp_path / "a.png",
         Unnamed(source=f"{lists[0]} line 3", error="must have a `path`, got none"),
         Unnamed(source=f"{lists[0]} line 4", error="must have a `path`, got none"),
-        Unnamed(source=f"{lists[0]} line 5", error="must have 2 fields, as the header has, got 1"),
+        Unnamed(source=f"{lists[0]} line 5", error="must have 2 fields, like the header, got 1"),
         tmp_path / "c.png",
         tmp_path / "d.png",
         Unnamed(source=f"{lists[1]} row 2", error="must have a `path`, got none"),

@@ -51,7 +51,7 @@ def test_a_bad_row_of_a_file_is_told_of_and_the_others_are_read(tmp_path):
     found = rows_of_file(tmp_path / "rows.csv", ENCODER, keep=["id"])
     assert found.errors == {
         1: "`size` must be a number, got 'big'",
-        2: "must have 3 fields, as the header has, got 2",
+        2: "must have 3 fields, like the header, got 2",
         3: "`size` must be finite and fit into float32, got inf",
     }
     np.testing.assert_array_equal(found.rows.values[[0, 4]], np.array([[1, 2], [3, 0]]))
@@ -72,7 +72,7 @@ def test_several_wrong_cells_of_a_row_are_all_named(tmp_path):
     encoder = TableEncoder.learn(FeatureRows(columns=("size", "age"), values=np.array([[1.0, 0], [2, 1]])))
     (tmp_path / "rows.csv").write_text('age,size\n"6,5",big\n')
     (error,) = rows_of_file(tmp_path / "rows.csv", encoder).errors.values()
-    assert error.startswith("`size` must be a number, got 'big'; `age` must be a number, got '6,5': write it with a")
+    assert error.startswith("`size` must be a number, got 'big'; `age` must be a number, got '6,5'. Write numbers as")
 
 
 def test_decimal_commas_are_read_in_columns_of_numbers_and_what_is_kept_stays_as_it_is(tmp_path):

@@ -26,7 +26,7 @@ def from_arrays(
     Args:
         images_or_features: Pictures as uint8, items x height x width (x 1 or 3), or x 3 x height x width; or features
             as numbers, items x columns, NaN where missing.
-        labels: One label an item: names, integers, or positions 0, 1, ... in `classes` if these are no integers.
+        labels: One label per item: names, integers, or positions 0, 1, ... in `classes` if these are no integers.
         classes: Names of the classes, lowest first. Integers order themselves without.
         groups: Person, patient or slide of each item.
         strata: What every part of a split should hold its share of, such as gender.
@@ -40,7 +40,7 @@ def from_arrays(
     items = _items(np.asarray(images_or_features))
     if not len(items):
         raise InputError("`images_or_features` must have items, it has none.")
-    ordered = _ordered(_one_an_item("labels", labels, len(items)), classes)
+    ordered = _ordered(_one_per_item("labels", labels, len(items)), classes)
     return Manifest(
         name=name,
         items=items,
@@ -94,27 +94,27 @@ def _pixels(values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 def _ordered(labels: Sequence[object], classes: Order | None) -> OrderedLabels:
     if classes is None:
-        return order_labels(labels, argument="classes")
+        return order_labels(labels, argument="classes", rows=range(len(labels)))
     names = declared_order(classes, argument="classes")
     positions = all(isinstance(label, int) and not isinstance(label, bool) for label in labels)
     if not positions or any(name.lstrip("+-").isdigit() for name in names):
-        return order_labels(labels, order=names, argument="classes")
+        return order_labels(labels, order=names, argument="classes", rows=range(len(labels)))
     wrong = sorted({label for label in labels if isinstance(label, int) and not 0 <= label < len(names)})
     if wrong:
         raise InputError(f"`labels` must be positions in `classes`, 0 to {len(names) - 1}, got {wrong[0]}.")
     return order_labels([names[label] for label in labels if isinstance(label, int)], order=names, argument="classes")
 
 
-def _one_an_item(argument: str, values: npt.ArrayLike, number: int) -> list[object]:
+def _one_per_item(argument: str, values: npt.ArrayLike, number: int) -> list[object]:
     array = np.asarray(values)
     if array.shape != (number,):
-        raise InputError(f"`{argument}` must be one an item ({number:,}), got shape {array.shape}.")
+        raise InputError(f"`{argument}` must be one per item ({number:,}), got shape {array.shape}.")
     objects: list[object] = array.tolist()
     return objects
 
 
 def _names(argument: str, values: npt.ArrayLike, number: int) -> tuple[str, ...]:
-    return tuple(str(value) for value in _one_an_item(argument, values, number))
+    return tuple(str(value) for value in _one_per_item(argument, values, number))
 
 
 _NO_GROUP = {"", "None", "nan", "NaN", "NaT", "<NA>"}
@@ -123,7 +123,7 @@ _NO_GROUP = {"", "None", "nan", "NaN", "NaT", "<NA>"}
 
 def _group_names(groups: npt.ArrayLike, number: int) -> tuple[str, ...]:
     """The names as text; items of unknown groups are not one group."""
-    names = _one_an_item("groups", np.asarray(groups, dtype=object), number)  # as text a NaN would be a name
+    names = _one_per_item("groups", np.asarray(groups, dtype=object), number)  # as text a NaN would be a name
     missing = [place for place, name in enumerate(names) if str(name).strip() in _NO_GROUP]
     if missing:
         raise InputError(

@@ -61,7 +61,7 @@ class Augment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Changes:
-    """What happens to each picture of a batch: one row a picture."""
+    """What happens to each picture of a batch: one row per picture."""
 
     sizes: npt.NDArray[np.int64]
     """Height and width from which the crop is taken: the stored ones, or larger where the crop needs it."""

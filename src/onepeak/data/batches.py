@@ -66,7 +66,7 @@ def evaluation_batches(
     Args:
         store: Where the pictures are.
         indices: Positions in the store to evaluate.
-        batch_size: The most pictures a batch.
+        batch_size: The most pictures per batch.
         device: Where the batches shall be. Without one they stay where the store is.
 
     Yields:

@@ -31,7 +31,7 @@ def draw(seed: int, ids: Indices, patients: Indices, severity: Array, *, size: i
         seed: Seed of the data set.
         ids: The number of each picture.
         patients: The number of each picture's patient.
-        severity: From 0 to 1, one a picture.
+        severity: From 0 to 1, one per picture.
         size: Pixels of a side.
     """
     pixels = np.empty((len(ids), size, size, 3), dtype=np.uint8)

@@ -61,7 +61,7 @@ def nuclei_of(seed: int, ids: Indices, patients: Indices, severity: Array) -> Nu
         seed: Seed of the data set.
         ids: The number of each picture.
         patients: The number of each picture's patient.
-        severity: From 0 to 1, one a picture.
+        severity: From 0 to 1, one per picture.
     """
     tumour = tumour_cells(seed, ids, patients, severity)
     return tumour.beside(lymphocytes(seed, ids)).beside(spindle_cells(seed, ids))

@@ -1,6 +1,6 @@
 """Colour jitter with its own factors, in its own order, for each picture of a batch.
 
-Picture i changes as torchvision's `adjust_*` would change it with the factors i; torchvision takes one factor a call,
+Picture i changes as torchvision's `adjust_*` would change it with the factors i; torchvision takes one factor per call,
 which would make a batch a loop. Pictures are floating point from 0 to 1, batch x 3 x height x width.
 """
 
@@ -20,7 +20,7 @@ def blend(pictures: Tensor, factors: Tensor, *, from_mean: Tensor, from_grey: Te
 
     Args:
         pictures: The batch.
-        factors: One factor a picture.
+        factors: One factor per picture.
         from_mean: 1 for the pictures that move away from their mean grey, 0 for the others.
         from_grey: 1 for the pictures that move away from their grey, 0 for the others.
     """

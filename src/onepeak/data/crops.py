@@ -42,7 +42,7 @@ def _copy(target: Tensor, picture: Tensor, changes: Changes, row: int) -> None:
 
 
 def crop_table(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -> Tensor:
-    """All that `gather` must know of each crop, one column a picture, on the store's device."""
+    """All that `gather` must know of each crop, one column per picture, on the store's device."""
     first = store.offsets[positions] // 3  # in pixels, of which every picture is a whole number
     table = np.stack(
         [
@@ -58,7 +58,7 @@ def crop_table(store: ImageStore, positions: npt.NDArray[np.int64], changes: Cha
 
 
 def gather(store: ImageStore, table: Tensor, crop: tuple[int, int]) -> Tensor:
-    """All crops by one gather, channels last. On a GPU this is a few launches a batch, not one or two a picture.
+    """All crops by one gather, channels last. On a GPU this is a few launches per batch, not one or two per picture.
 
     Pictures to be enlarged read anything here, as long as it is inside the store.
 

@@ -1,12 +1,14 @@
-"""The order of classes as a user declares it: names, a range of integers, or a file with one name a line."""
+"""The order of classes as a user declares it: names, a range of integers, or a file with one name per line."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from onepeak._listing import listed
 from onepeak._nearest import did_you_mean_file
+from onepeak.data.label_key import label_key
 from onepeak.data.text_file import read_text
 from onepeak.errors import InputError
 
@@ -50,8 +52,8 @@ def declared_order(order: Order, *, argument: str = "order") -> tuple[str, ...]:
         raise InputError(
             f"`{argument}` must name at least 2 classes, lowest first, got {' '.join(names) or 'none'}{commas}."
         )
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
+    counts = Counter(map(label_key, names))
+    if twice := dict.fromkeys(name for name in names if counts[label_key(name)] > 1):
         raise InputError(f"`{argument}` must name each class once, got {listed(twice)} more than once.")
     return names
 
@@ -82,5 +84,5 @@ def _read_classes(path: Path) -> tuple[str, ...]:
     if len(names) == 1:
         names = _range(names[0], str(path)) or names
     if len(names) < 2:
-        raise InputError(f"{path} must name at least 2 classes, one a line, lowest first, got {len(names)}.")
+        raise InputError(f"{path} must name at least 2 classes, one per line, lowest first, got {len(names)}.")
     return names

@@ -11,7 +11,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import NamedTuple
 
 from onepeak.data.pillow import Image, ImageFile, ImageOps, UnidentifiedImageError
 from onepeak.errors import InputError
@@ -42,14 +41,6 @@ _decoding: list[int] = []
 
 class UnreadablePictureError(InputError):
     """A file that gives no whole picture; the message is the reason, without the file's name."""
-
-
-class Highest(NamedTuple):
-    """The highest value of a 16-bit picture."""
-
-    value: int
-    colours: bool
-    """Whether it is one of several a pixel, of which only the high byte is read."""
 
 
 class TooManyPixelsError(UnreadablePictureError):
@@ -111,11 +102,10 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
             raise UnreadablePictureError(f"cut off or damaged: {error}") from error
 
 
-def highest_of_16_bits(data: bytes) -> Highest | None:
+def highest_of_16_bits(data: bytes) -> int | None:
     """The highest value that a 16-bit picture holds; None for what cannot be read, and for other pictures.
 
-    A TIFF that says it holds 12 bits is another. Of colours in a PNG the high byte is known, so that it is the highest
-    that would give this one, 0 where that is 0; in a PPM it is in 65535ths of the highest that the file allows.
+    A TIFF that says it holds 12 bits is another. Of 16-bit colours only the high byte is known: it is about as high.
 
     Args:
         data: The bytes of the file.
@@ -126,12 +116,12 @@ def highest_of_16_bits(data: bytes) -> Highest | None:
             if image.width * image.height > MAX_PIXELS:
                 return None
             if _is_16_bit_colour(image):
-                return Highest(_highest_colour(image, data), colours=True)
+                return 255 * max(image.convert("RGB").tobytes())
             if not _has_16_bits(image, image) or _own_bits(image) < 16:
                 return None
             import numpy as np
 
-            return Highest(int(np.asarray(image).max()), colours=False)
+            return int(np.asarray(image).max())
         except MemoryError:
             raise
         except Exception:  # as in `decode_picture`, which says what is wrong
@@ -228,21 +218,6 @@ def _is_16_bit_colour(opened: Image.Image) -> bool:
     if opened.format == "PPM":  # scaled by what the file says is its highest value
         return opened.mode == "RGB" and any(part[0] != "raw" and part[3][-1] > 255 for part in parts)
     return opened.mode in ("RGB", "RGBA") and any(";16" in str(part) for part in parts)
-
-
-def _highest_colour(opened: Image.Image, data: bytes) -> int:
-    if opened.format != "PPM":
-        byte = max(opened.convert("RGB").tobytes())
-        return byte and byte * 256 + 255
-    import numpy as np
-
-    # The byte that Pillow makes is rounded: 4095 could not be told from 4096.
-    codec, _, start, (_, white) = next(iter(getattr(opened, "tile", ())))
-    if codec == "ppm":
-        values = np.frombuffer(data, ">u2", count=3 * opened.width * opened.height, offset=start)
-    else:
-        values = np.array(data[start:].split(), np.int64)
-    return int(values.max()) * 65535 // int(white)
 
 
 def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image:

@@ -6,20 +6,15 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._listing import counted, listed
-from onepeak.data.decode import Highest, highest_of_16_bits
+from onepeak.data.decode import highest_of_16_bits
 
 _LOOKED_AT = 16
 _HIGHEST_OF_12_BITS = 4095
 _TO_TRAIN = "if they hold 12 bits, train with `bits` 12 (--bits 12)"
 _TO_ASK = (
-    "if they hold 12 bits, write them so that they fill 16, or ask a model that was trained for 12 (onepeak train "
-    "--bits 12)"
+    "such answers mean little unless the model was trained on pictures as dark. If they hold 12 bits, write them so "
+    "that they fill 16, or ask a model that was trained with `bits` 12 (onepeak train --bits 12)"
 )
-_OF_COLOURS = (
-    "of 16-bit colours only the high byte is read, which `bits` cannot change. If they hold 12 bits, save them with 8, "
-    "4,095 as 255"
-)
-_WORTH = "such answers mean little unless the model was trained on pictures as dark"
 
 
 def depth_notes(
@@ -27,8 +22,7 @@ def depth_notes(
 ) -> tuple[str, ...]:
     """A note where 16-bit pictures among some, spread over the data, hold no value of more than 12 bits.
 
-    One on those in colour, for which `bits` is of no help, and one on the others. Or where somebody has said how many
-    they hold, and none is a 16-bit picture.
+    Or where somebody has said how many they hold, and none is a 16-bit picture.
 
     Args:
         pictures: Files, or what is in them.
@@ -45,25 +39,21 @@ def depth_notes(
         looked_at = counted(len(places), "picture")
         return () if found else (f"`bits` {bits} does nothing here: none of {looked_at} looked at is a 16-bit one",)
     # Nothing but zeros is black in any number of bits.
-    dark = {place: highest for place, highest in found.items() if 0 < highest.value <= _HIGHEST_OF_12_BITS}
-    notes = []
-    for colours, advice in ((False, _TO_ASK if asked else _TO_TRAIN), (True, _OF_COLOURS)):
-        values = {place: highest.value for place, highest in dark.items() if highest.colours == colours}
-        if not values:
-            continue
-        which = [names[place] for place in values] if names else []
-        if not names and len(values) < len(places):
-            which = [picture.name for place in values if isinstance(picture := pictures[place], Path)]
-        notes.append(
-            f"no value above {max(values.values()):,} of 65,535 in {counted(len(values), '16-bit picture')} looked at"
-            f"{f' ({listed(which, limit=3)})' if which else ''}, so that few of 256 shades are left: "
-            f"{f'{_WORTH}. {advice[0].upper()}{advice[1:]}' if asked else advice}"
-        )
-    return tuple(notes)
+    dark = {place: highest for place, highest in found.items() if 0 < highest <= _HIGHEST_OF_12_BITS}
+    if not dark:
+        return ()
+    which = [names[place] for place in dark] if names else []
+    if not names and len(dark) < len(places):
+        which = [picture.name for place in dark if isinstance(picture := pictures[place], Path)]
+    return (
+        f"no value above {max(dark.values()):,} of 65,535 in {counted(len(dark), '16-bit picture')} looked at"
+        f"{f' ({listed(which, limit=3)})' if which else ''}, so that few of 256 shades are left: "
+        f"{_TO_ASK if asked else _TO_TRAIN}",
+    )
 
 
-def _highest(picture: Path | bytes) -> Highest | None:
+def _highest(picture: Path | bytes) -> int | None:
     try:
         return highest_of_16_bits(picture if isinstance(picture, bytes) else picture.read_bytes())
-    except (OSError, ValueError):  # a name that no file can have; told of when all are decoded
+    except (OSError, ValueError):  # a name that no file can have; reported when all are decoded
         return None

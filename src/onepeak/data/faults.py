@@ -1,14 +1,15 @@
-"""What is wrong with rows of a table: told all at once, or left out with one line."""
+"""What is wrong with rows of a table: reported all at once, or left out with one note."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from onepeak._listing import counted, listed
+from onepeak.data.frame_types import Column
 from onepeak.errors import InputError
 
 FEW = 5
 """Cells of one fault that a message shows."""
-CORRECT = "Correct these cells, or empty them: what is missing is filled in"
+CORRECT = "Correct these cells, or empty them: missing values are filled in"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,73 +17,90 @@ class Fault:
     """One mistake, in one column or in the length of rows, and where it is found."""
 
     places: tuple[int, ...]
-    """Positions of the rows; none where the column as a whole is at fault, which no row can be left out for."""
+    """Positions of the rows; none where the whole column is at fault, so that leaving rows out does not help."""
     sentence: str
     """What must be, and the first cells that are not, with their rows; without its full stop."""
     advice: str = ""
-    """What else to do than to leave the rows out."""
+    """What to do, other than to leave the rows out; without its full stop."""
     reason: str = ""
     """Why rows were left out, in a few words."""
     unread: bool = False
-    """Whether nothing of these rows is known: their cells are empty, and no fault of their own."""
-    plain: bool = False
-    """Whether it is plain what some cells or the order should be: to leave the rows out is not advised."""
-    note: str = ""
-    """What is said first where the rows are left out, of so many that it may not be meant."""
+    """Whether nothing is known of these rows, so that their other cells are no fault of their own."""
+
+    def __str__(self) -> str:
+        return ". ".join(filter(None, (self.sentence, self.advice))) + "."
 
 
 def rows_without(
-    faults: Sequence[Fault],
-    *,
-    rows: Sequence[Hashable],
-    skip_bad: bool,
-    lost: Mapping[str, str] | None = None,
-    also: Iterable[str] = (),
+    faults: Sequence[Fault], *, rows: Sequence[Hashable], skip_bad: bool
 ) -> tuple[list[int], tuple[str, ...]]:
-    """The positions of the rows without a fault, and notes on the others.
+    """The positions of the rows without a fault, and a note on the others.
 
     Args:
         faults: What is wrong.
         rows: The name of each row of the table.
         skip_bad: Whether rows with a fault may be left out, as long as they are not more than half.
-        lost: Classes that would have no item without these rows, and how each is written there; none may be lost.
-        also: What else is wrong with the data, to be told with the faults; asked for only if these are refused.
 
     Raises:
-        InputError: There are faults, and rows are not to be left out, or too many, or all of a class.
+        InputError: There are faults, and rows may not be left out, or that does not help.
 
     Example:
         >>> fault = Fault(places=(1,), sentence="`size` must be a number, got 'big' (row 3)", reason="no `size`")
         >>> rows_without([fault], rows=[2, 3, 4], skip_bad=True)
         ([0, 2], ('left out 1 of 3 rows: no `size` (row 3)',))
     """
-    if not faults:
-        return list(range(len(rows))), ()
     bad = {place for fault in faults for place in fault.places}
-    of_rows = all(fault.places for fault in faults)
-    if not (skip_bad and of_rows and not lost and 2 * len(bad) <= len(rows)):
-        raise InputError(_told(faults, also, num_bad=len(bad), num_rows=len(rows), skip_bad=skip_bad, lost=lost or {}))
-    reasons = "; ".join(f"{fault.reason} ({shown_rows([rows[i] for i in fault.places])})" for fault in faults)
-    note = f"left out {len(bad):,} of {counted(len(rows), 'row')}: {reasons}"
-    first = (fault.note for fault in faults if fault.note)
-    return [place for place in range(len(rows)) if place not in bad], (*first, note)
+    kept = [place for place in range(len(rows)) if place not in bad]
+    if not faults:
+        return kept, ()
+    of_all = f"{len(bad):,} of {counted(len(rows), 'row')}"
+    of_rows, too_many = all(fault.places for fault in faults), 2 * len(bad) > len(rows)
+    if skip_bad and of_rows and not too_many:
+        reasons = "; ".join(f"{fault.reason} ({shown_rows([rows[i] for i in fault.places])})" for fault in faults)
+        return kept, (f"left out {of_all}: {reasons}",)
+    end = ""
+    if too_many and skip_bad:
+        end = f"With {of_all}, more than half, it is not enough to leave rows out."
+    elif of_rows and not too_many:
+        end = "Or leave the rows out with skip_bad=True."
+    if len(faults) == 1:
+        raise InputError(f"{faults[0]} {end}".rstrip())
+    heading = f"{of_all if bad else 'The columns'} cannot be used as they are:"
+    raise InputError("\n  ".join([heading, *map(str, faults)]) + f"\n{end}".rstrip())
 
 
-def refuse_lost(lost: Mapping[str, str], notes: Sequence[str]) -> None:
+def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
     """Refuses what has been left out, if no item is left of a class that had some.
 
     Args:
-        lost: Such classes, and how each is written there.
+        lost: Such classes.
         notes: What was left out, and why.
 
     Example:
-        >>> refuse_lost({"high": "high"}, ["left out 2 pictures that cannot be read: a.png, b.png"])
+        >>> refuse_lost(["high"], ["left out 2 pictures that cannot be read: a.png, b.png"])
         Traceback (most recent call last):
-        onepeak.errors.InputError: Every class must keep an item: left out 2 pictures that cannot be read: a.png,
-        b.png. Without these items no item is left of the class 'high': correct or delete them.
+        onepeak.errors.InputError: Every class must keep an item, none is left of 'high': left out 2 pictures that
+        cannot be read: a.png, b.png. Correct or delete them.
     """
-    if lost:
-        raise InputError(f"Every class must keep an item: {'; '.join(notes)}. {_nothing_left(lost, 'items')}")
+    if names := listed(map(repr, lost), limit=FEW):
+        raise InputError(
+            f"Every class must keep an item, none is left of {names}: {'; '.join(notes)}. Correct or delete them."
+        )
+
+
+def shown_cells(column: Column, cells: Mapping[int, object]) -> str:
+    """The first of some cells with their rows, and how many more.
+
+    Args:
+        column: Where they stand.
+        cells: What each shall be shown as, by position.
+
+    Example:
+        >>> import pandas
+        >>> shown_cells(pandas.Series(["big ", "1"], index=[2, 3]), {0: "big"})
+        "'big' (row 2)"
+    """
+    return listed((f"{cell!r} (row {column.index[place]})" for place, cell in cells.items()), limit=FEW)
 
 
 def shown_rows(names: Sequence[Hashable]) -> str:
@@ -93,34 +111,3 @@ def shown_rows(names: Sequence[Hashable]) -> str:
         ('row 7', 'rows 2, 3, 5, 7, 11 and 2 more')
     """
     return f"row{'' if len(names) == 1 else 's'} {listed(names, limit=FEW)}"
-
-
-def _told(
-    faults: Sequence[Fault],
-    also: Iterable[str],
-    *,
-    num_bad: int,
-    num_rows: int,
-    skip_bad: bool,
-    lost: Mapping[str, str],
-) -> str:
-    found = [". ".join(filter(None, (fault.sentence, fault.advice))) + "." for fault in faults]
-    found += also
-    of_all = f"{num_bad:,} of {counted(num_rows, 'row')}"
-    of_rows = all(fault.places for fault in faults)
-    advised = of_rows and not skip_bad and not any(fault.plain for fault in faults)
-    end = "Or leave the rows out with skip_bad=True." if advised else ""
-    if 2 * num_bad > num_rows:
-        end = f"With {of_all}, more than half, it is not enough to leave rows out." if skip_bad else ""
-    elif lost:  # and so no flag is advised that would not help
-        end = _nothing_left(lost, "rows") if skip_bad else ""
-    if len(found) == 1:
-        return f"{found[0]} {end}".rstrip()
-    what = of_all if num_bad else "The columns"
-    return "\n  ".join([f"{what} cannot be used as they are:", *found]) + f"\n{end}".rstrip()
-
-
-def _nothing_left(lost: Mapping[str, str], things: str) -> str:
-    names = (repr(name) + (f" (written {text!r})" if text != name else "") for name, text in lost.items())
-    classes = f"the class{'' if len(lost) == 1 else 'es'} {listed(names, limit=FEW)}"
-    return f"Without these {things} no item is left of {classes}: correct or delete them."

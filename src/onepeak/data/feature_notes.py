@@ -1,6 +1,4 @@
-"""What is said of the columns of a table: what they are read as, what looks odd in them, and what gives labels away."""
-
-import shlex
+"""Notes on the columns of a table: what they are read as, what looks odd in them, and what gives labels away."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +8,7 @@ from onepeak.data.manifest import FeatureRows
 
 _FEW = 10
 """So few integers may be names; in so few rows any column may rise by one step."""
-_ROWS_A_NAME = 10
+_ROWS_PER_NAME = 10
 """With fewer rows for each integer of a column, nobody is asked whether they are names."""
 _MANY = 50
 """Where so many integers all differ, they may be an id."""
@@ -33,13 +31,10 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
         >>> for sentence in kinds_of(FeatureRows(columns=("site", "size"), values=values)):
         ...     print(sentence)
         read as numbers: site, size
-        few different integers in site (3): if they are names, say so with `category` (--category site)
+        few different integers in site (3): if they are names, say so with `category` (--category COLUMN)
     """
     numbers = [name for name in rows.columns if name not in rows.categories]
-    sentences = [f"read as numbers: {listed(numbers)}"] if numbers else []
-    if rows.categories:
-        sentences.append(f"read as categories: {listed(rows.categories)}")
-    few, ids = {}, []
+    few, ids = [], []
     for name, values in zip(rows.columns, rows.values.T, strict=True):
         known = values[~np.isnan(values)]
         if name in rows.categories or (known % 1 != 0).any():
@@ -47,23 +42,20 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
         count = len(np.unique(known))
         if count == len(known) > _FEW and (count >= _MANY or len(np.unique(np.diff(known))) == 1):
             ids.append(name)
-        if 2 < count <= min(_FEW, len(known) // _ROWS_A_NAME):
-            few[name] = count
+        if 2 < count <= min(_FEW, len(known) // _ROWS_PER_NAME):
+            few.append(f"{name} ({count})")
+    sentences = []
+    if numbers:
+        sentences.append(f"read as numbers: {listed(numbers)}")
+    if rows.categories:
+        sentences.append(f"read as categories: {listed(rows.categories)}")
     if few:
-        shown = listed(f"{name} ({count})" for name, count in few.items())
-        flag = shlex.quote(next(iter(few))) if len(few) == 1 else "COLUMN"
         sentences.append(
-            f"few different integers in {shown}: if they are names, say so with `category` (--category {flag})"
+            f"few different integers in {listed(few)}: if they are names, say so with `category` (--category COLUMN)"
         )
-    if len(ids) == 1:
+    if ids:
         sentences.append(
-            f"`{ids[0]}` has a different value in every row, as an id has: if it is one, leave it out with "
-            f"--drop {shlex.quote(ids[0])} (`drop`)"
-        )
-    elif ids:
-        sentences.append(
-            f"{listed(ids)} have a different value in every row, as ids have: if they are, leave them out with "
-            "--drop COLUMN (`drop`)"
+            f"a different value in every row, as ids have, in {listed(ids)}: leave ids out with `drop` (--drop COLUMN)"
         )
     return tuple(sentences)
 
@@ -79,10 +71,10 @@ def telling_names(rows: FeatureRows, labels: npt.NDArray[np.int64]) -> tuple[str
         ...     columns=("who",), values=np.arange(60.0)[:, None] // 3, categories={"who": tuple(map(str, range(20)))}
         ... )
         >>> print(*telling_names(patients, np.arange(60) // 3 % 4))
-        `who` tells the label by itself, as all rows of each of its 20 values have the same: if it names whom the
-        rows are of, give it as --group who (`group`), or leave it out with --drop who (`drop`)
+        all rows with the same value have the same label in who (20 values): if it names patients or the like, give it
+        as `group` (--group COLUMN), or leave it out with `drop` (--drop COLUMN)
     """
-    telling = {}
+    telling = []
     for name, values in zip(rows.columns, rows.values.T, strict=True):
         known = ~np.isnan(values)
         codes, of = values[known], labels[known]
@@ -93,21 +85,12 @@ def telling_names(rows: FeatureRows, labels: npt.NDArray[np.int64]) -> tuple[str
         turns = np.count_nonzero(np.diff(pairs[1]))
         named = name in rows.categories or ((codes % 1 == 0).all() and turns > count // 4)
         if named and pairs.shape[1] == count:
-            telling[name] = count
+            telling.append(f"{name} ({count:,} values)")
     if not telling:
         return ()
-    if len(telling) == 1:
-        (name, count), *_ = telling.items()
-        flag = shlex.quote(name)
-        return (
-            f"`{name}` tells the label by itself, as all rows of each of its {count:,} values have the same: if it "
-            f"names whom the rows are of, give it as --group {flag} (`group`), or leave it out with --drop {flag} "
-            "(`drop`)",
-        )
-    shown = listed(f"{name} ({count:,} values)" for name, count in telling.items())
     return (
-        f"{shown} tell the label by themselves, as all rows of each value have the same: if one names whom the rows "
-        "are of, give it as --group COLUMN (`group`), and leave the others that do out with --drop COLUMN (`drop`)",
+        f"all rows with the same value have the same label in {listed(telling)}: if it names patients or the like, "
+        "give it as `group` (--group COLUMN), or leave it out with `drop` (--drop COLUMN)",
     )
 
 

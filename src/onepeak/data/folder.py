@@ -58,7 +58,7 @@ def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
 
 
 def _refuse_other_layouts(root: Path, found: Scan, names: list[str], order: Order | None) -> None:
-    layout = f"Expected {root}/<class>/<picture>, one folder a class"
+    layout = f"Expected {root}/<class>/<picture>, one folder per class"
     if not found.pictures:
         raise InputError(f"There are no pictures below {root}. {layout}.")
     if not names:

@@ -85,7 +85,7 @@ class Manifest:
     name: str
     items: Items
     labels: npt.NDArray[np.int64]
-    """One integer an item, 0 .. num_classes - 1, a position in `classes`."""
+    """One integer per item, 0 .. num_classes - 1, a position in `classes`."""
     classes: tuple[str, ...]
     """Names of the classes, lowest first. A class may have no item."""
     groups: tuple[str, ...] | None = None
@@ -112,18 +112,18 @@ class Manifest:
         if len(set(self.classes)) != len(self.classes):
             raise InputError(f"`classes` must be different names, got {', '.join(self.classes)}.")
         if self.labels.shape != (len(self.items),):
-            raise InputError(f"`labels` must be one an item ({len(self.items)}), got shape {self.labels.shape}.")
+            raise InputError(f"`labels` must be one per item ({len(self.items)}), got shape {self.labels.shape}.")
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.classes):
             raise InputError(
                 f"`labels` must be integers from 0 to {len(self.classes) - 1}, "
                 f"got {self.labels.min()} to {self.labels.max()}."
             )
         if self.groups is not None and len(self.groups) != len(self.items):
-            raise InputError(f"`groups` must be one an item ({len(self.items)}), got {len(self.groups)}.")
+            raise InputError(f"`groups` must be one per item ({len(self.items)}), got {len(self.groups)}.")
         for name in ("strata", "rows"):
             given = getattr(self, name)
             if given is not None and len(given) != len(self.items):
-                raise InputError(f"`{name}` must be one an item ({len(self.items)}), got {len(given)}.")
+                raise InputError(f"`{name}` must be one per item ({len(self.items)}), got {len(given)}.")
 
     @property
     def num_classes(self) -> int:

@@ -7,13 +7,13 @@ from pathlib import Path
 from onepeak._home import expanded
 from onepeak._nearest import did_you_mean, did_you_mean_file
 from onepeak.data.datasets import DATASETS
-from onepeak.data.decimal_commas import columns_with_points
 from onepeak.data.declared_order import Order, classes_file
 from onepeak.data.folder import read_folder
 from onepeak.data.frame import from_frame
 from onepeak.data.frame_columns import GROUP, LABEL, PATH
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.table_file import read_table
+from onepeak.data.written_numbers import columns_with_points
 from onepeak.errors import InputError, Page
 
 
@@ -39,8 +39,8 @@ def open_data(
             a table of features (CSV or parquet). To open a folder that is called like a known set, write `./hci`.
         root: For a known set, where it lies on disk; for a list of pictures, the folder the paths start from (that of
             the list by default).
-        order: Names of the classes, lowest first: `"a,b,c"`, `"0..69"`, or a `.txt` file with one name a line. Without
-            it a `classes.txt` beside the data is read; integers order themselves.
+        order: Names of the classes, lowest first: `"a,b,c"`, `"0..69"`, or a `.txt` file with one name per line.
+            Without it a `classes.txt` beside the data is read; integers order themselves.
         label: The column of labels, `label` by default.
         group: The column of groups, `group` by default if there is one.
         path: The column of a list that names the pictures, `path` by default if there is one.
@@ -48,8 +48,7 @@ def open_data(
         drop: For a table of features, columns that are not read, such as an id.
         decimal: For features in a CSV, "," where commas in numbers are decimal, even if they might separate thousands;
             see `onepeak.data.table_file.read_table`.
-        skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`, and
-            pictures of a list that do not exist.
+        skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`.
         like: For a table of features, rows whose columns and codes to take, such as those that a model was trained on.
         keep_classes: For a list or table, whether it is refused to leave out all items of a class, see `from_frame`.
 
@@ -62,12 +61,11 @@ def open_data(
         ('5', '6')
     """
     place = expanded(data)
-    known_set = isinstance(data, str) and data in DATASETS
-    columns = {"category": category or None, "drop": drop or None, "decimal": decimal}
-    if like is not None and (known_set or place.is_dir()):
+    for_tables = {"category": category or None, "drop": drop or None, "decimal": decimal}
+    if like is not None and (data in DATASETS or place.is_dir()):
         raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
     if isinstance(data, str) and data in DATASETS:
-        _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path, **columns)
+        _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path, **for_tables)
         return DATASETS[data].open(root)
     if not place.exists():
         known = [record.name for record in DATASETS]
@@ -76,47 +74,15 @@ def open_data(
             f"There is no file or folder {str(data)!r}.{question} Known data sets: {', '.join(known)}.", page="images"
         )
     if place.is_dir():
-        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, **columns)
+        _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, **for_tables)
         try:
             return _own(read_folder(place, order=order))
         except InputError as error:
             raise InputError(f"{error}{_known_set(place)}", page="images") from error
-    return _own(
-        _open_table(
-            place,
-            root=root,
-            order=order,
-            label=label or LABEL,
-            group=group,
-            path=path,
-            category=category,
-            drop=drop,
-            decimal=decimal,
-            skip_bad=skip_bad,
-            like=like,
-            keep_classes=keep_classes,
-        )
-    )
 
-
-def _open_table(
-    file: Path,
-    *,
-    root: str | Path | None,
-    order: Order | None,
-    label: str,
-    group: str | None,
-    path: str | None,
-    category: Sequence[str],
-    drop: Sequence[str],
-    decimal: str | None,
-    skip_bad: bool,
-    like: FeatureRows | None,
-    keep_classes: bool,
-) -> Manifest:
-    pictures = path or PATH
+    label, pictures = label or LABEL, path or PATH
     as_text = (label, group or GROUP, pictures, *category, *drop) if like is None else None
-    table = read_table(file, as_text=as_text, decimal=decimal)
+    table = read_table(place, as_text=as_text, decimal=decimal)
     is_list = pictures in table.frame.columns and pictures not in drop
     if is_list:
         _refuse_unused("a list of pictures", decimal=decimal)
@@ -126,9 +92,7 @@ def _open_table(
         frame, with_commas = columns_with_points(frame, numbers, commas=table.commas)
         notes = (*notes, *with_commas)
     if order is None:
-        order = classes_file(file.parent) if table.order is None else table.order
-    if root is None and is_list:
-        root = file.parent
+        order = classes_file(place.parent) if table.order is None else table.order
     try:
         manifest = from_frame(
             frame,
@@ -138,17 +102,17 @@ def _open_table(
             path=path,
             category=category,
             drop=drop,
-            root=root,
+            root=place.parent if root is None and is_list else root,
             skip_bad=skip_bad,
             like=like,
             keep_classes=keep_classes,
             faults=table.faults,
-            name=file.stem,
+            name=place.stem,
         )
     except InputError as error:
         page: Page = "images" if is_list else "table"
-        raise InputError(f"{file}: {error}", page=None if error.page else page) from error
-    return replace(manifest, notes=(*notes, *manifest.notes))
+        raise InputError(f"{place}: {error}", page=None if error.page else page) from error
+    return _own(replace(manifest, notes=(*notes, *manifest.notes)))
 
 
 def _own(manifest: Manifest) -> Manifest:

@@ -3,7 +3,7 @@
 import math
 import numbers
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from onepeak._listing import counted, listed
 from onepeak.data.declared_order import Order, declared_order
-from onepeak.data.faults import Fault, shown_rows
-from onepeak.data.label_key import Key, label_key
-from onepeak.data.unnamed_labels import meant, unnamed_labels, without_item
+from onepeak.data.faults import FEW, Fault, shown_rows
+from onepeak.data.label_key import Key, label_key, letters
 from onepeak.errors import InputError
 
 _MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # what other programs write for "no value"; not "None"
@@ -27,6 +26,7 @@ class OrderedLabels:
     """Labels as positions in their order."""
 
     labels: npt.NDArray[np.int64]
+    """-1 where a label is missing or is not in the order."""
     classes: tuple[str, ...]
     notes: tuple[str, ...]
     """What was chosen on the user's behalf."""
@@ -37,20 +37,18 @@ def order_labels(
     *,
     order: Order | None = None,
     argument: str = "order",
-    source: str = "",
     rows: Sequence[Hashable] | None = None,
 ) -> OrderedLabels:
-    """Turns labels as they were found into positions in their order.
+    """Turns labels into positions in their order, or raises an error where one of them has none.
 
     Integers (`3`, `"3"`, `3.0`) order themselves, and only those present become classes unless a range is declared.
     Anything else needs `order`.
 
     Args:
-        found: One label an item: text, integers, or whole floats; None and NaN are missing.
-        order: Names from lowest to highest; `"a,b,c"`, `"0..69"`, a file with one name a line, or a sequence.
+        found: One label per item: text, integers, or whole floats; None and NaN are missing.
+        order: Names from lowest to highest; `"a,b,c"`, `"0..69"`, a file with one name per line, or a sequence.
         argument: What the user calls `order`, for messages.
-        source: Where the order stands if not in the argument or its file, for messages.
-        rows: The name of each item's row, for messages about missing labels; positions if not given.
+        rows: The name of each item's row, for messages.
 
     Example:
         >>> order_labels(["mild", "severe", "mild"], order="none,mild,severe").labels
@@ -58,93 +56,70 @@ def order_labels(
         >>> order_labels([10, 9, 12]).classes
         ('9', '10', '12')
     """
-    if isinstance(order, Path):
-        source = order.name
-    classes = None if order is None else declared_order(order, argument=argument)
-    texts = [_text(label) for label in found]
-    if not texts:
-        raise InputError("There are no items.")
-    if missing := _missing(texts, classes, range(len(texts)) if rows is None else rows):
-        raise InputError(f"{missing.sentence}.{f' {missing.advice} or leave the rows out.' if missing.advice else ''}")
-    counts = Counter(text for text in texts if text is not None)
-    keys = {text: label_key(text) for text in counts}
-    _refuse_two_spellings(keys)
-    if classes is None:
-        present = _integers(counts, keys, argument)
-        classes = tuple(str(value) for value in present)
-        notes = _integer_notes(present, counts.total(), argument)
-    else:
-        if unnamed := _unnamed(texts, classes, _given(argument, source)):
-            raise InputError(f"{unnamed.sentence}.")
-        empty = without_item(classes, counts)
-        notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
-        notes += [f"classes that differ only in case: {twins}; are they one?" for twins in _case_twins(classes)]
-    position = {label_key(name): index for index, name in enumerate(classes)}
-    labels = np.array([position[keys[text]] for text in texts if text is not None], dtype=np.int64)
-    shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
-    return OrderedLabels(labels=labels, classes=classes, notes=(shown, *notes))
+    ordered, faults = read_labels(found, order=order, argument=argument, rows=rows)
+    if ordered is None or faults:
+        raise InputError(" ".join(map(str, faults)))
+    return ordered
 
 
-def label_faults(
+def read_labels(
     found: Sequence[object],
     *,
-    rows: Sequence[Hashable],
     order: Order | None = None,
+    argument: str = "order",
     source: str = "",
-    may_grow: bool = True,
-) -> list[Fault]:
-    """The labels that are missing, and those that the order does not name, for which `order_labels` would refuse all.
+    rows: Sequence[Hashable] | None = None,
+) -> tuple[OrderedLabels | None, list[Fault]]:
+    """Labels as positions in their order, and what is wrong with those that have none.
 
     Args:
-        found: One label an item.
+        found: See `order_labels`, as for the others.
+        order: Names from lowest to highest.
+        argument: What the user calls `order`.
+        source: Where the order stands if not in the argument or its file, for messages.
         rows: The name of each item's row.
-        order: See `order_labels`, as for the source.
-        source: Where the order stands if not in the argument or its file.
-        may_grow: Whether a class can be added to the order; not to that of a trained model.
+
+    Returns:
+        The labels, or None where their order is not known; and the faults.
 
     Example:
-        >>> for fault in label_faults(["low", "", "hi"], rows=[2, 3, 4], order="low,high"):
-        ...     print(fault.sentence)
-        Every item must have a label, 1 item of 3 has none: row 3
-        `order` must name every label of the data, it lacks 'hi' (1 item, row 4; is 'high' meant for it?). It names
-        low, high
+        >>> ordered, faults = read_labels(["low", "", "Hi-gh"], rows=[2, 3, 4], order="low,high")
+        >>> print(ordered.labels, *faults, sep=chr(10))
+        [ 0 -1 -1]
+        Every item must have a label, 1 item of 3 has none: row 3. Fill them in.
+        `order` must name every label of the data, it lacks 'Hi-gh' (1 item, row 4; is 'high' meant for it?). It names
+        low, high. Correct these labels or the order.
     """
-    classes = None if order is None else declared_order(order)
+    if not len(found):
+        raise InputError("There are no items.")
+    source = order.name if isinstance(order, Path) else source
+    classes = None if order is None else declared_order(order, argument=argument)
+    declared = {label_key(name) for name in classes or ()}
     texts = [_text(label) for label in found]
-    given = _given("order", order.name if isinstance(order, Path) else source)
-    missing = _missing(texts, classes, rows)
-    unnamed = None if classes is None else _unnamed(texts, classes, given, rows=rows, may_grow=may_grow)
-    return [fault for fault in (missing, unnamed) if fault is not None]
-
-
-def lost_classes(found: Sequence[object], *, left_out: Collection[int], order: Order | None = None) -> dict[str, str]:
-    """Classes that would have no item once rows are left out, though they have some, as they are written there.
-
-    A label that the order lacks stands for a class without an item if it may be another writing of it, see `meant`:
-    where a message would ask. Any other belongs to no class.
-
-    Args:
-        found: One label an item.
-        left_out: Positions of the rows.
-        order: See `order_labels`.
-
-    Example:
-        >>> lost_classes(["low", "middle", "high", "high", "9"], left_out=[1, 2, 4], order="low,mid,high")
-        {'mid': 'middle'}
-        >>> lost_classes([0, 0, 1], left_out=[0, 2])
-        {'1': '1'}
-    """
-    classes = () if order is None else declared_order(order)
-    names = {label_key(name): name for name in classes}
-    texts = {place: text for place, text in enumerate(map(_text, found)) if text and not _is_missing(text, names)}
-    spare = without_item(classes, texts.values())
-    kept = {label_key(text) for place, text in texts.items() if place not in left_out}
-    lost: dict[str, str] = {}
-    for text in (text for place, text in texts.items() if place in left_out):
-        name = text if order is None else names.get(label_key(text)) or meant(text, spare)
-        if name is not None and label_key(name) not in kept:
-            lost.setdefault(name, text)
-    return lost
+    present = {place: text for place, text in enumerate(texts) if text is not None and not _is_na(text, declared)}
+    faults = [] if len(present) == len(texts) else [_missing(present, len(texts), rows)]
+    if not present:
+        return None, faults
+    counts = Counter(present.values())
+    try:
+        _refuse_two_spellings(counts)
+        if classes is None:
+            integers = _integers(counts, argument)
+            classes, notes = tuple(map(str, integers)), _integer_notes(integers, counts.total(), argument)
+        else:
+            used = set(map(label_key, counts))
+            empty = [name for name in classes if label_key(name) not in used]
+            notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
+    except InputError as error:
+        return None, [*faults, Fault(places=(), sentence=str(error).removesuffix("."))]
+    position = {label_key(name): index for index, name in enumerate(classes)}
+    codes = {text: position.get(label_key(text), -1) for text in counts}
+    if unnamed := {place: text for place, text in present.items() if codes[text] < 0}:
+        faults.append(_unnamed(unnamed, classes, f"The order in {source}" if source else f"`{argument}`", rows))
+    labels = np.full(len(texts), -1, dtype=np.int64)
+    labels[list(present)] = [codes[text] for text in present.values()]
+    shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
+    return OrderedLabels(labels=labels, classes=classes, notes=(shown, *notes)), faults
 
 
 def shown_order(classes: Sequence[str]) -> str:
@@ -175,45 +150,58 @@ def _text(label: object) -> str | None:
     return str(label)
 
 
-def _given(argument: str, source: str) -> str:
-    return f"The order in {source}" if source else f"`{argument}`"
+def _is_na(text: str, declared: Collection[Key]) -> bool:
+    return text.casefold() in _MISSING and text not in declared
 
 
-def _is_missing(text: str | None, declared: Collection[Key]) -> bool:
-    return text is None or (text.casefold() in _MISSING and text not in declared)
-
-
-def _missing(texts: Sequence[str | None], classes: Sequence[str] | None, rows: Sequence[Hashable]) -> Fault | None:
-    declared = {label_key(name) for name in classes or ()}
-    missing = tuple(place for place, text in enumerate(texts) if _is_missing(text, declared))
-    if not missing:
-        return None
-    if len(missing) == len(texts):
-        return Fault(places=missing, sentence="There are no labels: every one is missing")
+def _missing(present: Mapping[int, str], number: int, rows: Sequence[Hashable] | None) -> Fault:
+    places = tuple(place for place in range(number) if place not in present)
+    if not present:
+        return Fault(places=places, sentence="There are no labels: every one is missing")
+    where = "" if rows is None else f": {shown_rows([rows[place] for place in places])}"
     return Fault(
-        places=missing,
-        sentence=f"Every item must have a label, {counted(len(missing), 'item')} of {len(texts):,} "
-        f"{'has' if len(missing) == 1 else 'have'} none: {shown_rows([rows[place] for place in missing])}",
+        places=places,
+        sentence=f"Every item must have a label, {counted(len(places), 'item')} of {number:,} "
+        f"{'has' if len(places) == 1 else 'have'} none{where}",
         advice="Fill them in",
         reason="no label",
     )
 
 
-def _refuse_two_spellings(keys: dict[str, Key]) -> None:
+def _unnamed(unnamed: Mapping[int, str], classes: Sequence[str], given: str, rows: Sequence[Hashable] | None) -> Fault:
+    at: dict[str, list[int]] = {}
+    for place, text in unnamed.items():
+        at.setdefault(text, []).append(place)
+    alike = {letters(name): name for name in classes if letters(name)}
+    shown = []
+    for text, places in sorted(at.items()):
+        where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
+        hint = f"; is {alike[letters(text)]!r} meant for it?" if letters(text) in alike else ""
+        shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
+    return Fault(
+        places=tuple(unnamed),
+        sentence=f"{given} must name every label of the data, it lacks {listed(shown, limit=FEW)}. It names "
+        f"{listed(classes)}",
+        advice="Correct these labels or the order",
+        reason=f"a label that the order lacks, {listed(map(repr, sorted(at)), limit=FEW)}",
+    )
+
+
+def _refuse_two_spellings(counts: Counter[str]) -> None:
     spellings: dict[Key, set[str]] = {}
-    for text, key in keys.items():
-        if isinstance(key, int):
+    for text in counts:
+        if isinstance(key := label_key(text), int):
             spellings.setdefault(key, set()).add(text.partition(".")[0])  # 3 and 3.0 differ by a column's type only
-    clashes = [" and ".join(repr(text) for text in sorted(texts)) for texts in spellings.values() if len(texts) > 1]
+    clashes = [" and ".join(map(repr, sorted(texts))) for texts in spellings.values() if len(texts) > 1]
     if clashes:
         raise InputError(f"Labels that are the same integer must be written alike, got {listed(clashes)}.")
 
 
-def _integers(counts: Counter[str], keys: dict[str, Key], argument: str) -> list[int]:
+def _integers(counts: Counter[str], argument: str) -> list[int]:
     """The labels as integers from lowest to highest, or an error where they are not all integers, or all the same."""
-    flag = " (--order LOWEST,...,HIGHEST, or one name a line in classes.txt)" if argument == "order" else ""
+    flag = " (--order LOWEST,...,HIGHEST, or one name per line in classes.txt)" if argument == "order" else ""
     shown = listed(f"{text!r} ({number:,})" for text, number in sorted(counts.items()))
-    distinct = set(keys.values())
+    distinct = set(map(label_key, counts))
     if len(distinct) == 1:
         raise InputError(
             f"There must be at least 2 classes, all {counts.total():,} items have the label {shown}. "
@@ -224,7 +212,6 @@ def _integers(counts: Counter[str], keys: dict[str, Key], argument: str) -> list
         raise InputError(
             f"The order of the labels is not known and is never guessed. Found, with the number of items: {shown}. "
             f"Give `{argument}`{flag}, lowest first."
-            + "".join(f" {twins} differ only in case: are they one?" for twins in _case_twins(sorted(counts)))
         )
     return present
 
@@ -242,27 +229,3 @@ def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> lis
     if len(present) > max(10, num_items // 2):
         notes.append(f"{len(present):,} different integers in {num_items:,} items: are they classes?")
     return notes
-
-
-def _unnamed(
-    texts: Sequence[str | None],
-    classes: Sequence[str],
-    given: str,
-    *,
-    rows: Sequence[Hashable] | None = None,
-    may_grow: bool = False,
-) -> Fault | None:
-    known = {label_key(name) for name in classes}
-    if len(known) < len(classes):
-        twice = [key for key, number in Counter(map(label_key, classes)).items() if number > 1]
-        raise InputError(f"{given} must name each class once, got {listed(twice)} more than once.")
-    present = {place: text for place, text in enumerate(texts) if text is not None and not _is_missing(text, known)}
-    return unnamed_labels(present, classes, given=given, rows=rows, may_grow=may_grow)
-
-
-def _case_twins(names: Sequence[str]) -> list[str]:
-    """Names that are the same but for case, those of each kind in one text."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(name.casefold(), []).append(name)
-    return [" and ".join(map(repr, same)) for same in alike.values() if len(same) > 1]

@@ -10,13 +10,13 @@ from pathlib import Path
 from onepeak._extras import require
 from onepeak._listing import counted, listed
 from onepeak.data.class_index import class_index_table
-from onepeak.data.decimal_commas import Commas
 from onepeak.data.faults import FEW, Fault
 from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
 from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.data.text_columns import typed
 from onepeak.data.text_file import read_text
+from onepeak.data.written_numbers import Commas
 from onepeak.errors import InputError
 
 CSV_SUFFIXES = (".csv", ".tsv")
@@ -30,17 +30,12 @@ class Table:
     frame: Frame
     order: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
-    misfits: dict[int, list[str]] = field(default_factory=dict)
-    """The fields of rows that have too few or too many of them, by line; all cells of such a row are empty."""
+    misfits: dict[int, str] = field(default_factory=dict)
+    """What is wrong with rows of too few or too many fields, by line; all cells of such a row are empty."""
     faults: tuple[Fault, ...] = ()
     """What is wrong with these rows, and with cells of columns of numbers, which are without a value."""
     commas: Commas = "never"
     """When a comma in a number of its cells is decimal."""
-
-    def misfit(self, line: int) -> str:
-        """What is wrong with a row of too few or too many fields."""
-        own = len(self.misfits[line])
-        return f"must have {len(self.frame.columns)} fields, as the header has, got {own}"
 
 
 def read_table(
@@ -84,75 +79,69 @@ def read_table(
     return _read_csv(path, as_text, empty, decimal)
 
 
-def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]]]:
-    """The rows of a CSV that hold anything, as text, and before them the number of the line each ends on.
+def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]], str]:
+    """The rows of a CSV that hold anything, as text.
 
     Args:
         path: The file.
         empty: Whether rows below the first that hold separators and nothing else are given too.
+
+    Returns:
+        The number of the line that each row ends on, the rows, and what stands between their cells.
     """
-    return _rows(path, *_text_and_separator(path), empty=empty)
-
-
-def _text_and_separator(path: Path) -> tuple[str, str]:
     text = read_text(path)
     first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # what is quoted may hold any
-    return text, max(",;\t", key=first.count)
-
-
-def _rows(path: Path, text: str, delimiter: str, *, empty: bool) -> tuple[list[int], list[list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    rows: list[tuple[int, list[str]]] = []
+    separator = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    numbers, rows = list[int](), list[list[str]]()
     try:
         for row in reader:
             if any(field.strip() for field in row) or (empty and rows and len(row) > 1):
-                rows.append((reader.line_num, row))
+                numbers.append(reader.line_num)
+                rows.append(row)
     except csv.Error as error:
         raise InputError(f"{path.name}, row {reader.line_num}: {error}.") from None
     if not rows:
         raise InputError(f"{path} is empty.")
-    return [number for number, _ in rows], [row for _, row in rows]
+    return numbers, rows, separator
 
 
 def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal: str | None) -> Table:
     pandas = require("pandas", extra="data", purpose="A table")
-    text, separator = _text_and_separator(path)
+    numbers, lines, separator = csv_rows(path, empty=empty)
     commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
-    numbers, lines = _rows(path, text, separator, empty=empty)
-    misfits: dict[int, list[str]] = {}
+    misfits: dict[int, int] = {}
     indexed = class_index_table(lines)
     if indexed is not None:
         header, lines, order = indexed.columns, indexed.rows, indexed.classes
+        notes = ["first row read as: rows, features, names of the classes in their order"]
     else:
-        header, lines, order = [name.strip() for name in lines[0]], lines[1:], None
+        header, lines, order, notes = [name.strip() for name in lines[0]], lines[1:], None, []
         _check_header(path, header)
-        misfits = {n: line for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
+        misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
     if not lines:
         raise InputError(f"{path} has a header and no rows.")
+    faults = [_misfit_fault(misfits, numbers[1:], len(header))] if misfits else []
     if len(misfits) == len(lines):
-        raise InputError(f"{_misfits(header, misfits)}. Correct the header of {path.name}, or the rows.")
+        raise InputError(f"{faults[0].sentence}. Correct the header of {path.name}, or the rows.")
     cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
     frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
-    notes: tuple[str, ...] = ()
-    if order is not None:
-        notes = ("first row read as: rows, features, names of the classes in their order",)
-    faults: tuple[Fault, ...] = ()
     if as_text is not None:
-        frame, faults, with_commas = typed(frame, as_text=as_text, commas=commas)
-        notes = (*notes, *with_commas)
-    if misfits:
-        places = tuple(place for place, number in enumerate(numbers[1:]) if number in misfits)
-        told, reason = _misfits(header, misfits), "other fields than the header has"
-        faults = (Fault(places=places, sentence=told, advice="Correct them", reason=reason, unread=True), *faults)
-    return Table(frame=frame, order=order, notes=notes, misfits=misfits, faults=faults, commas=commas)
+        frame, wrong, with_commas = typed(frame, as_text=as_text, commas=commas)
+        faults, notes = [*faults, *wrong], [*notes, *with_commas]
+    told = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}
+    return Table(frame=frame, order=order, notes=tuple(notes), misfits=told, faults=tuple(faults), commas=commas)
 
 
-def _misfits(header: Sequence[str], misfits: Mapping[int, Sequence[str]]) -> str:
-    shown = listed((f"row {number} ({len(line)})" for number, line in misfits.items()), limit=FEW)
-    verb = "has" if len(misfits) == 1 else "have"
-    return (
-        f"Every row must have {counted(len(header), 'field')}, as the header has, {counted(len(misfits), 'row')} "
-        f"{verb} not: {shown}"
+def _misfit_fault(misfits: Mapping[int, int], numbers: Sequence[int], num_fields: int) -> Fault:
+    shown = listed((f"row {number} ({own})" for number, own in misfits.items()), limit=FEW)
+    do_not = f"{counted(len(misfits), 'row')} {'does' if len(misfits) == 1 else 'do'} not"
+    return Fault(
+        places=tuple(place for place, number in enumerate(numbers) if number in misfits),
+        sentence=f"Every row must have {counted(num_fields, 'field')}, like the header, {do_not}: {shown}",
+        advice="Correct them",
+        reason="more or fewer fields than the header",
+        unread=True,
     )
 
 

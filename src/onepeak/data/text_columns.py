@@ -4,14 +4,14 @@ import math
 from collections.abc import Collection, Sequence
 
 from onepeak._extras import require
-from onepeak._listing import counted, listed
-from onepeak.data.decimal_commas import SAY_SO, Commas, are_decimal_if_said, comma_notes, example_of, with_points
-from onepeak.data.faults import CORRECT, FEW, Fault
-from onepeak.data.formatted_numbers import are_commas, formatted_fault
+from onepeak._listing import counted
+from onepeak.data.faults import CORRECT, Fault, shown_cells
 from onepeak.data.frame_types import Column, Frame
+from onepeak.data.written_numbers import Commas, comma_notes, formatted_fault, with_points
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
 """What programs write for a value that is missing, without regard to case."""
+TRUTHS = {"true": 1.0, "false": 0.0}
 
 _MANY = 20
 _SLIPS = 0.1
@@ -26,8 +26,7 @@ def typed(
     """Finds what each column of text holds.
 
     In a column of many numbers a few that are none are a fault rather than a category: a slip of the pen would
-    otherwise turn a number into a name. Integers with a zero before them, as `01067`, are names if all have one width
-    or a twentieth has such a zero; else it is a slip, and they are numbers.
+    otherwise turn a number into a name. Integers are names, such as `01067`, if a twentieth has a zero before it.
 
     Args:
         frame: Columns of text.
@@ -43,24 +42,20 @@ def typed(
         >>> frame.to_dict("list")
         {'a': [1.0, nan], 'b': [True, False], 'c': ['x', None]}
     """
-    result, faults, with_comma = frame.copy(), [], dict[str, str]()
-    for name in frame.columns:
-        if name in as_text:
-            continue
+    result, faults, with_commas = frame.copy(), list[Fault | None](), dict[str, list[str]]()
+    for name in frame.columns.difference(list(as_text), sort=False):
         texts = frame[name].tolist()
-        if (pointed := with_points(texts, commas=commas)) is not None:
-            result[name], fault = _typed(frame[name], pointed)
-            if result[name].dtype == float:
-                with_comma[name] = example_of(texts)
-                faults += [] if fault is None else [fault]
-                continue
         result[name], fault = _typed(frame[name], texts)
-        faults += [] if fault is None else [fault]
-    return result, tuple(faults), comma_notes(with_comma)
+        if (pointed := with_points(texts, commas=commas)) is not None:
+            read, its_fault = _typed(frame[name], pointed)
+            if read.dtype == float:  # else they are names, which stay as they are written
+                result[name], fault, with_commas[name] = read, its_fault, texts
+        faults.append(fault)
+    return result, tuple(fault for fault in faults if fault is not None), comma_notes(with_commas)
 
 
 def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
-    """What is wrong with a column of text that is no file's: formatted numbers, which would be taken for names.
+    """What is wrong with a column of text in a frame: formatted numbers, which would be taken for names.
 
     Args:
         column: The column, for its name and the names of its rows.
@@ -70,15 +65,16 @@ def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
         >>> import pandas
         >>> cells = pandas.Series(["12 %", "7 %"], name="share")
         >>> fault_of_text(cells, cells.tolist()).sentence
-        "The column 'share' has numbers with a per cent sign: '12 %' (row 0), '7 %' (row 1)"
+        "The column 'share' has formatted numbers: '12 %' (row 0), '7 %' (row 1)"
     """
-    present = [text for text in texts if text is not None]
-    if not any(text[-1] == "%" or text[-1].isdecimal() for text in present):
-        return None  # most columns: no need to look closer
     _, wrong = _numbers(texts)
-    if _are_codes([text for place, text in enumerate(texts) if text is not None and place not in wrong]):
-        return None
-    return formatted_fault(column, wrong, few=len(wrong) < _SLIPS * len(present), in_file=False)
+    return None if _are_codes(texts, wrong) else formatted_fault(column, wrong)
+
+
+def present_text(text: str) -> str | None:
+    """The text without spaces around it; None where it stands for a missing value."""
+    stripped = text.strip()
+    return None if stripped.casefold() in MISSING else stripped
 
 
 def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
@@ -89,35 +85,26 @@ def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
         cells: The same, with points for decimal commas.
     """
     pandas = require("pandas", extra="data", purpose="A table")
-    written = pandas.Series(cells, index=column.index, dtype=object)
-    numbers: Column = pandas.to_numeric(written, errors="coerce").astype(float)
-    if not numbers.isna().any() and not ((numbers % 1 == 0).all() and _has_zeros_before(cells)):
-        return numbers, None  # most columns: no need to look closer at each value
     texts = [present_text(text) for text in cells]
-    present = [text for text in texts if text is not None]
-    lowered = [None if text is None else text.casefold() for text in texts]
-    values: Column
-    if present and set(lowered) <= {"true", "false", None}:
-        kind = float if None in lowered else bool
-        values = pandas.Series([None if text is None else text == "true" for text in lowered], index=column.index)
-        return values.astype(kind), None
-    values = pandas.Series(texts, index=column.index, dtype=object)
     found, wrong = _numbers(texts)
-    numbers = pandas.Series(found, index=column.index)
-    if _are_codes([text for place, text in enumerate(texts) if text is not None and place not in wrong]):
-        return values, None
-    few = len(wrong) < _SLIPS * len(present)
-    if (fault := formatted_fault(column, wrong, few=few, in_file=True)) is not None:
+    numbers: Column = pandas.Series(found, index=column.index)
+    names: Column = pandas.Series(texts, index=column.index, dtype=object)
+    if _are_codes(texts, wrong):
+        return names, None
+    if not wrong:
+        return numbers, None
+    if all(text.casefold() in TRUTHS for text in wrong.values()) and numbers.isna().all():
+        truths: Column = names.str.casefold().map(TRUTHS)
+        return truths.astype(float if truths.isna().any() else bool), None
+    if (fault := formatted_fault(column, wrong)) is not None:
         return numbers, fault
-    commas = are_commas(wrong)
-    if not wrong or not (commas or (few and numbers.nunique() > _MANY)):
-        return (values if wrong else numbers), None
-    shown = listed((f"{text!r} (row {column.index[place]})" for place, text in wrong.items()), limit=FEW)
-    say_so = f", or {SAY_SO}" if are_decimal_if_said(column.tolist()) else ""
+    if len(wrong) >= _SLIPS * names.count() or numbers.nunique() <= _MANY:
+        return names, None
+    rows = counted(len(wrong), "row")
     return numbers, Fault(
         places=tuple(wrong),
-        sentence=f"The column {column.name!r} is numbers but for {counted(len(wrong), 'row')}: {shown}",
-        advice=f"Write numbers with a point, not with a comma{say_so}" if commas else CORRECT,
+        sentence=f"The column {column.name!r} has numbers except in {rows}: {shown_cells(column, wrong)}",
+        advice=CORRECT,
         reason=f"no number in {column.name!r}",
     )
 
@@ -130,20 +117,8 @@ def _numbers(texts: Sequence[str | None]) -> tuple[list[float], dict[int, str]]:
     return found, {place: text for place, (text, number) in pairs if text is not None and math.isnan(number)}
 
 
-def _has_zeros_before(texts: Sequence[str]) -> bool:
-    """Whether any text begins as a code may, and not with the number 0 itself."""
-    return any(text.lstrip().startswith("0") and text.strip() != "0" for text in texts)
-
-
-def _are_codes(texts: Sequence[str]) -> bool:
-    """Whether these numbers are names in digits: one zero before a number among many of other widths is a slip."""
-    zeros = sum(text[0] == "0" and len(text) > 1 for text in texts)
-    if not zeros or not all(text.isdecimal() for text in texts):
-        return False
-    return zeros >= _FEWEST_ZEROS * len(texts) or len(set(map(len, texts))) == 1
-
-
-def present_text(text: str) -> str | None:
-    """The text without spaces around it; None where it stands for a missing value."""
-    stripped = text.strip()
-    return None if stripped.casefold() in MISSING else stripped
+def _are_codes(texts: Sequence[str | None], wrong: Collection[int]) -> bool:
+    """Whether the numbers are names in digits: one zero before a number among many others is a slip."""
+    numbers = [text for place, text in enumerate(texts) if text is not None and place not in wrong]
+    zeros = sum(text[0] == "0" and len(text) > 1 for text in numbers)
+    return zeros > 0 and zeros >= _FEWEST_ZEROS * len(numbers) and all(text.isdecimal() for text in numbers)

@@ -29,14 +29,14 @@ def read_actions(path: Path | None, classes: Sequence[str]) -> tuple[str, ...]:
     """
     if path is None:
         return ()
-    (_, *lines), (header, *rows) = csv_rows(path)
+    (_, *lines), (header, *rows), _ = csv_rows(path)
     names = [name.strip() for name in header]
     if not set(COLUMNS) <= set(names):
         raise InputError(f"{path} must have the columns {', '.join(COLUMNS)}, got {', '.join(names)}.")
     found: dict[str, str] = {}
     for line, row in zip(lines, rows, strict=True):
         if len(row) != len(names):
-            raise InputError(f"{path}, line {line} must have {len(names)} fields, as the header has, got {len(row)}.")
+            raise InputError(f"{path}, line {line} must have {len(names)} fields, like the header, got {len(row)}.")
         cells = dict(zip(names, row, strict=True))
         label = cells["label"].strip()
         if label not in classes or label in found:

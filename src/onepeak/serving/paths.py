@@ -144,6 +144,6 @@ def _names(path: Path, table: Table, columns: Sequence[str]) -> list[str | Unnam
         if name:
             names.append(name)
         else:
-            error = table.misfit(row) if row in table.misfits else f"must have a `{column}`, got none"
+            error = table.misfits.get(row, f"must have a `{column}`, got none")
             names.append(Unnamed(source=f"{path} {line} {row}", error=error))
     return names

@@ -12,13 +12,13 @@ from torch import Tensor
 from onepeak._extras import require
 from onepeak._listing import counted, listed
 from onepeak._nearest import did_you_mean_file
-from onepeak.data.decimal_commas import columns_with_points
-from onepeak.data.features import as_names, encode_like
+from onepeak.data.features import encode_like
 from onepeak.data.frame_columns import repeated
 from onepeak.data.frame_types import Frame
-from onepeak.data.known_cells import known_cells
 from onepeak.data.manifest import FeatureRows
+from onepeak.data.names import as_names
 from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
+from onepeak.data.written_numbers import columns_with_points
 from onepeak.errors import InputError
 from onepeak.serving.kept import Kept, kept_columns
 from onepeak.serving.prediction import NO_VALUE, SourceName, Unlike
@@ -89,9 +89,18 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
         raise InputError("`inputs` must have at least one row, got none.")
     if twice := repeated([str(name) for name in frame.columns if name in encoder.columns]):
         raise InputError(f"`inputs` must have every column once, got {listed(twice)} more than once.")
-    rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
-    unlike = unlike_rows(rows, encoder, new=_new_names(frame, rows))
-    return TableRows(rows=rows, sources=tuple(frame.index.tolist()), source_name="row", notes=notes, unlike=unlike)
+    rows, notes, wrong = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
+    errors: dict[int, str] = {}
+    for cells in wrong.values():
+        errors |= {place: f"{errors[place]}; {told}" if place in errors else told for place, told in cells.items()}
+    return TableRows(
+        rows=rows,
+        sources=tuple(frame.index.tolist()),
+        source_name="row",
+        notes=notes,
+        unlike=unlike_rows(rows, encoder, new=_new_names(frame, rows)),
+        errors=errors,
+    )
 
 
 def rows_of_file(
@@ -111,25 +120,17 @@ def rows_of_file(
     if not path.is_file():
         raise InputError(f"There is no file {path}; this model reads a table, CSV or parquet.{did_you_mean_file(path)}")
     table = read_table(path, as_text=None, empty=True, decimal=decimal)
-    kept = kept_columns(table.frame, keep) if keep else None
     numbers = [name for name in encoder.columns if name not in encoder.categories]
     pointed, with_commas = columns_with_points(table.frame, numbers, commas=table.commas)
-    frame, wrong = known_cells(pointed, columns=encoder.columns, categories=encoder.categories)
-    reasons = {place: [table.misfit(row)] for place, row in enumerate(frame.index) if row in table.misfits}
-    for cells in wrong.values():
-        for place, reason in cells.items():
-            reasons.setdefault(place, []).append(reason)
-    rows, notes = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
-    read = TableRows(
-        rows=rows,
-        sources=tuple(frame.index.tolist()),
+    read = rows_of_frame(pointed, encoder)
+    misfits = {place: table.misfits[row] for place, row in enumerate(read.sources) if row in table.misfits}
+    read = replace(
+        read,
         source_name="line" if path.suffix.lower() in CSV_SUFFIXES else "row",
-        notes=notes,
-        unlike=unlike_rows(rows, encoder, new=_new_names(frame, rows)),
-        errors={place: "; ".join(each) for place, each in reasons.items()},
-        kept=kept,
+        errors=read.errors | misfits,
+        kept=kept_columns(table.frame, keep) if keep else None,
     )
-    return replace(read, notes=(*with_commas, *notes, *_missing(read)))
+    return replace(read, notes=(*with_commas, *read.notes, *_missing(read)))
 
 
 def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:

@@ -116,5 +116,5 @@ def prepare(
     prepared = Prepared(manifest=kept, store=store, digests=store.digests, doubts=doubts)
     if keep_classes:
         lost = sorted(set(manifest.labels.tolist()).difference(kept.labels.tolist()))
-        refuse_lost({manifest.classes[label]: manifest.classes[label] for label in lost}, prepared.notes[:1])
+        refuse_lost([manifest.classes[label] for label in lost], prepared.notes[:1])
     return prepared

@@ -73,20 +73,21 @@ def test_labels_tie_positions_to_the_data_however_their_integers_are_written(pic
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
-    ("text", "advice"),
+    "text",
     [
-        ("item,part\n0,{}\n1,{}\n2,{}\n", r"Add a column `label` with"),
-        ("item,label,part\n0,x,{}\n1,y,{}\n2,z,{}\n", r"must hold .*, got 'x', 'y', 'z': write them so"),
-        ("item,label,part\n0,c0,{}\n1,,{}\n2,c2,{}\n", r"Fill in its column `label`, which is empty in 1 row, with"),
+        "item,part\n0,{}\n1,{}\n2,{}\n",
+        "item,label,part\n0,x,{}\n1,y,{}\n2,z,{}\n",
+        "item,label,part\n0,c0,{}\n1,,{}\n2,c2,{}\n",
     ],
 )
-def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(pictures, rows, read, text, advice):
+def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(pictures, rows, read, text):
     text = text.format("train", "valid", "test")
     with pytest.raises(
-        InputError, match=r"must name every item, .* got 3 of 4\. .* 'mine' \(c0, c1, c2\).*or add `path`"
+        InputError,
+        match=r"must name every item, .* got 3 of 4\. Give .* `label`, one of c0, c1, c2, or its `path`, or add",
     ):
         read(text, pictures([0, 1, 2, 0]))
-    with pytest.raises(InputError, match=rf"{advice}.*, or a row for every item") as told:
+    with pytest.raises(InputError, match=r"`label`, one of c0, c1, c2, or add a row for every item") as told:
         read(text, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
     assert "`path`" not in str(told.value)
     assert read(text, pictures([0, 1, 2]))[0].test.tolist() == [2]
@@ -108,7 +109,7 @@ def test_one_label_that_the_data_lack_is_named_and_hides_no_other(pictures, read
         ("path,part,part\na,b,c\n", r"must have columns of different names, got path, part, part"),
         (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 columns as the header has, got 1"),
         ("name,part\na,train\n", r"must have a column `path` or `item`, got name, part"),
-        (THREE.replace("part", "fold"), r"must have a column `part`, or one a run .*, got path, fold"),
+        (THREE.replace("part", "fold"), r"must have a column `part`, or one per run, .*, got path, fold"),
         (
             THREE.replace("val", "held").replace("\n", "\n\n"),
             r"row 5: `part` must be train, valid or test, or empty .*, got 'held'",
@@ -116,7 +117,7 @@ def test_one_label_that_the_data_lack_is_named_and_hides_no_other(pictures, read
         (THREE.replace("val", "train"), r"`part` must put at least one item into valid, got none"),
         (
             THREE + "images/000000.jpg,test\n",
-            r"must have one row an item, got several for 1, such as images/000000.jpg",
+            r"must have one row per item, got several for 1, such as images/000000.jpg",
         ),
         (THREE.replace("000002", "000009"), r"it has no 1 item: images/000009.jpg"),
         ("item,part\nfirst,train\n", r"row 2: `item` must be a position from 0, got 'first'"),

@@ -137,5 +137,5 @@ def test_a_split_or_fingerprints_of_other_data_are_refused(pictures):
         find_leaks(pictures([0, 1]), split([0], [1], [2]))
     with pytest.raises(InputError, match="the split was made for another data set"):
         refuse_leaks(pictures([0, 1]), [split([0], [1], [2])])
-    with pytest.raises(InputError, match=r"`digests` must be one an item \(3\), got 1"):
+    with pytest.raises(InputError, match=r"`digests` must be one per item \(3\), got 1"):
         find_leaks(pictures([0, 1, 0]), split([0], [1], [2]), digests=["x"])

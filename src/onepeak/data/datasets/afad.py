@@ -1,4 +1,4 @@
-"""AFAD, the Asian Face Age Dataset, in its two sizes: a folder an age, and in it one a gender."""
+"""AFAD, the Asian Face Age Dataset, in its two sizes: a folder per age, and in it one per gender."""
 
 from collections import Counter
 from pathlib import Path

@@ -7,18 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from onepeak._listing import counted, listed
+from onepeak.data.label_key import letters
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.scan import scan
 
 
-def plain(name: str) -> str:
-    """A folder's name without case, spaces and signs: `In Situ`, `in_situ` and `InSitu` are one."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
-
-
 def has_folder(folder: Path, names: Mapping[str, str]) -> bool:
     """Whether a folder has at least one of the class folders."""
-    return any(entry.is_dir() and plain(entry.name) in names for entry in folder.iterdir())
+    return any(entry.is_dir() and letters(entry.name) in names for entry in folder.iterdir())
 
 
 def read_class_folders(
@@ -30,7 +26,7 @@ def read_class_folders(
         folder: The set's own folder.
         name: The set.
         classes: Names of the classes, lowest first.
-        folders: The class of each folder, by the folder's `plain` name.
+        folders: The class of each folder, by the folder's `letters`.
         suffixes: How a picture's name ends, in lower case.
     """
     found = scan(folder)
@@ -39,9 +35,9 @@ def read_class_folders(
     outside: Counter[str] = Counter()
     for path in found.pictures:
         top, _, rest = path.partition("/")
-        if rest and plain(top) in folders and path.lower().endswith(tuple(suffixes)):
+        if rest and letters(top) in folders and path.lower().endswith(tuple(suffixes)):
             paths.append(path)
-            labels.append(classes.index(folders[plain(top)]))
+            labels.append(classes.index(folders[letters(top)]))
         else:
             outside[top if rest else "."] += 1
     notes = list(found.notes())

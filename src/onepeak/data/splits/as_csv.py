@@ -1,4 +1,4 @@
-"""Splits as a CSV that opens in a spreadsheet: one row an item, one column a run."""
+"""Splits as a CSV that opens in a spreadsheet: one row per item, one column per run."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak._listing import counted, listed
+from onepeak._listing import listed
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits.matching import check_labels_agree, item_name, match_paths, match_positions
 from onepeak.data.splits.split import Indices, Part, Split
@@ -30,7 +30,7 @@ _PART_NAMES: dict[str, Part] = {
 
 
 def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
-    """The table: `item`, `path` and `group` where there are such, `label`, and a column a run."""
+    """The table: `item`, `path` and `group` where there are such, `label`, and a column per run."""
     columns = {"item": [str(item) for item in range(len(manifest))]}
     if isinstance(manifest.items, ImageFiles):
         columns["path"] = list(manifest.items.paths)
@@ -56,15 +56,15 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     if len(np.unique(items)) < len(items):
         twice = np.flatnonzero(np.bincount(items) > 1)
         first = item_name(manifest, int(twice[0]))
-        raise InputError(f"{file} must have one row an item, got several for {len(twice)}, such as {first}.")
+        raise InputError(f"{file} must have one row per item, got several for {len(twice)}, such as {first}.")
     labels = table.column("label") if "label" in table.header else None
     agreed = labels is not None and check_labels_agree(items, labels, manifest, file=file)
     if not (agreed or len(items) == len(manifest) or _by_path(table, manifest)):
         raise InputError(
             f"{file} must name every item, as it goes by position and no label says that it was made for these data, "
-            f"got {len(items):,} of {len(manifest):,}. {_label_advice(labels, manifest)}"
-            f"{', or add `path`' if isinstance(manifest.items, ImageFiles) else ''}, or a row for every item; an empty "
-            "cell leaves it out."
+            f"got {len(items):,} of {len(manifest):,}. Give each row its `label`, one of {listed(manifest.classes)}"
+            f"{', or its `path`' if isinstance(manifest.items, ImageFiles) else ''}, or add a row for every item; an "
+            "empty cell leaves it out."
         )
 
     runs = {name: (int(run[1]), int(run[2])) for name in table.header if (run := _RUN_COLUMN.fullmatch(name))}
@@ -72,7 +72,7 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
         runs = {"part": (0, 0)}
     if not runs:
         raise InputError(
-            f"{file} must have a column `part`, or one a run named as `split0-fold0`, got {', '.join(table.header)}."
+            f"{file} must have a column `part`, or one per run, named as `split0-fold0`, got {', '.join(table.header)}."
         )
     return [_split(items, table, name, split=split, fold=fold) for name, (split, fold) in runs.items()]
 
@@ -89,7 +89,7 @@ class _Table:
 
     @staticmethod
     def read(file: Path) -> "_Table":
-        (_, *lines), (first, *rows) = csv_rows(file)
+        (_, *lines), (first, *rows), _ = csv_rows(file)
         header = [name.strip() for name in first]
         if not rows:
             raise InputError(f"{file} must have a header and at least one row, got no row.")
@@ -122,17 +122,6 @@ def _items(table: _Table, manifest: Manifest) -> Indices:
         if not cell.isdecimal():
             raise InputError(f"{table.file}, row {line}: `item` must be a position from 0, got {cell!r}.")
     return match_positions([int(cell) for cell in cells], manifest, file=table.file)
-
-
-def _label_advice(labels: Sequence[str] | None, manifest: Manifest) -> str:
-    """What a column of labels must hold that ties positions to these data."""
-    classes = f"the classes of {manifest.name!r} ({listed(manifest.classes)})"
-    if labels is None:
-        return f"Add a column `label` with {classes}"
-    if empty := sum(not label for label in labels):
-        return f"Fill in its column `label`, which is empty in {counted(empty, 'row')}, with {classes}"
-    found = listed((repr(label) for label in dict.fromkeys(labels)), limit=5)
-    return f"Its column `label` must hold {classes}, got {found}: write them so"
 
 
 def _split(items: Indices, table: _Table, column: str, *, split: int, fold: int) -> Split:

@@ -16,7 +16,7 @@ FORMAT = "onepeak-splits-1"
 
 
 def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
-    """The text, one line a part, so that a change can be seen in a diff."""
+    """The text, one line per part, so that a change can be seen in a diff."""
     head = {
         "format": FORMAT,
         "dataset": manifest.name,

@@ -92,6 +92,6 @@ def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest
 
 
 def check_digests(manifest: Manifest, digests: Sequence[str]) -> None:
-    """Refuses fingerprints that are not one an item."""
+    """Refuses fingerprints that are not one per item."""
     if len(digests) != len(manifest):
-        raise InputError(f"`digests` must be one an item ({len(manifest)}), got {len(digests)}.")
+        raise InputError(f"`digests` must be one per item ({len(manifest)}), got {len(digests)}.")

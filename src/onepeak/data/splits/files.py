@@ -17,7 +17,7 @@ def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None
     """Writes splits as CSV or JSON, by the file's suffix.
 
     The CSV has the columns `item`, `path` (for pictures on disk), `label`, `group` (where there are groups) and one
-    column a run (`split0-fold0`), which says `train`, `valid` or `test`, or nothing for an item left out. The JSON
+    column per run (`split0-fold0`), which says `train`, `valid` or `test`, or nothing for an item left out. The JSON
     holds the same with the protocol and the seed.
 
     Args:
@@ -42,16 +42,16 @@ def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None
 def load_splits(path: Path, manifest: Manifest) -> list[Split]:
     """Reads splits made here or elsewhere, and matches them with a data set.
 
-    A CSV needs a column `path` (relative to the data set's root) or `item` (positions from 0), and one column a run:
+    A CSV needs a column `path` (relative to the data set's root) or `item` (positions from 0), and one column per run:
     `split0-fold0` and so on, or a single one named `part`. JSON is an object with `runs`, a list of objects with
     `train`, `valid` and `test`, each a list of paths or positions. Other usual names of the valid part are understood.
 
     Args:
         path: A file that ends in `.csv` or `.json`.
         manifest: The data set; a path or position that it does not have is an error. Its items that the file puts into
-            no part are not used: `onepeak.data.splits.counts.unused_items` tells of them. A file of positions that does
+            no part are not used: `onepeak.data.splits.counts.unused_items` reports them. A file of positions that does
             not name them all must show that it was made for these data: a CSV by a column `label`, JSON by `labels`, a
-            list of one an item, or the number of `items`.
+            list of one per item, or the number of `items`.
 
     Returns:
         The runs in the order of split and fold; from a CSV, their protocol is the file's name.

@@ -29,10 +29,7 @@ class UnreadablePicturesError(InputError):
     def __init__(self, bad: Sequence[BadPicture], num_items: int) -> None:
         self.bad = tuple(bad)
         self.num_items = num_items
-        advice = "Repair or remove them, or leave them out with skip_bad=True."
-        if all("more than `bits`" in picture.reason for picture in bad):
-            advice = "Do they hold more bits? Then give another number of `bits`, or none."
-        super().__init__(f"{described(bad, num_items)}\n{advice}")
+        super().__init__(f"{described(bad, num_items)}\nRepair or remove them, or leave them out with skip_bad=True.")
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return UnreadablePicturesError, (self.bad, self.num_items)

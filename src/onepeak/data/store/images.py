@@ -43,13 +43,13 @@ class ImageStore:
 
     def __init__(self, folder: Path, index: StoreIndex, pixels: Tensor) -> None:
         self.folder = folder
-        self._index = index
+        self.index = index
         self.pixels = pixels
         """Every picture's bytes, row by row, the three colours of a pixel together: one flat uint8 tensor."""
         self._copies: WeakValueDictionary[torch.device, ImageStore] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        return len(self._index.kept)
+        return len(self.index.kept)
 
     def __getitem__(self, position: SupportsIndex) -> Tensor:
         position = operator.index(position)
@@ -78,45 +78,35 @@ class ImageStore:
         return self.pixels.numel()
 
     @property
-    def index(self) -> StoreIndex:
-        """The table of contents."""
-        return self._index
-
-    @property
     def num_items(self) -> int:
         """How many items the store was built from, those left out included."""
-        return self._index.num_items
+        return self.index.num_items
 
     @property
     def kept(self) -> npt.NDArray[np.int64]:
         """The item at each position: `manifest.take(store.kept)` has the same order and length as the store."""
-        return self._index.kept
+        return self.index.kept
 
     @property
     def bad(self) -> tuple[BadPicture, ...]:
         """The items left out, with the reason."""
-        return self._index.bad
+        return self.index.bad
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """Height and width of each picture, positions x 2."""
-        return self._index.sizes
+        return self.index.sizes
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
         """The first byte of each picture in `pixels`."""
-        ends = self._index.lengths.cumsum()
+        ends = self.index.lengths.cumsum()
         return np.concatenate([np.zeros(1, np.int64), ends[:-1]])
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
         """A hash of the bytes of each file: equal ones are exact duplicates."""
-        return tuple(digest.tobytes().hex() for digest in self._index.digests)
-
-    @property
-    def content_hash(self) -> str:
-        """One hash of all files in their order, for the record of a run."""
-        return self._index.content_hash
+        return tuple(digest.tobytes().hex() for digest in self.index.digests)
 
     def fits(self, device: torch.device | str) -> bool:
         """Whether all pixels fit into half of the device's free memory; always true of the CPU, which maps."""
@@ -154,7 +144,7 @@ class ImageStore:
         pixels = self.pixels.to(device)
         if device.type == "cuda":
             torch.cuda.current_stream(device).synchronize()  # other streams read it as well
-        return ImageStore(self.folder, self._index, pixels)
+        return ImageStore(self.folder, self.index, pixels)
 
     def verify(self) -> None:
         """Reads every picture and compares it with its checksum; a store is only ever damaged from outside.
@@ -165,8 +155,8 @@ class ImageStore:
         pixels = self.pixels.cpu().numpy()
         wrong = [
             position
-            for position, (start, length) in enumerate(zip(self.offsets, self._index.lengths, strict=True))
-            if zlib.crc32(pixels[start : start + length].data) != self._index.checksums[position]
+            for position, (start, length) in enumerate(zip(self.offsets, self.index.lengths, strict=True))
+            if zlib.crc32(pixels[start : start + length].data) != self.index.checksums[position]
         ]
         if wrong:
             raise StoreError(

@@ -1,6 +1,5 @@
 """What is in a store and where: two small files beside the pixels."""
 
-import hashlib
 import json
 import os
 import zipfile
@@ -20,7 +19,7 @@ _HEADER = "store.json"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StoreIndex:
-    """The table of contents of a store; one row a picture, in the order of the items."""
+    """The table of contents of a store; one row per picture, in the order of the items."""
 
     sizes: npt.NDArray[np.int64]
     """Height and width, pictures x 2."""
@@ -38,14 +37,6 @@ class StoreIndex:
         """Bytes of each picture."""
         return self.sizes[:, 0] * self.sizes[:, 1] * 3
 
-    @property
-    def content_hash(self) -> str:
-        """One hash of all that went in: the same files in the same order give the same, wherever they lie."""
-        content = hashlib.blake2b(digest_size=16)
-        content.update(self.kept.astype("<i8").tobytes())
-        content.update(self.digests.tobytes())
-        return content.hexdigest()
-
 
 def write_index(folder: Path, index: StoreIndex) -> None:
     """Writes the table of contents and waits until it is on the disk."""
@@ -57,7 +48,6 @@ def write_index(folder: Path, index: StoreIndex) -> None:
         "num_items": index.num_items,
         "num_pictures": len(index.kept),
         "num_bytes": int(index.lengths.sum()),
-        "content_hash": index.content_hash,
         "bad": index.bad,
     }
     with (folder / _HEADER).open("w", encoding="ascii") as text:

@@ -1,6 +1,6 @@
 """Turns a run of picture files into a part of a store; as a process of its own when there are several workers.
 
-The process reads one task a line from its standard input and answers one line a picture; it ends with its input, so
+The process reads one task per line from its standard input and answers one line per picture; it ends with its input, so
 no worker outlives a killed parent by more than one part. It imports neither torch nor NumPy, and never the
 user's main script.
 """

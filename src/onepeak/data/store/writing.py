@@ -5,11 +5,9 @@ import hashlib
 import os
 import shutil
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.data.pillow import Image
@@ -21,7 +19,7 @@ from onepeak.data.store.pool import Task, run_tasks
 from onepeak.data.store.progress import Progress, progress_of
 from onepeak.data.store.worker import DIGEST_BYTES, Answer, Source
 
-_PART = 32  # the most pictures a task: many small tasks end together, and larger ones would hide no more of the talk
+_PART = 32  # the most pictures per task: many small tasks end together, and larger ones would hide no more of the talk
 
 
 def write_files(
@@ -89,7 +87,8 @@ def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Pro
         (folder / PIXELS).open("wb") as pixels,
         progress_of(progress, title="Storing pictures", total=len(items)) as advance,
     ):
-        for item, picture in enumerate(_contiguous(items)):
+        for item, given in enumerate(items.pixels):
+            picture = np.ascontiguousarray(given)
             stored = np.asarray(resize.apply(Image.fromarray(picture)))
             pixels.write(stored.data)
             digests[item] = np.frombuffer(hashlib.blake2b(picture.data, digest_size=DIGEST_BYTES).digest(), np.uint8)
@@ -104,7 +103,3 @@ def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Pro
         checksums=checksums,
         num_items=len(items),
     )
-
-
-def _contiguous(items: ImageArrays) -> Iterator[npt.NDArray[np.uint8]]:
-    return (np.ascontiguousarray(picture) for picture in items.pixels)

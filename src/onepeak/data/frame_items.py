@@ -1,0 +1,65 @@
+"""What the rows of a table are: pictures, features, or features as another table has them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from onepeak._listing import counted, listed
+from onepeak.data.faults import Fault
+from onepeak.data.feature_notes import odd_values
+from onepeak.data.features import cell_fault, encode_features, encode_like, feature_faults
+from onepeak.data.frame_columns import Columns
+from onepeak.data.frame_types import Frame
+from onepeak.data.groups import likely_groups
+from onepeak.data.manifest import FeatureRows, Items
+from onepeak.data.names import as_names
+from onepeak.data.picture_list import find_pictures, picture_files
+
+Take: TypeAlias = Callable[[list[int]], tuple[Items, tuple[str, ...]]]
+"""From the positions of the rows without a fault to their items, and notes on them."""
+
+
+def pictures(frame: Frame, columns: Columns, *, root: Path) -> tuple[list[Fault], Take]:
+    """The pictures that a column names."""
+    assert columns.path is not None
+    found, faults = find_pictures(frame[columns.path].tolist(), root=root, rows=list(frame.index), column=columns.path)
+
+    def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
+        items, notes = picture_files([path for place in kept if (path := found[place]) is not None], root=root)
+        if columns.others:
+            notes = (*notes, f"left out {counted(len(columns.others), 'column')} of the list: {listed(columns.others)}")
+        if columns.group is None:
+            notes = (*notes, *likely_groups(frame[list(columns.others)].iloc[kept]))
+        return items, notes
+
+    return faults, take
+
+
+def features(
+    frame: Frame, columns: Columns, *, category: Sequence[str], places: Sequence[int]
+) -> tuple[list[Fault], Take]:
+    """The columns that are neither labels nor groups; those of `category` hold names.
+
+    Args:
+        frame: Some rows of a table.
+        columns: What its columns are for.
+        category: Features that hold names.
+        places: The positions of the rows in the table.
+    """
+    own = frame[list(columns.others)].copy()
+    for name in category:
+        own[name] = as_names(frame[name])
+    faults = feature_faults(own.drop(columns=list(category)))
+    return faults, lambda kept: encode_features(own.iloc[kept], places=[places[i] for i in kept], named=category)
+
+
+def known_features(frame: Frame, like: FeatureRows) -> tuple[list[Fault], Take]:
+    """The columns that other rows have, with their codes."""
+    rows, notes, wrong = encode_like(frame, columns=like.columns, categories=like.categories)
+    faults = [cell_fault(frame[name], cells) for name, cells in wrong.items()]
+
+    def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
+        items = rows.take(kept)
+        return items, (*notes, *odd_values(items))
+
+    return faults, take
