@@ -58,7 +58,7 @@ def test_the_mean_divides_by_the_weight_of_the_samples_not_by_their_number():
     ce = CrossEntropy(num_classes=2)
     outputs, labels = torch.zeros(3, 2), torch.tensor([0, 1, 1])
     halves = torch.full((3,), 0.5)
-    torch.testing.assert_close(ce.loss(outputs, labels, sample_weight=halves), ce.loss(outputs, labels))
+    torch.testing.assert_close(ce.loss(outputs, labels, halves), ce.loss(outputs, labels))
 
 
 def test_outputs_are_left_as_they_were():

@@ -85,8 +85,8 @@ class Method(nn.Module, ABC):
         self,
         outputs: Outputs,
         labels: Labels,
-        *,
         sample_weight: PerSample | None = None,
+        *,
         reduction: Reduction = "mean",
     ) -> Tensor:
         """The loss that training minimises.
