@@ -59,7 +59,7 @@ def test_the_tables_are_short_and_in_the_order_in_which_they_are_read(listed):
     metrics, predicted, classes = (part.split("\n") for part in result.stdout.rstrip().split("\n\n"))
     assert [line.split("\t")[0] for line in metrics] == ["metric", *HEADLINES]
     assert [line.split("\t")[0] for line in predicted] == ["as predicted", "coverage", "interval_size", "paradoxical"]
-    assert classes[0].startswith("class\titems\tright\tgiven g1\t")
+    assert classes[0].startswith("class\titems\tright\tcovered\tinterval\tgiven g1\t")
     assert len(classes) == 1 + 8
 
 
@@ -174,6 +174,7 @@ def test_twelve_bits_in_files_of_sixteen_are_told(run, listed):
 
 def test_with_few_classes_the_table_tells_what_was_given_in_their_place(run, tmp_path):
     rows = [line.split() for line in run(table_run().folder, write_table(tmp_path / "grades.csv", 90)).splitlines()]
-    given = [[int(number) for number in row[1:]] for row in rows if row and row[0] in ("low", "middle", "high")]
+    classes = [row for row in rows if row and row[0] in ("low", "middle", "high")]
+    given = [[int(number) for number in (*row[1:3], *row[5:])] for row in classes]
     assert [sum(row[2:]) for row in given] == [row[0] for row in given]
     assert [row[1] for row in given] == [row[2 + place] for place, row in enumerate(given)]

@@ -47,6 +47,24 @@ def test_a_table_has_the_metrics_that_training_wrote_down(table_model):
     same(found.metrics, run.result["metrics"]["test"])
 
 
+def test_intervals_are_measured_class_by_class(table_model):
+    run = table_run()
+    found = evaluate(table_model, run.manifest.take(run.split.test))
+    low, high = found.prediction.intervals.unbind(-1)
+    for label, (coverage, size) in enumerate(found.intervals_by_class):
+        mine = (found.labels == label).nonzero().flatten().tolist()
+        inside = [low[item] <= label <= high[item] for item in mine]
+        assert coverage == pytest.approx(sum(map(bool, inside)) / len(mine))
+        assert size == pytest.approx(sum(int(high[item] - low[item]) + 1 for item in mine) / len(mine))
+    by_items = np.average([coverage for coverage, _ in found.intervals_by_class], weights=found.class_counts)
+    assert by_items == pytest.approx(found.calibrated["coverage"])
+    only_low = run.manifest.take(run.split.test[run.manifest.labels[run.split.test] == 0])
+    assert all(map(math.isnan, evaluate(table_model, only_low).intervals_by_class[2]))
+    uncalibrated = replace(table_model.description, calibration=None)
+    table_model.description = uncalibrated
+    assert evaluate(table_model, only_low).intervals_by_class is None
+
+
 def test_a_folder_needs_no_order_for_the_model_has_it(model, folder):
     data = open_for(model, folder)
     found = evaluate(model, data, batch_size=picture_run().recipe.evaluation_batch_size)

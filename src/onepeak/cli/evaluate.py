@@ -132,6 +132,7 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "trained_on": found.num_trained_on,
         "classes": dict(zip(model.classes, found.class_counts, strict=True)),
         "confusion": found.confusion,
+        "intervals_by_class": _intervals_by_class(model.classes, found),
         "metrics": {name: value if math.isfinite(value) else None for name, value in found.metrics.items()},
         "calibrated": {name: value if math.isfinite(value) else None for name, value in found.calibrated.items()},
         "paradoxical": found.paradoxical,
@@ -139,6 +140,16 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "chance": {record.name: record.chance(num_classes) for record in METRICS if record.chance is not None},
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
         "notes": list(found.notes),
+    }
+
+
+def _intervals_by_class(classes: tuple[str, ...], found: "Evaluation") -> dict[str, dict[str, float] | None] | None:
+    """The coverage and mean size of the intervals of each class; null for a class without items."""
+    if found.intervals_by_class is None:
+        return None
+    return {
+        name: None if math.isnan(coverage) else {"coverage": coverage, "interval_size": size}
+        for name, (coverage, size) in zip(classes, found.intervals_by_class, strict=True)
     }
 
 
@@ -172,13 +183,19 @@ def _as_predicted(found: "Evaluation") -> list[tuple[str, str, str]]:
 
 
 def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """For each class how many items there are and how many were given it; with few classes, given which others too."""
+    """For each class its items, how many are right, and its intervals; with few classes, what each was taken for."""
     given = classes if len(classes) <= _MOST_COLUMNS else ()
-    rows = [
-        (name, f"{count:,}", f"{row[place]:,}", *(f"{number:,}" for number in row[: len(given)]))
-        for place, (name, count, row) in enumerate(zip(classes, found.class_counts, found.confusion, strict=True))
-    ]
-    return ("class", "items", "right", *(f"given {name}" for name in given)), rows
+    intervals = found.intervals_by_class
+    rows = []
+    for place, (name, count, row) in enumerate(zip(classes, found.class_counts, found.confusion, strict=True)):
+        within = () if intervals is None else tuple(map(_two_digits, intervals[place]))
+        rows.append((name, f"{count:,}", f"{row[place]:,}", *within, *(f"{number:,}" for number in row[: len(given)])))
+    about_intervals = () if intervals is None else ("covered", "interval")
+    return ("class", "items", "right", *about_intervals, *(f"given {name}" for name in given)), rows
+
+
+def _two_digits(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.2f}"
 
 
 def _show(classes: tuple[str, ...], found: "Evaluation") -> None:

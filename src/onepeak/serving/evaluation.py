@@ -15,6 +15,7 @@ from onepeak.data.store.failures import BadPicture, UnreadablePicturesError
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
+from onepeak.posterior import covers, sizes
 from onepeak.serving.costs import costs_of
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.opening import check_kind, check_rows
@@ -60,6 +61,20 @@ class Evaluation:
         """How many items of each class (row) were given each label (column)."""
         table = confusion_matrix(self.prediction.labels, self.labels, num_classes=len(self.class_counts))
         return [[int(count) for count in row] for row in table.tolist()]
+
+    @property
+    def intervals_by_class(self) -> list[tuple[float, float]] | None:
+        """The coverage and the mean size of the intervals of each true class; None if there are no intervals.
+
+        NaN for a class without items. The guarantee of 1 - alpha is over all classes together: a rare class may be
+        covered far less.
+        """
+        intervals = self.prediction.intervals
+        if intervals is None:
+            return None
+        within, length = covers(intervals, self.labels).double(), sizes(intervals).double()
+        mine = [self.labels == label for label in range(len(self.class_counts))]
+        return [(float(within[own].mean()), float(length[own].mean())) for own in mine]
 
     @property
     def num_trained_on(self) -> int:
