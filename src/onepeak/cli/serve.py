@@ -63,10 +63,8 @@ def serve(
         require(module, extra="serve", purpose="Serving a model")
     from onepeak.serving import load
     from onepeak.serving.actions import read_actions
-    from onepeak.serving.costs import costs_of
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
     from onepeak.serving.inspector.try_page import try_router
-    from onepeak.serving.reading import Reading
 
     check_address(host, token=token)  # before the time it takes to load a model
     limits = Limits(
@@ -80,8 +78,7 @@ def serve(
         max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
     )
     loaded = load(model, device=device)
-    costs = costs_of(cost, loaded.classes)
-    reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
+    reading = loaded.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
     to_do = read_actions(actions, loaded.classes)
 
     def ready(address: str) -> None:

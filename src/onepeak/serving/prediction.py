@@ -84,6 +84,13 @@ class Row:
         """The probabilities, to as many digits as float32 has."""
         return None if self.log_probs is None else tuple(float(f"{math.exp(value):.7g}") for value in self.log_probs)
 
+    @property
+    def finite_log_probs(self) -> tuple[float | None, ...] | None:
+        """For JSON, which has no infinity: None in place of the logarithm of a probability of zero."""
+        if self.log_probs is None:
+            return None
+        return tuple(value if math.isfinite(value) else None for value in self.log_probs)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prediction:
