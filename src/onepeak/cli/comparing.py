@@ -1,6 +1,5 @@
 """What `onepeak compare` does, once its flags are read."""
 
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,8 +19,7 @@ from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
-from onepeak.data.splits import Split, split_notes
-from onepeak.data.splits.duplicates import conflict_notes
+from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
@@ -31,7 +29,7 @@ from onepeak.experiment.folder import check_place, config_of
 from onepeak.experiment.grid import grid
 from onepeak.experiment.local import LocalExecutor
 from onepeak.experiment.opened import Opened, open_experiment, recipe_of
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import Experiment, name_for
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.tally import Tally
@@ -112,8 +110,7 @@ def experiment_of(request: CompareRequest) -> Experiment:
         if table := _table_in_root(plan, changes):
             changes = changes | {"data": str(table), "root": None}
     else:
-        name = re.sub(r"[^A-Za-z0-9+._-]+", "-", expanded(request.data).resolve().stem).strip("-.") or "data"
-        plan = Experiment(name=name, data=request.data, methods=entries_from_text("paper"))
+        plan = Experiment(name=name_for(request.data), data=request.data, methods=entries_from_text("paper"))
     methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
     recipe = plan.recipe if request.recipe is None else read_recipe(request.recipe)
     with named_as_flags(request.recipe_changes):
@@ -208,15 +205,7 @@ def run_comparison(
     at_most = any(recipe.patience is not None for recipe in recipes.values())
     tally = Tally(runs, {label: recipe.epochs for label, recipe in recipes.items()}, at_most=at_most)
     if not quiet:
-        manifest = opened.prepared.manifest
-        of_splits = split_notes(manifest, opened.splits, parts=("train",))
-        of_data = (
-            *manifest.notes,
-            *opened.prepared.notes,
-            *conflict_notes(manifest, opened.prepared.digests),
-            *of_splits,
-        )
-        print_notes((*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)))
+        print_notes((*opened.notes, *first_weights_notes(opened.network.backbone, experiment.weights_file)))
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
     try:
         with watching(tally, quiet=quiet) as report:

@@ -40,7 +40,7 @@ class Columns:
     """What to do for each class, to write that of the class decided on; none to leave the column out."""
 
     def __post_init__(self) -> None:
-        own = {*self.first, "probs", "log_probs", *_AFTER, *self.posterior}
+        own = {self.source_name, *self.first, "probs", "log_probs", *_AFTER, *self.posterior}
         for name in self.kept_names:
             if name in own:
                 raise InputError(
@@ -56,7 +56,7 @@ class Columns:
     @property
     def first(self) -> tuple[str, ...]:
         """The columns of the answer up to its posterior."""
-        return (self.source_name, *_BEFORE, *(("action",) if self.actions else ()))
+        return (*_BEFORE, *(("action",) if self.actions else ()))
 
     @property
     def posterior(self) -> list[str]:
@@ -66,7 +66,7 @@ class Columns:
     def values(self, row: Row) -> dict[str, Any]:
         """All that may be written of a row, by column."""
         action = None if row.label is None or not self.actions else self.actions[row.label]
-        return {**vars(row), self.source_name: row.source, "action": action}
+        return {**vars(row), "action": action}
 
 
 def write_csv(rows: Iterable[Row], file: TextSink, columns: Columns) -> None:
@@ -85,8 +85,8 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: Columns) -> None:
         a.png,,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
-    source, *answer = (*columns.first, *_AFTER)
-    writer.writerow([source, *columns.kept_names, *answer, *columns.posterior])
+    answer = (*columns.first, *_AFTER)
+    writer.writerow([columns.source_name, *columns.kept_names, *answer, *columns.posterior])
     none = (None,) * len(columns.classes)
     for row, cells in beside(rows, columns.kept):
         values = {**columns.values(row), "unlike": unlike_text(row.unlike)}
@@ -109,10 +109,10 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, columns: Columns) -> N
         >>> write_json_lines([row], sys.stdout, Columns(source_name="line", classes=("low", "high")))
         {"line": 2, "label": 0, "name": "low", ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
     """
-    source, *answer = (*columns.first, "probs", "log_probs", *_AFTER)
+    answer = (*columns.first, "probs", "log_probs", *_AFTER)
     for row, cells in beside(rows, columns.kept):
         values = {**columns.values(row), "probs": row.probs, "log_probs": row.finite_log_probs}
         kept = dict(zip(columns.kept_names, cells, strict=True))
-        record = {source: row.source, **kept, **{name: values[name] for name in answer}}
+        record = {columns.source_name: row.source, **kept, **{name: values[name] for name in answer}}
         file.write(json.dumps(record, allow_nan=False) + "\n")
         file.flush()
