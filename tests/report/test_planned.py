@@ -26,7 +26,6 @@ def test_runs_that_only_one_of_them_has_are_left_out(tmp_path):
     planned = planned_comparison(read_results(tmp_path))
     assert planned.n == 2
     assert planned.mae == pytest.approx((4.25, 5.5))
-    assert planned.soi == pytest.approx((0.0425, 0.055))
 
 
 @pytest.mark.parametrize("figures", [(0.1, 0.99), (9.0, 0.01)])

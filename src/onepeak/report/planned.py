@@ -21,7 +21,6 @@ class PlannedComparison:
     baseline: str
     mae: tuple[float, float]
     """Of the method and of the baseline, over the splits and folds that both have run."""
-    soi: tuple[float, float]
     n: int
     p_value: float
     """Of the difference of MAE: corrected resampled t-test, two-sided. NaN for fewer than two pairs."""
@@ -85,7 +84,6 @@ def planned_comparison(
         method=pair[0],
         baseline=pair[1],
         mae=(float(first["test_mae"].mean()), float(second["test_mae"].mean())),
-        soi=(float(first["test_soi_predicted"].mean()), float(second["test_soi_predicted"].mean())),
         n=len(mae.differences),
         p_value=corrected_t_test(mae.differences, test_train_ratio=mae.test_train_ratio),
     )
