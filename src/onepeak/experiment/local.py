@@ -18,7 +18,6 @@ from onepeak.errors import InputError, OnepeakError
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
-from onepeak.experiment.packable import can_pack
 from onepeak.experiment.run_folder import forget_failure, read_result, write_failure
 from onepeak.experiment.worker import LOGS, Ready, Room, Workplace
 from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
@@ -83,7 +82,7 @@ class LocalExecutor:
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs; see `Executor`."""
-        packable = self.lanes == 1 or can_pack(opened)
+        packable = self.lanes == 1 or opened.can_pack
         if not packable and self.must_pack:
             raise InputError(
                 "`pack` (--pack) must be 1 for a network with dropout or of your own, as the random numbers are a "

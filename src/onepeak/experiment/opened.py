@@ -15,6 +15,7 @@ from onepeak.experiment.plan import OPENED_BY, Experiment
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.class_weights import class_weights
+from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, recipe_for
@@ -59,6 +60,15 @@ class Opened:
         copies = conflict_notes(manifest, self.prepared.digests)
         unused = split_notes(manifest, self.splits, parts=("train",))
         return (*manifest.notes, *self.prepared.notes, *copies, *unused)
+
+    @property
+    def can_pack(self) -> bool:
+        """Whether runs may share a process, whose random numbers are one stream: nothing draws at random."""
+        first, *others = self.experiment.methods
+        classes = self.prepared.manifest.num_classes
+        network = make_network(self.settings(first), self.network, classes)
+        methods = (method(one.name, num_classes=classes, variant=one.variant, **one.settings) for one in others)
+        return not any(draws_at_random(module) for module in (network, *methods))
 
     @property
     def digest(self) -> str:

@@ -20,8 +20,7 @@ from onepeak.experiment.grid import Run
 from onepeak.experiment.mailbox import Mailbox
 from onepeak.experiment.opened import Opened
 from onepeak.experiment.ray_connection import Share
-from onepeak.experiment.ray_task import Answer, train_on_node
-from onepeak.experiment.run_files import write_run_files
+from onepeak.experiment.ray_task import Answer, train_on_node, write_run_files
 from onepeak.experiment.run_folder import claim, forget_failure, write_failure
 from onepeak.experiment.shipment import pack
 from onepeak.experiment.task import known_end

@@ -15,9 +15,8 @@ from onepeak.errors import InputError
 from onepeak.experiment.records import read_history, read_predictions
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.cases import choose_cases
-from onepeak.report.every_epoch import at_every_epoch
 from onepeak.report.figures.canvas import Looks
-from onepeak.report.figures.curves import Curve, curve
+from onepeak.report.figures.curves import Curve, at_every_epoch, curve
 from onepeak.report.figures.paradoxes import Case
 from onepeak.report.figures.tradeoff import Scores
 from onepeak.report.figures.truth import Distance, divergence, variation

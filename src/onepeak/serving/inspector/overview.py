@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from onepeak.report.every_epoch import at_every_epoch
-from onepeak.report.figures.curves import curve
+from onepeak.report.figures.curves import at_every_epoch, curve
 from onepeak.report.figures.name_column import Limits, column_of_names, limits_around, limits_of_order
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import Run
