@@ -111,7 +111,7 @@ def _order_sentence(runs: Frame, chance: float, *, named: Collection[str]) -> li
     """
     shared = in_common(runs, "test_soi_predicted")
     means = shared.groupby("label", sort=False)["test_soi_predicted"].mean()
-    orders = means.sort_values(ascending=False, kind="stable").to_dict()
+    orders = {str(row): mean for row, mean in means.sort_values(ascending=False, kind="stable").items()}
     rows = list(orders)
     if len(rows) > MOST_NAMED:
         rows = [row for row in rows if row in (rows[0], rows[-1], *named)]
