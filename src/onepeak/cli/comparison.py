@@ -79,7 +79,7 @@ def _list_runs(planned: Sequence[PlannedRun]) -> None:
 
 
 def _list_methods(planned: Sequence[PlannedRun]) -> None:
-    """A line a method; steps, samples and time are those of its runs that are still to be trained."""
+    """One line per method; steps, samples and time are those of its runs that are still to be trained."""
     rows = []
     for label in dict.fromkeys(each.run.entry.label for each in planned):
         runs = [each for each in planned if each.run.entry.label == label]

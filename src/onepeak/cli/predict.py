@@ -60,7 +60,7 @@ def predict(
         list[str], typer.Option("--keep", help="Columns of the table or list to copy: id or id,patient. Repeatable.")
     ] = [],  # noqa: B006
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(callback=options.at_home, help="Write to this file: JSON if .json or .jsonl, else CSV."),

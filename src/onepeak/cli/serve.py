@@ -40,7 +40,7 @@ def serve(
     max_requests: Annotated[int, typer.Option(min=1, help="Requests that wait at once; more are told to wait.")] = 512,
     upload_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take to arrive.")] = 30.0,
     access_log: Annotated[
-        bool, typer.Option("--access-log", help="Write a line a request to stderr: time, client, address, status.")
+        bool, typer.Option("--access-log", help="Write one line per request to stderr: time, client, address, status.")
     ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
     quiet: options.Quiet = False,

@@ -43,7 +43,7 @@ class LocalExecutor:
         device: As for `onepeak.training.devices.find_device`; "cuda" and "auto" mean all GPUs, workers in turn.
         workers: How many runs at once; by default one a core, or as many as fit on each GPU.
         pack: How many of them share a process; "auto" is one on a CPU, and on a GPU as many as fit.
-        threads: CPU threads a process; by default one, and on a GPU its share of the cores.
+        threads: CPU threads per process; by default one, and on a GPU its share of the cores.
         start: How processes start; "fork" is faster, and safe only in a process that has no threads and no GPU.
     """
 

@@ -53,7 +53,7 @@ def read_results(*folders: str | Path) -> Frame:
         precision, dataset, protocol, split, fold, seed, epochs, best_epoch,
         seconds, most_epochs (those of the recipe; more than epochs where patience has ended a run), num_train,
         num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the best constant answer
-        (NaN where they are not known), folder (the run's own), and a metric a column, such as `test_mae` and
+        (NaN where they are not known), folder (the run's own), and one column per metric, such as `test_mae` and
         `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
         `test_interval_coverage` and `test_interval_size` the share of true labels within 90 % intervals and how many
         labels these hold; none of them is there if no run has it. `decision` is how the method's label follows from its
@@ -82,7 +82,7 @@ def failed_runs(*folders: str | Path) -> tuple[FailedRun, ...]:
 
 
 def read_history(run: str | Path) -> Frame:
-    """The history of one run: one row an epoch."""
+    """The history of one run: one row per epoch."""
     pandas = require("pandas", extra="data", purpose="Reading a history")
     path = _file_of_a_run(Path(run), HISTORY)
     try:
@@ -106,7 +106,7 @@ def read_predictions(
         part: Only the samples of this part.
 
     Returns:
-        An array a column; `log_probs` is float32 of samples x classes.
+        One array per column; `log_probs` is float32 of samples x classes.
     """
     parquet = require("pyarrow.parquet", extra="data", purpose="Reading predictions")
     path = _file_of_a_run(Path(run), PREDICTIONS)
@@ -140,7 +140,7 @@ def _finished(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path, name: str) -> list[Path]:
-    """The files called so: one a run of a comparison, or the one of a single run."""
+    """The files called so: one per run of a comparison, or the one of a single run."""
     if not folder.is_dir():
         raise InputError(
             f"`{folder}` must be a folder that onepeak compare or train wrote, got no folder."

@@ -54,7 +54,7 @@ def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: 
     """The whole page.
 
     Args:
-        blocks: One a data set.
+        blocks: One per data set.
         metrics: Those that were measured, to be explained.
         diagrams: Addresses of the diagrams of ranks.
     """

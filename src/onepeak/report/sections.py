@@ -197,7 +197,7 @@ def _reliability(evidence: Evidence) -> Section:
         title="Are the probabilities true?",
         text="Of all that is called 30 % probable, 30 % should come true: the dashed line. Below it, on the right, a "
         "method is too sure of itself. Once for the most probable label and once for every “label k or below”, as "
-        "ordered labels are read; as trained, and calibrated by one temperature a run, fitted to its validation "
+        "ordered labels are read; as trained, and calibrated by one temperature per run, fitted to its validation "
         "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI.",
         charts=tuple(
             Chart(

@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: str | None = None) -> Frame:
-    """The test parts of the runs in long form: one row a data set, metric and method.
+    """The test parts of the runs in long form: one row per data set, metric and method.
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.

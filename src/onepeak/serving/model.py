@@ -162,7 +162,7 @@ class Model:
             decimal: "," where commas in the numbers of a CSV are decimal, even if they might separate thousands.
 
         Returns:
-            One answer a sample, in their order. Pictures are read as they are needed, a few at a time.
+            One answer per sample, in their order. Pictures are read as they are needed, a few at a time.
 
         Raises:
             InputError: Some input is no picture, has not the columns of the model or no value in any of them, or has no
@@ -244,7 +244,7 @@ class Model:
 
         Args:
             pictures: Of one size, from `pixels`.
-            labels: The class asked about, one a picture.
+            labels: The class asked about, one per picture.
 
         Returns:
             Finite maps: where a class has no probability at all, there is as little evidence as anywhere else.

@@ -50,7 +50,7 @@ def moving_average(values: Values, window: int) -> Values:
     """The mean of the values around each; at the ends of the few there are, and of NaN nothing.
 
     Args:
-        values: One an epoch.
+        values: One per epoch.
         window: How many are averaged, an odd number.
 
     Example:
@@ -85,7 +85,7 @@ def curve(runs: Sequence[Values]) -> Curve:
     """Puts the runs of a row together; a run that stopped early counts as far as it goes.
 
     Args:
-        runs: The metric of each run, one value an epoch.
+        runs: The metric of each run, one value per epoch.
     """
     longest = max(len(run) for run in runs)
     table = np.full((len(runs), longest), np.nan)

@@ -95,7 +95,7 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
         summary="Labels, posteriors and intervals of pictures or rows",
         description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
         response_model=Predictions,
-        response_description="One entry a picture or row, in the order in which they were sent.",
+        response_description="One entry per picture or row, in the order in which they were sent.",
         responses=_FAILURES,
         openapi_extra={"requestBody": request_body(model, limits)},
     )

@@ -155,7 +155,7 @@ def _points(runs: Iterable[Run]) -> Iterable[tuple[float, float]]:
 
 
 def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
-    """The validation metrics of one run, a value an epoch; nothing where there is no history that can be read."""
+    """The validation metrics of one run, one value per epoch; nothing where there is no history that can be read."""
     try:
         with (folder / HISTORY).open(newline="", encoding="utf-8") as file:
             header, *lines = csv.reader(file)
