@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from onepeak._extras import require
 from onepeak._listing import counted
-from onepeak.experiment.records import FailedRun
+from onepeak.experiment.run_json import FailedRun
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.made import Made

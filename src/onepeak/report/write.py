@@ -13,7 +13,8 @@ from onepeak.data.frame_types import Frame
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import read_config, recorded_classes
 from onepeak.experiment.published import PAPER
-from onepeak.experiment.records import FailedRun, failed_runs, read_results
+from onepeak.experiment.records import read_results
+from onepeak.experiment.run_json import FailedRun, failed_runs
 from onepeak.report.evidence import MOST_NUMBERS, Evidence, gather
 from onepeak.report.figures.canvas import save
 from onepeak.report.findings import findings
