@@ -88,7 +88,7 @@ def test_the_table_can_be_against_a_row_that_the_folder_has_already(table, tmp_p
     assert "tell none from ce" in (out / "table.md").read_text()
     status, output, errors = run(*flags_of(table, out, "--methods", "elb", "--against", "ec", "--dry-run"))
     assert (status, output) == (2, "")
-    assert "Unknown row for `--against` 'ec'. Known: elb, ce." in errors
+    assert "Unknown row for `against` (--against) 'ec'. Known: elb, ce." in errors
 
 
 def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp_path, run, here, no_pages):
@@ -233,7 +233,7 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(
     [
         (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
         (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
-        (("--against", "ebl"), ("Unknown row for `--against` 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
+        (("--against", "ebl"), ("Unknown row for `against` (--against) 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
         (("--alone", "ebl"), ("Unknown row for `alone` (--alone) 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
         (("--alone", "ce"), ("`alone` (--alone) must be another row than the one it is compared with, got 'ce'",)),
         (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),

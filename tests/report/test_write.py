@@ -154,7 +154,7 @@ def test_names_and_messages_that_look_like_markup_are_text_and_failed_runs_are_n
     write_failure(tmp_path, label="mv", message="The loss is <b>not</b> a number.")
     page = page_of(write_report(tmp_path))
     assert name in page.text
-    assert "1 run failed and is in no figure." in page.text
+    assert "Failed, and in no figure: 1." in page.text
     assert "mv, split0-fold0: The loss is <b>not</b> a number." in page.text
     assert not page.all("b")
 

@@ -11,7 +11,6 @@ import torch
 from onepeak._check import check_choice
 from onepeak._home import expanded
 from onepeak._listing import counted
-from onepeak._registry import unknown_name
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.first_weights import first_weights_notes
@@ -33,7 +32,7 @@ from onepeak.experiment.plan import Experiment, name_for
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.tally import Tally
-from onepeak.report.planned import check_alone
+from onepeak.report.planned import check_rows
 from onepeak.training.devices import make_fabric
 from onepeak.training.file_names import ERROR, RUNS
 from onepeak.training.patience import epochs_in_words
@@ -149,9 +148,7 @@ def _check_rows(request: CompareRequest, experiment: Experiment, folder: Path) -
     """Refuses rows that the table will not have, before anything is trained."""
     rows = [entry.label for entry in experiment.methods]
     rows += [path.name for path in sorted((folder / RUNS).glob("*")) if path.name not in rows]
-    if request.against is not None and request.against not in rows:
-        raise unknown_name("row for `--against`", request.against, rows)
-    check_alone(rows, alone=request.alone, against=request.against)
+    check_rows(rows, against=request.against, alone=request.alone)
 
 
 def executor_of(request: CompareRequest) -> Executor:

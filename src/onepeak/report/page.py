@@ -28,7 +28,6 @@ class BlockText:
     paper: tuple[WideTable, ...]
     """Beside the paper's figures, where there are some."""
     looks: Looks
-    failed_title: str
     failed: tuple[FailedRun, ...]
     notes: tuple[str, ...]
     sections: tuple[tuple[Section, str], ...]

@@ -26,24 +26,25 @@ class PlannedComparison:
     """Of the difference of MAE: corrected resampled t-test, two-sided. NaN for fewer than two pairs."""
 
 
-def check_alone(rows: Collection[str], *, alone: str | None, against: str | None = None, of: str = "") -> None:
-    """Refuses a pair that the table does not have.
+def check_rows(rows: Collection[str], *, against: str | None, alone: str | None = None, of: str = "") -> None:
+    """Refuses rows to compare with that the table does not have.
 
     Args:
         rows: The labels there are.
-        alone: The row to be compared by itself; None for none.
-        against: What it is compared with; cross-entropy if left out.
+        against: The row that others are tested against; None for the best.
+        alone: The row to be compared by itself with that one, or with cross-entropy; None for none.
         of: Whose rows they are, such as " of fgnet".
 
     Example:
-        >>> check_alone(["ce", "elb"], alone="ce")
+        >>> check_rows(["ce", "elb"], against=None, alone="ce")
         Traceback (most recent call last):
         onepeak.errors.InputError: `alone` (--alone) must be another row than the one it is compared with, got 'ce' ...
     """
+    for name, row in (("against", against), ("alone", alone)):
+        if row is not None and row not in rows:
+            raise unknown_name(f"row{of} for `{name}` (--{name})", row, rows)
     if alone is None:
         return
-    if alone not in rows:
-        raise unknown_name(f"row{of} for `alone` (--alone)", alone, rows)
     baseline = against or BASELINE
     if baseline not in rows:
         raise InputError(
