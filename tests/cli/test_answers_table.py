@@ -4,6 +4,7 @@ import pytest
 
 from onepeak.cli.answers_table import print_answers
 from onepeak.serving import Row
+from onepeak.serving.writing import Columns
 
 ROW = Row(source="a.png", label=1, name="high", log_probs=(-1.0, -0.5), soi=1.0, unimodal=True, paradoxical=False)
 BAD = Row(source="bad.png", error="there is no such file")
@@ -15,7 +16,7 @@ def shown(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
 
     def call(rows, actions=()):
-        print_answers(rows, source_name="path", kept=None, actions=actions)
+        print_answers(rows, Columns(source_name="path", classes=("low", "high"), actions=actions))
         lines = capsys.readouterr().out.splitlines()
         table = [line.replace("┃", "│") for line in lines if line[0] in "┃│"]
         below = [line for line in lines if line.startswith("...")]

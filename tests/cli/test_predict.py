@@ -63,14 +63,7 @@ def test_a_list_elsewhere_is_answered_with_its_root_and_names_the_flag_without_i
     result = run(picture_run().folder, given, "--csv", ON_CPU)
     assert result.exit_code == 1
     assert result.stderr.startswith("onepeak: 2 of 2 could not be answered")
-    assert result.stderr.endswith("is there: say with --root FOLDER which folder its paths start from.\n")
-    result = run(picture_run().folder, given, "--root", tmp_path, "--csv", ON_CPU)  # who gave it is not told to
-    assert result.stderr.endswith(
-        f"`--root` must be the folder that the paths of the list start from, got {tmp_path}: none is there.\n"
-    )
-    given.write_text(f"path\n{tmp_path / 'lists' / 'gone.png'}\n")  # which starts from no folder
-    result = run(picture_run().folder, given, "--csv", ON_CPU)
-    assert (result.exit_code, "--root" in result.stderr) == (1, False)
+    assert result.stderr.endswith("If the paths of the list start from another folder, name it with --root.\n")
 
 
 def test_a_name_that_no_file_can_have_fails_its_row_alone(run, folder):

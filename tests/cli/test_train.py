@@ -317,7 +317,7 @@ def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
         (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
         (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or one number per class, got 'rare'",)),
         (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2",)),
-        (("--network", "hiden=8"), ("Unknown setting of a network 'hiden'. Did you mean 'hidden'?",)),
+        (("--network", "hiden=8"), ("Unknown setting 'network.hiden'. Did you mean 'network.hidden'?",)),
         (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
         (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),
         (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
@@ -431,7 +431,7 @@ def damaged(pictures, tmp_path):
     ("more", "message"),
     [
         (("--backbone", "resnet19"), "Unknown backbone 'resnet19'"),
-        (("--weights", "gone.pt"), "`weights` must be a file, 'gone.pt' is not there"),
+        (("--weights", "gone.pt"), "`weights` must be a file, got 'gone.pt', which is not one"),
         (("--select", "maee"), "Unknown `--select` 'maee'"),
         (("--epochs", "0"), "`--epochs` must be"),
         (("--device", "tpu"), "Unknown `device` 'tpu'"),

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import lightning.fabric  # noqa: F401 - imported here, so that no forked worker has to
 import pandas  # noqa: F401
@@ -20,6 +21,7 @@ import torchmetrics  # noqa: F401
 from experiment.tiny import tiny
 from onepeak.cli import main
 from onepeak.errors import InputError
+from onepeak.experiment import ray_fleet
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.events import Elsewhere, EpochDone, Lost
@@ -115,7 +117,8 @@ def interrupted(opened, folder, nodes):
 
 def pictures_that_are_too_many(opened, folder):
     try:
-        compare(opened, folder, executor=RayExecutor(most_sent=1000), report=ignore)
+        with mock.patch.object(ray_fleet, "MOST_SENT", 1000):
+            compare(opened, folder, executor=RayExecutor(), report=ignore)
     except InputError as error:
         return str(error)
     return None
@@ -147,7 +150,8 @@ def a_process_is_lost_for_good(opened, folder, node):
             for process in at_work(node):
                 os.kill(process, signal.SIGKILL)
 
-    return outcome_of(compare(opened, folder, executor=RayExecutor(retries=0), report=report))
+    with mock.patch.object(ray_fleet, "RETRIES", 0):
+        return outcome_of(compare(opened, folder, executor=RayExecutor(), report=report))
 
 
 def the_command(place, *flags):

@@ -4,13 +4,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from PIL import Image
 
 from onepeak.errors import InputError
 from onepeak.experiment import estimate
 from onepeak.experiment.entries import MethodEntry, entries_from_text
-from onepeak.experiment.estimate import loss_seconds, plan_runs
+from onepeak.experiment.estimate import plan_runs
 from onepeak.experiment.plan import Experiment
 from onepeak.training.prepare import prepare
 
@@ -77,37 +76,11 @@ def test_what_is_timed_is_the_epoch_after_those_that_load_and_record(plan, fabri
 
     monkeypatch.setattr(estimate, "train_run", trained)
     monkeypatch.setattr(estimate, "read_history", lambda _: seconds)
-    monkeypatch.setattr(estimate, "loss_seconds", lambda *_: 0.0)
     planned = plan_runs(replace(plan, methods=plan.methods[:1]), tmp_path, fabric=fabric)[0]
     assert asked == [3]
     # 24 samples to train and 8 to validate on, for a third of the price, took 0.32 s; so do they in each of 10 epochs,
     # and at the end 8 more are tested and as many validated.
     assert planned.seconds == pytest.approx(0.32 / (24 + 8 / 3) * (planned.work.trained + planned.work.evaluated / 3))
-
-
-def test_a_method_with_a_longer_loss_takes_longer():
-    """The way to the nearest one-peaked posterior of 300 classes is many times the work of cross-entropy."""
-    seconds = {name: loss_seconds(MethodEntry(name=name), 300, 32, torch.device("cpu")) for name in ("ce", "wu")}
-    assert seconds["wu"] > 3 * seconds["ce"] > 0
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-@pytest.mark.parametrize("name", ["rps", "elb"])
-def test_on_a_gpu_a_loss_is_timed_without_its_launches(name, monkeypatch):
-    gpu = torch.device("cuda")
-    recorded = loss_seconds(MethodEntry(name=name), 70, 8, gpu)
-    monkeypatch.setenv("ONEPEAK_GRAPHS", "0")
-    assert 0 < recorded < loss_seconds(MethodEntry(name=name), 70, 8, gpu)
-
-
-def test_each_method_is_priced_by_its_own_loss(plan, fabric, tmp_path, monkeypatch):
-    monkeypatch.setattr(estimate, "probe", lambda *_, **__: 1e-3)
-    monkeypatch.setattr(estimate, "loss_seconds", lambda entry, *_: {"ce": 2e-4, "elb": 7e-4}[entry.name])
-    planned = plan_runs(plan, tmp_path, fabric=fabric)
-    samples = [each.work.trained + each.work.evaluated / 3 for each in planned]
-    assert planned[0].seconds == pytest.approx(1e-3 * samples[0])
-    assert planned[1].seconds == pytest.approx(1.5e-3 * samples[1])
 
 
 def test_pictures_are_probed_without_decoding_all_of_them(fabric, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from torch import nn
 
 from experiment.tiny import tiny
 from onepeak._registry import Registry
@@ -14,6 +15,8 @@ from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.opened import open_experiment, open_manifest
 from onepeak.experiment.plan import Experiment
 from onepeak.methods import catalog
+from onepeak.methods.cross_entropy import CrossEntropy
+from onepeak.networks.build import NetworkSettings
 
 METHODS = (MethodEntry(name="ce"), MethodEntry(name="elb", recipe={"epochs": 3}))
 
@@ -107,3 +110,23 @@ def test_splits_that_leak_are_refused_and_where_allowed_told_by_split(table, tmp
     opened = open_experiment(plan(table, **leaking, allow_leak=True))
     assert opened.leaks.keys() == {"split0-fold0"}
     assert "train and test share 18 groups" in opened.leaks["split0-fold0"][0]
+
+
+def test_networks_that_draw_random_numbers_are_not_packed(tmp_path):
+    opened = tiny(tmp_path)
+    assert opened.can_pack
+    assert not replace(opened, network=NetworkSettings(backbone="mlp", num_features=4, dropout=0.5)).can_pack
+
+
+def build_noisy(num_classes, *, class_weight=None):
+    """A method of a user's own with dropout in it."""
+    noisy = CrossEntropy(num_classes, class_weight=class_weight)
+    noisy.noise = nn.Dropout(0.5)
+    return noisy
+
+
+@pytest.mark.parametrize("entries", [("noisy", "ce"), ("ce", "noisy")])
+def test_methods_that_draw_random_numbers_are_not_packed_wherever_they_stand(tmp_path, monkeypatch, entries):
+    monkeypatch.setattr(catalog, "METHODS", Registry("method", catalog.METHODS))
+    catalog.METHODS.add(replace(catalog.METHODS["ce"], name="noisy", build=build_noisy))
+    assert not tiny(tmp_path, *entries).can_pack

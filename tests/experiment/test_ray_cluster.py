@@ -121,7 +121,6 @@ def test_pictures_that_no_node_sees_and_that_are_too_many_to_be_sent_are_refused
         ),
         ({"device": "cuda:1"}, "Unknown `device` 'cuda:1'"),
         ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
-        ({"retries": -1}, "`retries` must be an integer >= 0, got -1"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_before_any_cluster_is_looked_for(settings, message):

@@ -8,7 +8,8 @@ import pytest
 
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import none_done
-from onepeak.experiment.records import failed_runs, read_history, read_predictions, read_results
+from onepeak.experiment.records import read_history, read_predictions, read_results
+from onepeak.experiment.run_json import failed_runs
 from run_folders import write_comparison, write_predictions, write_result, write_run
 from trained_models import table_run
 

@@ -6,8 +6,8 @@ import pytest
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.grid import Run
-from onepeak.experiment.records import failed_runs
 from onepeak.experiment.run_folder import claim, forget_failure, read_failure, read_result, write_failure
+from onepeak.experiment.run_json import failed_runs
 
 RUN = Run(entry=MethodEntry(name="elb", settings={"t": 2}), split=1, fold=0)
 

@@ -201,7 +201,7 @@ def test_the_same_difference_every_time_is_a_boundless_effect():
 @pytest.mark.bad_input
 @pytest.mark.parametrize("function", [wilcoxon, cohen_dz, rank_biserial])
 def test_differences_must_be_flat_and_finite(function):
-    with pytest.raises(InputError, match=r"`differences` must be a flat array, one a pair, got \(2, 2\)"):
+    with pytest.raises(InputError, match=r"`differences` must be a flat array, one per pair, got \(2, 2\)"):
         function(np.zeros((2, 2)))
     with pytest.raises(InputError, match="`differences` must be finite, got 1 that are not: leave those pairs out"):
         function(np.array([0.1, math.nan]))

@@ -84,23 +84,10 @@ def test_runs_without_predictions_or_histories_are_left_out_and_told_of(folder):
     evidence = gathered(folder)
     assert set(evidence.tallies) == {"elb"}
     assert set(evidence.curves["mae"]) == {"ce"}
-    assert evidence.partly == ""  # what is told of elb is of all its runs
     assert evidence.notes[0].startswith(
         "The predictions of 2 runs of 4 are left out of the figures, the first because:"
     )
     assert evidence.notes[1] == "They are gone. Pictures and true posteriors are left out."
-
-
-def test_of_how_many_runs_there_are_predictions_is_told(folder):
-    assert gathered(folder).partly == ""
-    (folder / "runs" / "ce" / "split0-fold0" / "predictions.parquet").unlink()
-    assert gathered(folder).partly == "1 to 2 of 2 runs of each method"
-    (folder / "runs" / "elb" / "split1-fold0" / "predictions.parquet").unlink()
-    assert gathered(folder).partly == "1 of 2 runs of each method"
-    (folder / "runs" / "elb" / "split0-fold0" / "predictions.parquet").unlink()
-    assert gathered(folder).partly == "1 of 2 runs"
-    (folder / "runs" / "ce" / "split1-fold0" / "predictions.parquet").unlink()
-    assert gathered(folder).partly == ""
 
 
 def test_posteriors_over_other_classes_are_left_out(folder):

@@ -33,7 +33,6 @@ def html():
         tables=(WideTable(title="", header=(), rows=(), caption=""),),
         paper=(),
         looks={},
-        failed_title="",
         failed=(),
         notes=(),
         sections=((section, "figures/confusion.png"),),

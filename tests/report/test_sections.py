@@ -110,18 +110,6 @@ def test_runs_that_know_no_temperature_have_no_such_section(tmp_path):
     assert "reliability" not in sections_of(write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1))
 
 
-def test_sections_of_the_predictions_of_some_runs_say_of_how_many(tmp_path):
-    folder = write_whole_comparison(tmp_path, {"ce": 2.0, "elb": 0.0})
-    whole = sections_of(folder)
-    assert not any("runs of each method" in section.text for section in whole.values())
-    for method in ("ce", "elb"):
-        (folder / "runs" / method / "split1-fold0" / "predictions.parquet").unlink()
-    partly = sections_of(folder)
-    for name in ("paradoxes", "violations", "class-errors", "confusion"):
-        assert "(of 1 of 2 runs of each method)" in partly[name].text
-    assert "over all test parts together (of 1 of 2 runs of each method); each line" in partly["confusion"].text
-
-
 def test_methods_without_paradoxes_have_no_such_section(tmp_path):
     found = sections_of(write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1))
     assert "paradoxes" not in found

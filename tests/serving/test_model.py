@@ -181,7 +181,7 @@ def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
     )
     assert said.unlike == (("tone",), ())
     assert table_model.predict({"size": 999.0, "tone": "1"}).notes == (
-        "unlike the training, so that the answer may mean nothing: this row, by size",
+        "unlike the training, so that answers may mean nothing: 1 of 1 row, by size (1): row 0",
     )
 
 

@@ -46,16 +46,6 @@ def test_the_pictures_of_lists_start_from_the_root_where_one_is_given(tmp_path):
     lists = [tmp_path / "lists" / "a.csv", tmp_path / "lists" / "b.csv"]
     found = pictures_and_columns(lists, root=tmp_path / "scans")
     assert found.paths == [tmp_path / "scans" / "b" / "1.png", tmp_path / "2.png", tmp_path / "scans" / "gone.png"]
-    assert not found.elsewhere
-    assert pictures_and_columns(lists).elsewhere  # than in the folder of the lists
-    assert not pictures_and_columns([tmp_path / "gone.png"]).elsewhere  # of no list
-
-
-@pytest.mark.parametrize("name", ["{}/gone.png", "", "0.png"])
-def test_lists_of_absolute_paths_without_a_path_or_with_a_picture_have_no_other_folder(tmp_path, name):
-    (tmp_path / "0.png").write_bytes(b"")
-    (tmp_path / "a.csv").write_text(f"path,id\n{name.format(tmp_path)},1\n")
-    assert not pictures_and_columns([tmp_path / "a.csv"]).elsewhere
 
 
 def test_a_name_that_no_file_can_have_is_kept_for_its_row(tmp_path):
@@ -63,8 +53,6 @@ def test_a_name_that_no_file_can_have_is_kept_for_its_row(tmp_path):
     (tmp_path / "0.png").write_bytes(b"")
     (tmp_path / "a.csv").write_text("\n".join(["path", *names]))
     assert pictures_and_columns([tmp_path / "a.csv"]).paths == [tmp_path / name for name in names]
-    (tmp_path / "a.csv").write_text("\n".join(["path", *names[1:]]))
-    assert pictures_and_columns([tmp_path / "a.csv"]).elsewhere
 
 
 @pytest.mark.bad_input

@@ -37,12 +37,6 @@ def test_files_are_called_by_their_names_and_others_by_their_numbers(source_name
     assert unlike_notes(samples, 3, source_name=source_name) == (f"{START}2 of 3 {told}",)
 
 
-@pytest.mark.parametrize(("source_name", "noun"), [("item", "picture"), ("path", "picture"), ("row", "row")])
-def test_one_sample_needs_no_name(source_name, noun):
-    (note,) = unlike_notes([(0, ("brightness", "contrast"))], 1, source_name=source_name)
-    assert note == f"unlike the training, so that the answer may mean nothing: this {noun}, by brightness, contrast"
-
-
 def test_a_row_is_unlike_by_far_numbers_and_new_names_and_unknown_to_an_older_model_unless_by_names():
     columns, categories = ("a", "b", "tone"), {"tone": ("x", "y")}
     values = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])

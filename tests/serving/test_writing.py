@@ -8,7 +8,7 @@ import pytest
 from onepeak.errors import InputError
 from onepeak.serving import Row
 from onepeak.serving.kept import Kept
-from onepeak.serving.writing import check_kept, write_csv, write_json_lines
+from onepeak.serving.writing import Columns, write_csv, write_json_lines
 
 ROWS = [
     Row(
@@ -31,7 +31,7 @@ ROWS = [
 
 def test_csv_comes_back_as_it_was_written():
     file = io.StringIO()
-    write_csv(ROWS, file, source_name="path", classes=("low", "hohe Stufe, 2"))
+    write_csv(ROWS, file, Columns(source_name="path", classes=("low", "hohe Stufe, 2")))
     first, second = csv.DictReader(io.StringIO(file.getvalue()))
     assert first == {
         "path": 'say "a", b.png',
@@ -56,7 +56,7 @@ def test_csv_comes_back_as_it_was_written():
 
 def test_json_is_an_object_a_line_without_infinities():
     file = io.StringIO()
-    write_json_lines(ROWS, file, source_name="path")
+    write_json_lines(ROWS, file, Columns(source_name="path", classes=("low", "high")))
     first, second = map(json.loads, file.getvalue().splitlines())
     assert first["log_probs"] == [None, 0.0]
     assert first["probs"] == [0.0, 1.0]
@@ -77,13 +77,15 @@ def test_each_row_is_out_before_the_next_is_made():
             lengths.append(len(file.getvalue()))
             yield row
 
-    write_json_lines(rows(), file, source_name="path")
+    write_json_lines(rows(), file, Columns(source_name="path", classes=("low", "high")))
     assert 0 == lengths[0] < lengths[1]
 
 
 def test_a_name_of_bytes_that_are_no_text_does_not_break_json():
     file = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    write_json_lines([Row(source="\udcff.png", error="empty")], file, source_name="path")
+    write_json_lines(
+        [Row(source="\udcff.png", error="empty")], file, Columns(source_name="path", classes=("low", "high"))
+    )
     file.seek(0)
     assert json.loads(file.read())["path"] == "\udcff.png"
 
@@ -93,12 +95,12 @@ KEPT = Kept(names=("id", "true, label"), rows=(("007", None), (8, 'say "x"')))
 
 def test_kept_columns_stand_behind_what_a_sample_is_called_by():
     file = io.StringIO()
-    write_csv(ROWS, file, source_name="path", classes=("low", "high"), kept=KEPT)
+    write_csv(ROWS, file, Columns(source_name="path", classes=("low", "high"), kept=KEPT))
     header, first, second = csv.reader(io.StringIO(file.getvalue()))
     assert header[:4] == ["path", "id", "true, label", "label"]
     assert (first[:4], second[:4]) == (['say "a", b.png', "007", "", "1"], ["c.png", "8", 'say "x"', ""])
     file = io.StringIO()
-    write_json_lines(ROWS, file, source_name="path", kept=KEPT)
+    write_json_lines(ROWS, file, Columns(source_name="path", kept=KEPT, classes=("low", "high")))
     first, second = map(json.loads, file.getvalue().splitlines())
     assert list(first)[:4] == header[:4]
     assert (first["id"], first["true, label"], second["id"], second["true, label"]) == ("007", None, 8, 'say "x"')
@@ -108,18 +110,18 @@ def test_kept_columns_stand_behind_what_a_sample_is_called_by():
 @pytest.mark.parametrize("name", ["line", "label", "unlike", "error", "probs", "p_low", "log_prob_high"])
 def test_a_kept_column_called_as_one_of_the_answers_is_refused(name):
     with pytest.raises(InputError, match=f"got '{name}': rename it in the file, such as 'given_{name}'"):
-        check_kept(Kept(names=("id", name), rows=()), source_name="line", classes=("low", "high"))
+        Columns(kept=Kept(names=("id", name), rows=()), source_name="line", classes=("low", "high"))
 
 
 def test_what_to_do_stands_before_the_flags_where_it_is_known():
     actions = ("wait, then look", "operate")
     file = io.StringIO()
-    write_csv(ROWS, file, source_name="path", classes=("low", "high"), actions=actions)
+    write_csv(ROWS, file, Columns(source_name="path", classes=("low", "high"), actions=actions))
     first, second = csv.DictReader(io.StringIO(file.getvalue()))
     assert list(first)[5:9] == ["lower_name", "upper_name", "action", "soi"]
     assert (first["action"], second["action"]) == ("operate", "")
     file = io.StringIO()
-    write_json_lines(ROWS, file, source_name="path", actions=actions)
+    write_json_lines(ROWS, file, Columns(source_name="path", actions=actions, classes=("low", "high")))
     first, second = map(json.loads, file.getvalue().splitlines())
     assert list(first)[6:9] == ["upper_name", "action", "probs"]
     assert (first["action"], second["action"]) == ("operate", None)
@@ -128,11 +130,11 @@ def test_what_to_do_stands_before_the_flags_where_it_is_known():
 @pytest.mark.bad_input
 def test_a_column_called_action_can_be_kept_unless_there_is_one_of_the_answers():
     kept = Kept(names=("action",), rows=())
-    check_kept(kept, source_name="line", classes=("low", "high"))
+    Columns(kept=kept, source_name="line", classes=("low", "high"))
     with pytest.raises(InputError, match="not called as those of the answers, got 'action'"):
-        check_kept(kept, source_name="line", classes=("low", "high"), actions=("wait", "operate"))
+        Columns(kept=kept, source_name="line", classes=("low", "high"), actions=("wait", "operate"))
 
 
 def test_other_names_can_be_kept():
-    check_kept(Kept(names=("path", "p_middle"), rows=()), source_name="line", classes=("low", "high"))
-    check_kept(None, source_name="line", classes=("low", "high"))
+    Columns(kept=Kept(names=("path", "p_middle"), rows=()), source_name="line", classes=("low", "high"))
+    Columns(kept=None, source_name="line", classes=("low", "high"))

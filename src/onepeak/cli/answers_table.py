@@ -1,50 +1,49 @@
 """What `onepeak predict` shows on a terminal: a table of the answers."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from onepeak.serving.kept import Kept, beside
+from onepeak.serving.kept import beside
 from onepeak.serving.prediction import Row, unlike_text
+from onepeak.serving.writing import Columns
 
 _MOST_ROWS = 200
 """More are not shown: the table is made whole before it is printed."""
 
 
-def print_answers(rows: Iterable[Row], *, source_name: str, kept: Kept | None, actions: Sequence[str]) -> None:
+def print_answers(rows: Iterable[Row], columns: Columns) -> None:
     """Prints the first rows as a table, and how many more there are.
 
     Args:
         rows: All of them are taken.
-        source_name: What a sample is called by.
-        kept: Columns to show behind that.
-        actions: What to do for each class; none to leave the column out.
+        columns: What stands beside the answers.
     """
     shown: list[tuple[list[Text], Row]] = []
     more = 0
-    for row, cells in beside(rows, kept):
+    for row, cells in beside(rows, columns.kept):
         if len(shown) == _MOST_ROWS:
             more += 1
         else:
             shown.append(([Text("" if cell is None else str(cell)) for cell in (row.source, *cells)], row))
     unlike = any(row.unlike for _, row in shown)  # a column that is empty throughout is no use on a narrow screen
     told = ("class", "p", "interval", "side order", "one peak")
-    last = (*(("action",) if actions else ()), *(("unlike",) if unlike else ()))
+    last = (*(("action",) if columns.actions else ()), *(("unlike",) if unlike else ()))
     table = Table()
-    for name in (source_name, *(kept.names if kept else ()), *told, *last):
+    for name in (columns.source_name, *columns.kept_names, *told, *last):
         table.add_column(name, overflow="fold")  # a path must stay whole to be of use
     for known, row in shown:
-        table.add_row(*known, *_cells(row, actions, unlike=unlike))
+        table.add_row(*known, *_cells(row, columns.actions, unlike=unlike))
     console = Console()
     console.print(table)
     if more:
         console.print(f"... and {more:,} more rows (--csv, --json and --out give all).", highlight=False)
 
 
-def _cells(row: Row, actions: Sequence[str], *, unlike: bool) -> list[Text]:
+def _cells(row: Row, actions: tuple[str, ...], *, unlike: bool) -> list[Text]:
     if row.log_probs is None or row.label is None or row.soi is None:
         return [Text(f"error: {row.error}", style="red")]
     return [

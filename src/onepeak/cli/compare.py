@@ -12,8 +12,8 @@ def compare(
     data: Annotated[
         str,
         typer.Argument(
-            help="A known data set, a folder with one folder a class, a CSV, an experiment's TOML, or the folder of a "
-            "comparison to go on with."
+            help="A known data set, a folder with one folder per class, a CSV, the TOML file of an experiment, or the "
+            "folder of a comparison to go on with."
         ),
     ],
     methods: Annotated[
@@ -78,7 +78,7 @@ def compare(
     pack: Annotated[
         str, typer.Option("--pack", help="Runs that share a process: a number, or auto for as many as a GPU holds.")
     ] = "auto",
-    threads: Annotated[int | None, typer.Option("--threads", help="CPU threads a process; 1 on a CPU.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", help="CPU threads per process; 1 on a CPU.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell all runs and what they cost; train none.")] = False,
     skip_bad: options.SkipBad = False,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Train though the splits leak.")] = False,

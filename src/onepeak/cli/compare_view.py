@@ -65,7 +65,7 @@ def _live(tally: Tally, console: "Console") -> Iterator[Report]:
 
 
 def live_table(tally: Tally, *, elapsed: float) -> "Group":
-    """A row a method: how far its runs are, and what they have found so far."""
+    """One row per method: how far its runs are, and what they have found so far."""
     from rich.console import Group
     from rich.table import Table
 

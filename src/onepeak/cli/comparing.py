@@ -1,6 +1,5 @@
 """What `onepeak compare` does, once its flags are read."""
 
-import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,6 @@ import torch
 from onepeak._check import check_choice
 from onepeak._home import expanded
 from onepeak._listing import counted
-from onepeak._registry import unknown_name
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.first_weights import first_weights_notes
@@ -20,8 +18,7 @@ from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
-from onepeak.data.splits import Split, split_notes
-from onepeak.data.splits.duplicates import conflict_notes
+from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
@@ -31,11 +28,11 @@ from onepeak.experiment.folder import check_place, config_of
 from onepeak.experiment.grid import grid
 from onepeak.experiment.local import LocalExecutor
 from onepeak.experiment.opened import Opened, open_experiment, recipe_of
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import Experiment, name_for
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.ray_cluster import RayExecutor
 from onepeak.experiment.tally import Tally
-from onepeak.report.planned import check_alone
+from onepeak.report.planned import check_rows
 from onepeak.training.devices import make_fabric
 from onepeak.training.file_names import ERROR, RUNS
 from onepeak.training.patience import epochs_in_words
@@ -112,8 +109,7 @@ def experiment_of(request: CompareRequest) -> Experiment:
         if table := _table_in_root(plan, changes):
             changes = changes | {"data": str(table), "root": None}
     else:
-        name = re.sub(r"[^A-Za-z0-9+._-]+", "-", expanded(request.data).resolve().stem).strip("-.") or "data"
-        plan = Experiment(name=name, data=request.data, methods=entries_from_text("paper"))
+        plan = Experiment(name=name_for(request.data), data=request.data, methods=entries_from_text("paper"))
     methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
     recipe = plan.recipe if request.recipe is None else read_recipe(request.recipe)
     with named_as_flags(request.recipe_changes):
@@ -152,9 +148,7 @@ def _check_rows(request: CompareRequest, experiment: Experiment, folder: Path) -
     """Refuses rows that the table will not have, before anything is trained."""
     rows = [entry.label for entry in experiment.methods]
     rows += [path.name for path in sorted((folder / RUNS).glob("*")) if path.name not in rows]
-    if request.against is not None and request.against not in rows:
-        raise unknown_name("row for `--against`", request.against, rows)
-    check_alone(rows, alone=request.alone, against=request.against)
+    check_rows(rows, against=request.against, alone=request.alone)
 
 
 def executor_of(request: CompareRequest) -> Executor:
@@ -208,15 +202,7 @@ def run_comparison(
     at_most = any(recipe.patience is not None for recipe in recipes.values())
     tally = Tally(runs, {label: recipe.epochs for label, recipe in recipes.items()}, at_most=at_most)
     if not quiet:
-        manifest = opened.prepared.manifest
-        of_splits = split_notes(manifest, opened.splits, parts=("train",))
-        of_data = (
-            *manifest.notes,
-            *opened.prepared.notes,
-            *conflict_notes(manifest, opened.prepared.digests),
-            *of_splits,
-        )
-        print_notes((*of_data, *first_weights_notes(opened.network.backbone, experiment.weights_file)))
+        print_notes((*opened.notes, *first_weights_notes(opened.network.backbone, experiment.weights_file)))
         print_note(_title(opened, folder, executor, num_runs=len(runs)))
     try:
         with watching(tally, quiet=quiet) as report:

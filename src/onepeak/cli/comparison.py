@@ -6,16 +6,14 @@ from pathlib import Path
 
 import typer
 
-from onepeak._listing import counted, duration
+from onepeak._listing import counted, duration, listed
 from onepeak.cli.report import findings_record, print_findings, write_with_progress
 from onepeak.cli.tables import print_note, print_results, print_table
-from onepeak.data.frame_types import Frame
 from onepeak.errors import MissingExtraError
 from onepeak.experiment.compare import Outcome
 from onepeak.experiment.estimate import PlannedRun
 from onepeak.experiment.executor import Executor
 from onepeak.experiment.records import read_results
-from onepeak.report import Report
 from onepeak.report.planned import BASELINE
 from onepeak.training.json_text import json_text
 
@@ -81,7 +79,7 @@ def _list_runs(planned: Sequence[PlannedRun]) -> None:
 
 
 def _list_methods(planned: Sequence[PlannedRun]) -> None:
-    """A line a method; steps, samples and time are those of its runs that are still to be trained."""
+    """One line per method; steps, samples and time are those of its runs that are still to be trained."""
     rows = []
     for label in dict.fromkeys(each.run.entry.label for each in planned):
         runs = [each for each in planned if each.run.entry.label == label]
@@ -112,49 +110,34 @@ def print_comparison(
     as_json: bool,
     quiet: bool,
 ) -> Path | None:
-    """Writes the report where it can be, and prints the means; of failures alone only JSON has something to say.
+    """Writes the report and prints what was found; where all runs failed, only JSON has something to say.
 
-    A row to test against that has no finished run cannot be one: then it is the best, and a note says so. So it does
-    where one of two rows that are to be compared by themselves has none.
+    Rows to compare with that have no finished run are left aside, and a note says so.
 
     Returns:
         The report's page; None where none was written.
     """
-    results = read_results(folder) if outcome.finished else None
-    finished = set() if results is None else set(results["label"])
-    for row in (alone, against or BASELINE) if finished and alone is not None else ():
-        if row not in finished:
-            print_note(f"Note: no run of {row} is finished, so {alone} is not compared by itself.")
-            alone = None
-            break
-    if finished and against is not None and against not in finished:
-        print_note(f"Note: no run of {against} is finished, so the others are tested against the best row.")
-        against = None
-    written = None
-    if results is not None:
-        written = _report(folder, results, against=against, alone=alone, show=not as_json, quiet=quiet)
-    if as_json:
-        typer.echo(json_text(findings_record([folder], results, written, against=against)))
-    elif written is not None and not quiet:
-        print_findings(written, stderr=True)
-    return None if written is None else written.page
-
-
-def _report(
-    folder: Path, results: Frame, *, against: str | None, alone: str | None, show: bool, quiet: bool
-) -> Report | None:
-    """Writes tables, figures and page, and shows the table; plain means where the packages for that are missing."""
+    if not outcome.finished:
+        if as_json:
+            typer.echo(json_text(findings_record([folder], None, None)))
+        return None
+    results = read_results(folder)
+    named = [against] if alone is None else [alone, against or BASELINE]
+    gone = [row for row in named if row is not None and row not in set(results["label"])]
+    if gone:
+        print_note(f"Note: no run of {listed(gone)} is finished, so --against and --alone are left aside.")
+        against = alone = None
     try:
         written = write_with_progress(folder, against=against, alone=alone, quiet=quiet)
-        if show:
-            print_results(results, against=against)
     except MissingExtraError as error:
-        if show:
-            names = ("mae", "soi_predicted", "unimodal")
-            means = results.groupby("label", sort=False)[[f"test_{name}" for name in names]].mean()
-            print_table(
-                ["method", *names], [[str(label), *(f"{x:.3f}" for x in row)] for label, row in means.iterrows()]
-            )
+        if as_json:
+            raise
         print_note(f"Note: {error}; then `onepeak report {folder}` writes tables and figures.")
         return None
-    return written
+    if as_json:
+        typer.echo(json_text(findings_record([folder], results, written, against=against)))
+    else:
+        print_results(results, against=against)
+        if not quiet:
+            print_findings(written, stderr=True)
+    return written.page

@@ -9,7 +9,6 @@ from onepeak.errors import InputError
 from onepeak.training.json_text import json_text
 from onepeak.training.model_files import WEIGHTS, load_description
 from onepeak.training.recipe import SETTING_NAMES
-from onepeak.training.recipe_file import read_recipe
 from onepeak.training.table import TableEncoder
 
 if TYPE_CHECKING:
@@ -24,15 +23,17 @@ def refuse_other(request: "TrainRequest", manifest: Manifest, result: dict[str, 
         manifest: The data that were asked for.
         result: The record of the run in the folder.
     """
+    experiment, entry = request.experiment, request.entry
     asked = {
-        "method": request.method,
-        "variant": request.variant,
-        "method_settings": request.settings,
+        "method": entry.name,
+        "variant": entry.variant,
+        "method_settings": entry.settings,
         "dataset": manifest.name,
-        **{name: getattr(request, name) for name in ("split", "fold", "seed")},
-        **{name: value for name, value in read_recipe(request.recipe).items() if name in SETTING_NAMES},
-        **request.changes,
-        **request.network,
+        "split": request.split,
+        "fold": request.fold,
+        "seed": experiment.seed,
+        **{name: value for name, value in experiment.recipe.items() if name in SETTING_NAMES},
+        **experiment.network,
     }
     description = load_description(request.out)
     trained = result | result.get("recipe", {}) | asdict(description.network)

@@ -1,5 +1,6 @@
 """`onepeak inspect`: every posterior of a comparison, a run or a model, in the browser."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,9 +8,14 @@ import typer
 
 from onepeak.cli import options
 from onepeak.cli.busy import busy
+from onepeak.errors import InputError
+from onepeak.training.file_names import DESCRIPTION
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, and torch only where a model is asked
     from fastapi import FastAPI
+
+    from onepeak.serving.inspector import Inspection
+    from onepeak.serving.model import Model
 
 
 def inspect(
@@ -56,16 +62,27 @@ def inspect(
     for module in ("fastapi", "uvicorn", "jinja2"):
         require(module, extra="serve", purpose="The inspector")
     from onepeak.serving.http import check_address, serve_app
+    from onepeak.serving.inspector import open_inspection
 
     check_address(host, token=token)
+    opening = {"order": order, "label": label, "group": group, "path": path, "decimal": decimal}
     if data is None:
-        app = _inspect_runs(
-            folder, root=root, actions=actions, model=model, token=token, device=device,
-            unused={"--order": order, "--label": label, "--group": group, "--path": path, "--decimal": decimal},
-        )  # fmt: skip
+        _refuse(opening, "without --data")
+        inspection = open_inspection(folder, root=root, actions=actions)
+        loaded = _model_to_try(inspection, model, device=device)
     else:
-        given = {"root": root, "order": order, "label": label, "group": group, "path": path, "decimal": decimal}
-        app = _inspect_model(folder, data, given, model=model, actions=actions, token=token, device=device, quiet=quiet)
+        _refuse({"model": model}, "beside --data, which asks the model of the folder")
+        from onepeak.serving import load
+        from onepeak.serving.choosing import model_folder
+        from onepeak.serving.inspector.asked_model import inspect_model
+        from onepeak.serving.opening import open_for
+
+        place = model_folder(folder)
+        loaded = load(place, device=device)
+        manifest = open_for(loaded, data, root=root, **opening, skip_bad=True)
+        with busy(f"Predicting {len(manifest):,} items", quiet=quiet):
+            inspection = inspect_model(loaded, place, manifest, actions=actions)
+    app = _app(inspection, loaded, token=token)
 
     def ready(address: str) -> None:
         if not quiet:
@@ -75,76 +92,39 @@ def inspect(
     serve_app(app, host=host, port=port, token=token, open_browser=open_browser, on_ready=ready)
 
 
-def _inspect_runs(
-    folder: Path,
-    *,
-    root: str | None,
-    actions: Path | None,
-    model: Path | None,
-    token: str | None,
-    device: str,
-    unused: dict[str, str | None],
-) -> "FastAPI":
-    from onepeak.errors import InputError
-    from onepeak.serving.http import create_app
-    from onepeak.serving.inspector import inspector_router, open_inspection
-    from onepeak.training.file_names import DESCRIPTION
-
-    for flag, value in unused.items():
+def _refuse(flags: Mapping[str, object], where: str) -> None:
+    for name, value in flags.items():
         if value is not None:
-            raise InputError(f"`{flag}` has no use without --data: leave it out.")
-    inspection = open_inspection(folder, root=root, actions=actions)
-    place = folder if model is None and (folder / DESCRIPTION).is_file() else model
-    if place is None:
-        return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
+            raise InputError(f"`--{name}` has no use {where}: leave it out.")
+
+
+def _model_to_try(inspection: "Inspection", model: Path | None, *, device: str) -> "Model | None":
+    """The model that is named, or that of the folder if it can be loaded here; without one, torch is not loaded."""
+    place = inspection.folder if model is None else model
+    if model is None and not (place / DESCRIPTION).is_file():
+        return None
     from onepeak.networks.own_backbone import BackboneError
     from onepeak.serving import load
-    from onepeak.serving.inspector.try_page import model_columns
     from onepeak.training.model_files import UnknownMethodError
 
     try:
-        loaded = load(place, device=device)
+        return load(place, device=device)
     except (BackboneError, UnknownMethodError) as error:
         if model is not None:
             raise
-        inspection.notes += (
-            f"Shown is what lies on disk, without a page to try the model and without evidence maps. {error}",
-        )
-        return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
-    return create_app(
-        loaded,
-        actions=inspection.actions if loaded.classes == inspection.classes else (),
-        token=token,
-        extra_routers=[inspector_router(inspection, columns=model_columns(loaded))],
-    )
+        told = f"Shown is what lies on disk, without a page to try the model and without evidence maps. {error}"
+        inspection.notes += (told,)
+        return None
 
 
-def _inspect_model(
-    folder: Path,
-    data: str,
-    given: dict[str, str | None],
-    *,
-    model: Path | None,
-    actions: Path | None,
-    token: str | None,
-    device: str,
-    quiet: bool,
-) -> "FastAPI":
-    from onepeak.errors import InputError
-    from onepeak.serving import load
-    from onepeak.serving.choosing import model_folder
+def _app(inspection: "Inspection", model: "Model | None", *, token: str | None) -> "FastAPI":
     from onepeak.serving.http import create_app
     from onepeak.serving.inspector import inspector_router
-    from onepeak.serving.inspector.asked_model import inspect_model
-    from onepeak.serving.inspector.try_page import model_columns
-    from onepeak.serving.opening import open_for
 
-    if model is not None:
-        raise InputError("`--model` has no use beside --data, which asks the model of the folder: leave it out.")
-    place = model_folder(folder)
-    loaded = load(place, device=device)
-    manifest = open_for(loaded, data, **given, skip_bad=True)
-    with busy(f"Predicting {len(manifest):,} items", quiet=quiet):
-        inspection = inspect_model(loaded, place, manifest, actions=actions)
-    pages = [inspector_router(inspection, columns=model_columns(loaded))]
-    return create_app(loaded, actions=inspection.actions, token=token, extra_routers=pages)
+    if model is None:
+        return create_app(None, token=token, extra_routers=[inspector_router(inspection)])
+    from onepeak.serving.inspector.try_page import model_columns
+
+    actions = inspection.actions if model.classes == inspection.classes else ()
+    pages = inspector_router(inspection, columns=model_columns(model))
+    return create_app(model, actions=actions, token=token, extra_routers=[pages])

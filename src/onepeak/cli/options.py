@@ -37,7 +37,7 @@ def _with_commas(order: str | None) -> str | None:
 
 
 Model = Annotated[Path, typer.Argument(callback=at_home, help="A model's folder, as onepeak train --out makes it.")]
-Data = Annotated[str, typer.Argument(help="A known data set, a folder with one folder a class, or a CSV.")]
+Data = Annotated[str, typer.Argument(help="A known data set, a folder with one folder per class, or a CSV.")]
 Root = Annotated[str | None, typer.Option("--root", help="Where the known data set, or the CSV's pictures, lie.")]
 Order = Annotated[
     str | None,
@@ -70,7 +70,9 @@ Patience = Annotated[
 ]
 ClassWeight = Annotated[
     str | None,
-    typer.Option("--class-weight", help="balanced: rare classes count as much as others; or a number a class: 1,1,3."),
+    typer.Option(
+        "--class-weight", help="balanced: rare classes count as much as others; or one number per class: 1,1,3."
+    ),
 ]
 Bits = Annotated[
     int | None, typer.Option("--bits", help="Bits that 16-bit pictures hold, such as 12; all 16 if left out.")
@@ -116,7 +118,9 @@ Decide = Annotated[
 ]
 Cost = Annotated[
     str | None,
-    typer.Option("--cost", help="For --decide cost: a CSV of costs, a row a true class, a column a class decided on."),
+    typer.Option(
+        "--cost", help="For --decide cost: a CSV of costs, one row per true class, one column per class decided on."
+    ),
 ]
 Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
 Raw = Annotated[bool, typer.Option("--raw", help="Posteriors as the network gives them, not calibrated.")]
@@ -174,7 +178,7 @@ def recipe_changes(
     class_weight: str | None,
     bits: int | None,
 ) -> dict[str, object]:
-    """What the flags say in place of the recipe; of weights, a name or a number a class.
+    """What the flags say in place of the recipe; of weights, a name or one number per class.
 
     Example:
         >>> others = dict.fromkeys(("batch_size", "lr", "select", "bits"))

@@ -21,15 +21,12 @@ if TYPE_CHECKING:  # the packages behind these are loaded when the command runs,
     from onepeak.serving.model import Model
     from onepeak.serving.prediction import Row, SourceName
     from onepeak.serving.reading import Reading
-    from onepeak.serving.writing import TextSink
+    from onepeak.serving.writing import Columns, TextSink
 
 Format: TypeAlias = Literal["table", "csv", "json"]
-Actions: TypeAlias = tuple[str, ...]
 
 _MOST_FAILED = 3
 """Samples without an answer whose reason is told at the end too."""
-_WHERE = "onepeak: no picture of the list is there: say with --root FOLDER which folder its paths start from."
-_NOT_THERE = "onepeak: `--root` must be the folder that the paths of the list start from, got {}: none is there."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,8 +40,8 @@ class _Asked:
     notes: tuple[str, ...]
     kept: "Kept | None"
     """Columns of the input beside the answers."""
-    advice: str | None = None
-    """What to do if none has an answer."""
+    from_list: bool = False
+    """Whether pictures are named by a list."""
 
 
 def predict(
@@ -63,7 +60,7 @@ def predict(
         list[str], typer.Option("--keep", help="Columns of the table or list to copy: id or id,patient. Repeatable.")
     ] = [],  # noqa: B006
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(callback=options.at_home, help="Write to this file: JSON if .json or .jsonl, else CSV."),
@@ -99,35 +96,33 @@ def predict(
     from onepeak.data.store.progress import progress_of
     from onepeak.serving import load
     from onepeak.serving.actions import read_actions
-    from onepeak.serving.costs import costs_of
-    from onepeak.serving.prediction import called
-    from onepeak.serving.reading import Reading
     from onepeak.serving.unlike import unknown_notes, unlike_notes
-    from onepeak.serving.writing import check_kept
+    from onepeak.serving.writing import Columns
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
-    costs = costs_of(cost, loaded.classes)
-    reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
+    reading = loaded.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
     to_do = read_actions(actions, loaded.classes)
-    asked = _answers(loaded, inputs, root, path, decimal, keep, batch_size, reading)
-    check_kept(asked.kept, source_name=asked.source_name, classes=loaded.classes, actions=to_do)
+    if loaded.reads_tables:
+        _refuse({"--root": root, "--path": path}, "a table")
+        asked = _ask_rows(loaded, inputs, reading, keep=keep, decimal=decimal, batch_size=batch_size)
+    else:
+        _refuse({"--decimal": decimal}, "pictures")
+        asked = _ask_pictures(loaded, inputs, reading, root=root, path=path, keep=keep, batch_size=batch_size)
+    columns = Columns(source_name=asked.source_name, classes=loaded.classes, kept=asked.kept, actions=to_do)
     places = places_notes(loaded.classes) if form != "table" else []
     unknown = unknown_notes(loaded.description) if strict else ()
     print_notes(unknown if quiet else (*asked.notes, *places, *unknown))
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
-    failed = 0
-    first_failed: list[Row] = []
+    failed: list[Row] = []
     unlike: list[tuple[str | int, tuple[str, ...]]] = []
 
-    def counted() -> "Iterator[Row]":
-        nonlocal failed
+    def watched() -> "Iterator[Row]":
         with progress_of(bar, title="Predicting", total=asked.total) as report:
             for done, row in enumerate(asked.rows, 1):
                 if row.error is not None:
-                    failed += 1
-                    first_failed.extend([row] if failed <= _MOST_FAILED else [])
+                    failed.append(row)
                 if row.unlike:
                     unlike.append((row.source, row.unlike))
                 report(done)
@@ -135,26 +130,33 @@ def predict(
 
     try:
         with _opened(out) as file:
-            _write(counted(), file, form, asked, loaded.classes, to_do)
+            _write(watched(), file, form, columns)
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
-    print_notes(unlike_notes(unlike, asked.total, source_name=asked.source_name) if strict or not quiet else ())
+    if strict or not quiet:
+        print_notes(unlike_notes(unlike, asked.total, source_name=asked.source_name))
     if failed:
-        typer.echo(f"onepeak: {failed:,} of {asked.total:,} could not be answered; their rows say why.", err=True)
-        for row in first_failed:
-            typer.echo(f"  {called(row.source, asked.source_name)}: {row.error}", err=True)
-        if failed > len(first_failed):
-            typer.echo(f"  ... and {failed - len(first_failed):,} more", err=True)
-    if failed == asked.total:
-        if asked.advice:
-            typer.echo(asked.advice, err=True)
+        _tell_failed(failed, asked)
+    if len(failed) == asked.total:
         raise typer.Exit(1)
     if out is not None and not quiet:
         typer.echo(f"answers: {out}", err=True)
     if strict and (failed or unlike):
         typer.echo("onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.", err=True)
         raise typer.Exit(1)
+
+
+def _tell_failed(failed: "list[Row]", asked: _Asked) -> None:
+    from onepeak.serving.prediction import called
+
+    typer.echo(f"onepeak: {len(failed):,} of {asked.total:,} could not be answered; their rows say why.", err=True)
+    for row in failed[:_MOST_FAILED]:
+        typer.echo(f"  {called(row.source, asked.source_name)}: {row.error}", err=True)
+    if len(failed) > _MOST_FAILED:
+        typer.echo(f"  ... and {len(failed) - _MOST_FAILED:,} more", err=True)
+    if asked.from_list and len(failed) == asked.total:
+        typer.echo("If the paths of the list start from another folder, name it with --root.", err=True)
 
 
 def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
@@ -174,55 +176,65 @@ def places_notes(classes: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _answers(
+def _refuse(flags: dict[str, str | None], kind: str) -> None:
+    for flag, value in flags.items():
+        if value is not None:
+            raise InputError(f"`{flag}` has no use for a model of {kind}: leave it out.")
+
+
+def _ask_pictures(
     model: "Model",
     inputs: list[Path],
+    reading: "Reading",
+    *,
     root: str | None,
     path: str | None,
-    decimal: str | None,
     keep: list[str],
     batch_size: int | None,
-    reading: "Reading",
 ) -> _Asked:
     from onepeak.data.depth import depth_notes
     from onepeak.data.frame_columns import PATH
-    from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH
-    from onepeak.serving.paths import Unnamed, pictures_and_columns
-    from onepeak.serving.streaming import stream, stream_rows
+    from onepeak.serving.model import PICTURES_A_BATCH
+    from onepeak.serving.paths import is_list, pictures_and_columns
+    from onepeak.serving.streaming import stream
+
+    about = model.description
+    columns = (about.path or PATH, PATH) if path is None else (path,)  # that of the training, where the list has it
+    pictures = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
+    files = [picture for picture in pictures.paths if isinstance(picture, Path)]
+    return _Asked(
+        rows=stream(model, pictures.paths, batch_size=batch_size or PICTURES_A_BATCH, reading=reading),
+        total=len(pictures.paths),
+        source_name="path",
+        notes=(*depth_notes(files, about.bits, asked=True), *reading.notes(about.calibration)),
+        kept=pictures.kept,
+        from_list=any(map(is_list, inputs)),
+    )
+
+
+def _ask_rows(
+    model: "Model",
+    inputs: list[Path],
+    reading: "Reading",
+    *,
+    keep: list[str],
+    decimal: str | None,
+    batch_size: int | None,
+) -> _Asked:
+    from onepeak.serving.model import ROWS_A_BATCH
+    from onepeak.serving.streaming import stream_rows
     from onepeak.serving.table_rows import rows_of_file
 
-    reading.check(model.description.calibration)
-    how = reading.notes(model.description.calibration)
-    if model.description.table is None:
-        if decimal is not None:
-            raise InputError("`--decimal` has no use for a model of pictures: leave it out.")
-        known = (model.description.path or PATH, PATH)  # the column of the training, where the list has it
-        columns = known if path is None else (path,)
-        pictures = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
-        size = PICTURES_A_BATCH if batch_size is None else batch_size
-        rows = stream(model, pictures.paths, batch_size=size, reading=reading)
-        paths = [picture for picture in pictures.paths if not isinstance(picture, Unnamed)]
-        notes = (*depth_notes(paths, model.description.bits, asked=True), *how)
-        where = _WHERE if root is None else _NOT_THERE.format(root)
-        return _Asked(
-            rows=rows,
-            total=len(pictures.paths),
-            source_name="path",
-            notes=notes,
-            kept=pictures.kept,
-            advice=where if pictures.elsewhere else None,
-        )
-    for flag, given in (("--root", root), ("--path", path)):
-        if given is not None:
-            raise InputError(f"`{flag}` has no use for a model of a table: leave it out.")
+    about = model.description
+    assert about.table is not None
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
-    table = rows_of_file(inputs[0], model.description.table, keep=keep, decimal=decimal)
+    table = rows_of_file(inputs[0], about.table, keep=keep, decimal=decimal)
     return _Asked(
         rows=stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, reading=reading),
         total=len(table.rows),
         source_name=table.source_name,
-        notes=(*table.notes, *how),
+        notes=(*table.notes, *reading.notes(about.calibration)),
         kept=table.kept,
     )
 
@@ -245,16 +257,14 @@ def _opened(out: Path | None) -> "Iterator[TextSink]":
         yield file
 
 
-def _write(
-    rows: "Iterable[Row]", file: "TextSink", form: Format, asked: _Asked, classes: tuple[str, ...], actions: Actions
-) -> None:
+def _write(rows: "Iterable[Row]", file: "TextSink", form: Format, columns: "Columns") -> None:
     from onepeak.cli.answers_table import print_answers
     from onepeak.serving.writing import write_csv, write_json_lines
 
     match form:
         case "json":
-            write_json_lines(rows, file, source_name=asked.source_name, kept=asked.kept, actions=actions)
+            write_json_lines(rows, file, columns)
         case "csv":
-            write_csv(rows, file, source_name=asked.source_name, classes=classes, kept=asked.kept, actions=actions)
+            write_csv(rows, file, columns)
         case "table":
-            print_answers(rows, source_name=asked.source_name, kept=asked.kept, actions=actions)
+            print_answers(rows, columns)

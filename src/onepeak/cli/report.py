@@ -101,7 +101,7 @@ def findings_record(
         written: The report; None where none could be written.
         against: The row that the others are tested against; the best one of each metric if left out.
     """
-    from onepeak.experiment.records import failed_runs
+    from onepeak.experiment.run_json import failed_runs
     from onepeak.report.summary import summary
 
     return {

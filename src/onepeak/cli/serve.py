@@ -40,7 +40,7 @@ def serve(
     max_requests: Annotated[int, typer.Option(min=1, help="Requests that wait at once; more are told to wait.")] = 512,
     upload_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take to arrive.")] = 30.0,
     access_log: Annotated[
-        bool, typer.Option("--access-log", help="Write a line a request to stderr: time, client, address, status.")
+        bool, typer.Option("--access-log", help="Write one line per request to stderr: time, client, address, status.")
     ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
     quiet: options.Quiet = False,
@@ -63,10 +63,8 @@ def serve(
         require(module, extra="serve", purpose="Serving a model")
     from onepeak.serving import load
     from onepeak.serving.actions import read_actions
-    from onepeak.serving.costs import costs_of
     from onepeak.serving.http import Limits, check_address, create_app, serve_app
     from onepeak.serving.inspector.try_page import try_router
-    from onepeak.serving.reading import Reading
 
     check_address(host, token=token)  # before the time it takes to load a model
     limits = Limits(
@@ -80,8 +78,7 @@ def serve(
         max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
     )
     loaded = load(model, device=device)
-    costs = costs_of(cost, loaded.classes)
-    reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
+    reading = loaded.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
     to_do = read_actions(actions, loaded.classes)
 
     def ready(address: str) -> None:

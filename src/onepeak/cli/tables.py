@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # as every command prints tables, and not every one needs fra
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
-    r"""Prints a table to standard output: drawn on a terminal, elsewhere a line a row with tabs between its cells.
+    r"""Prints a table to standard output: drawn on a terminal, elsewhere one line per row with tabs between its cells.
 
     Args:
         header: The names of the columns.

@@ -63,47 +63,60 @@ def train(
     Example: onepeak train biopsies --method elb --epochs 5 --out model
     """
     from onepeak.cli.training import TrainRequest, train_one
-    from onepeak.experiment.entries import name_and_settings
+    from onepeak.experiment.entries import MethodEntry, name_and_settings
+    from onepeak.experiment.plan import Experiment, name_for
+    from onepeak.training.recipe_file import read_recipe
 
     name, named_variant, named_settings = name_and_settings(method)
-    request = TrainRequest(
-        data=data,
-        method=name,
-        out=out,
-        root=root,
-        order=order,
-        label=label,
-        group=group,
-        path=path,
-        category=tuple(category),
-        drop=tuple(drop),
-        decimal=decimal,
-        protocol=protocol,
-        split=split,
-        fold=fold,
-        recipe=recipe,
-        changes=options.recipe_changes(
-            epochs=epochs,
-            batch_size=batch_size,
-            lr=lr,
-            select=select,
-            patience=patience,
-            class_weight=class_weight,
-            bits=bits,
-        ),
-        variant=variant or named_variant or "corrected",
+    entry = MethodEntry(
+        name=name,
+        variant=variant or named_variant or "corrected",  # type: ignore[arg-type]  # checked there
         settings=named_settings | options.settings_of(settings),
-        network=options.network_settings(network, backbone=backbone, pooling=pooling),
-        weights=weights,
-        seed=seed,
-        device=device,
-        precision=precision,
-        threads=threads,
-        logger=logger,
-        resume=resume,
-        skip_bad=skip_bad,
-        allow_leak=allow_leak,
-        cache=cache,
-        quiet=quiet,
     )
-    train_one(request)
+    changes = options.recipe_changes(
+        epochs=epochs,
+        batch_size=batch_size,
+        lr=lr,
+        select=select,
+        patience=patience,
+        class_weight=class_weight,
+        bits=bits,
+    )
+    with options.named_as_flags(changes):
+        experiment = Experiment(
+            name=name_for(data),
+            data=data,
+            root=root,
+            order=order,
+            label=label,
+            group=group,
+            path=path,
+            category=tuple(category),
+            drop=tuple(drop),
+            decimal=decimal,
+            methods=(entry,),
+            protocol=protocol,
+            splits=split + 1,
+            seed=seed,
+            recipe=read_recipe(recipe) | changes,
+            network=options.network_settings(network, backbone=backbone, pooling=pooling),
+            weights=None if weights is None else str(weights),
+            precision=precision,  # type: ignore[arg-type]  # checked there
+            skip_bad=skip_bad,
+            allow_leak=allow_leak,
+        )
+    train_one(
+        TrainRequest(
+            experiment=experiment,
+            flags=tuple(changes),
+            split=split,
+            fold=fold,
+            out=out,
+            device=device,
+            threads=threads,
+            logger=logger,
+            resume=resume,
+            cache=cache,
+            quiet=quiet,
+        )
+    )

@@ -7,7 +7,8 @@ from onepeak._lazy import lazy_names
 if TYPE_CHECKING:
     from onepeak.experiment.pairing import Pairs, paired
     from onepeak.experiment.ranks import RankComparison, compare_ranks
-    from onepeak.experiment.records import FailedRun, failed_runs, read_history, read_predictions, read_results
+    from onepeak.experiment.records import read_history, read_predictions, read_results
+    from onepeak.experiment.run_json import FailedRun, failed_runs
     from onepeak.experiment.significance import (
         WilcoxonResult,
         cohen_dz,
@@ -41,7 +42,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "pairing": ["Pairs", "paired"],
         "ranks": ["RankComparison", "compare_ranks"],
-        "records": ["FailedRun", "failed_runs", "read_history", "read_predictions", "read_results"],
+        "records": ["read_history", "read_predictions", "read_results"],
+        "run_json": ["FailedRun", "failed_runs"],
         "significance": ["WilcoxonResult", "cohen_dz", "corrected_t_test", "holm", "rank_biserial", "wilcoxon"],
     },
 )

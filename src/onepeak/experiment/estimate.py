@@ -1,7 +1,6 @@
 """What the runs of an experiment will cost, told before any starts."""
 
 import tempfile
-import time
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,25 +8,18 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, refuse_leaks
 from onepeak.data.splits.split import Indices
 from onepeak.data.store.failures import UnreadablePicturesWarning
-from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.grid import Run, Work, grid, work_of
-from onepeak.experiment.opened import Opened, open_manifest, recipe_of, splits_of
+from onepeak.experiment.opened import Opened, check_with, open_manifest, recipe_of, splits_of
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.records import read_history
 from onepeak.experiment.run_folder import read_failure, read_result
-from onepeak.methods.catalog import method
-from onepeak.training.graph import graphs_are_on, recorded_if_it_fits
 from onepeak.training.prepare import prepare
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import recipe_for
-from onepeak.training.recordable import asks_for_no_number
 from onepeak.training.run import train_run
 
 if TYPE_CHECKING:
@@ -37,7 +29,6 @@ State: TypeAlias = Literal["open", "failed", "finished"]
 
 _BATCHES = 4
 """Of a probe on pictures."""
-_TRIES = 5
 _FORWARD = 1 / 3
 """What a sample costs that is only evaluated: its gradient is twice the work of its outputs."""
 
@@ -61,9 +52,8 @@ class PlannedRun:
 def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tuple[PlannedRun, ...]:
     """Every run of an experiment, with its work and its estimated time; nothing is written.
 
-    The time is that of finished runs in the folder where there are some, of the same method if possible; otherwise a
-    few steps of the first method are made on a few samples to measure it, and for the other methods what their loss
-    takes more or less.
+    The time is that of finished runs in the folder where there are some, of the same method if possible; otherwise it
+    is measured in a few steps of the first method on a few samples.
 
     Args:
         experiment: The plan.
@@ -74,7 +64,7 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
         LeakError: The splits leak and the experiment does not allow it.
     """
     manifest = open_manifest(experiment)
-    recipe = recipe_for(manifest, experiment.recipe, source=experiment.name, prefix="recipe.")
+    recipe = check_with(manifest, experiment)
     splits = splits_of(experiment, manifest)
     refuse_leaks(manifest, splits, allow=experiment.allow_leak)
     runs = grid(experiment.methods, splits)
@@ -84,7 +74,7 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
     for run, result in zip(runs, results, strict=True):
         if result is not None:
             paces.setdefault(run.entry.label, []).append(result["seconds"] / result["epochs"])
-    priced = {} if paces else prices(experiment, manifest, splits[0], recipe, fabric=fabric)
+    pace = 0.0 if paces else probe(experiment, manifest, splits[0], recipe, fabric=fabric)
     planned = []
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
@@ -95,35 +85,13 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
             state = "open" if read_failure(run.folder(folder)) is None else "failed"
             known = paces.get(run.entry.label) or [each for label in paces.values() for each in label]
             samples = work.trained + _FORWARD * work.evaluated
-            seconds = work.epochs * fmean(known) if known else priced[run.entry.label] * samples
+            seconds = work.epochs * fmean(known) if known else pace * samples
         else:
             seconds = result["seconds"]
         planned.append(
             PlannedRun(run=run, work=work, state=state, seconds=seconds, at_most=at_most, in_company=bool(paces))
         )
     return tuple(planned)
-
-
-def prices(
-    experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric"
-) -> dict[str, float]:
-    """Seconds that a sample takes to be trained on by each method: those of `probe`, and what its loss takes more.
-
-    Args:
-        experiment: The plan.
-        manifest: Its data.
-        split: Where the samples of the probe come from.
-        recipe: How all methods are trained.
-        fabric: Where to compute.
-    """
-    pace = probe(experiment, manifest, split, recipe, fabric=fabric)
-    losses = {
-        entry.label: loss_seconds(entry, manifest.num_classes, recipe.batch_size, fabric.device)
-        for entry in experiment.methods
-    }
-    first = losses[experiment.methods[0].label]
-    # A loss is a small part of a step; that one differs by more than the whole step is noise.
-    return {label: max(pace / 2, pace + seconds - first) for label, seconds in losses.items()}
 
 
 def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric") -> float:
@@ -160,35 +128,6 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
         # The first epoch also waits for what is loaded once, and on a GPU the second for what is recorded.
         seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
     return seconds / (len(few.train) + _FORWARD * len(few.valid))
-
-
-def loss_seconds(entry: MethodEntry, num_classes: int, batch_size: int, device: torch.device) -> float:
-    """Seconds that a method's loss and its gradient take of a sample, the least of some tries.
-
-    Recorded where that can be, as in training: launches then take no time.
-
-    Args:
-        entry: The method.
-        num_classes: Of the data.
-        batch_size: Samples a step.
-        device: Where to compute.
-    """
-    made = method(entry.name, num_classes=num_classes, variant=entry.variant, **entry.settings).to(device)
-    outputs = torch.zeros(batch_size, made.num_outputs, device=device, requires_grad=True)
-    labels = torch.arange(batch_size, device=device) % num_classes
-
-    def gradient() -> Tensor:
-        return torch.autograd.grad(made.loss(outputs, labels), outputs)[0]
-
-    gradient()  # makes all that is made on first use
-    recorded = graphs_are_on(device) and asks_for_no_number(made)
-    work = (recorded_if_it_fits(gradient) if recorded else None) or gradient
-    tries = []
-    for _ in range(_TRIES):
-        start = time.perf_counter()
-        float(work().sum())  # which waits for the device
-        tries.append(time.perf_counter() - start)
-    return min(tries) / batch_size
 
 
 def _spread(items: Indices, count: int) -> Indices:

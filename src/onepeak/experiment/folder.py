@@ -15,7 +15,7 @@ from onepeak.data.splits import PARTS, Split
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import CONFIG, RECORD
 from onepeak.experiment.opened import Opened
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import OPENED_BY, Experiment
 from onepeak.experiment.plan_file import plan_content
 from onepeak.networks.own_backbone import source_digest
 from onepeak.training.file_names import RESULT, RUNS
@@ -142,8 +142,8 @@ def _other_data(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     there, here = (content[RECORD].get("dataset") for content in (before, now))
     if there != here:
         return f"{there} there, {here} here"
-    settings = ("order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
-    read = [each for key in settings for each in _different_values(key, before.get(key) or None, now[key] or None)]
+    settings = [(key, before.get(key) or None, now[key] or None) for key in OPENED_BY if key != "root"]
+    read = [each for values in settings for each in _different_values(*values)]
     return "; ".join(read) or f"{here}: its rows, columns or categories differ"
 
 

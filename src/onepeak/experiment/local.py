@@ -18,7 +18,6 @@ from onepeak.errors import InputError, OnepeakError
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished, Lost, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.opened import Opened
-from onepeak.experiment.packable import can_pack
 from onepeak.experiment.run_folder import forget_failure, read_result, write_failure
 from onepeak.experiment.worker import LOGS, Ready, Room, Workplace
 from onepeak.experiment.worker_process import GOODBYE, StartMethod, WorkerProcess
@@ -44,7 +43,7 @@ class LocalExecutor:
         device: As for `onepeak.training.devices.find_device`; "cuda" and "auto" mean all GPUs, workers in turn.
         workers: How many runs at once; by default one a core, or as many as fit on each GPU.
         pack: How many of them share a process; "auto" is one on a CPU, and on a GPU as many as fit.
-        threads: CPU threads a process; by default one, and on a GPU its share of the cores.
+        threads: CPU threads per process; by default one, and on a GPU its share of the cores.
         start: How processes start; "fork" is faster, and safe only in a process that has no threads and no GPU.
     """
 
@@ -83,7 +82,7 @@ class LocalExecutor:
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs; see `Executor`."""
-        packable = self.lanes == 1 or can_pack(opened)
+        packable = self.lanes == 1 or opened.can_pack
         if not packable and self.must_pack:
             raise InputError(
                 "`pack` (--pack) must be 1 for a network with dropout or of your own, as the random numbers are a "

@@ -6,14 +6,16 @@ from pathlib import Path
 from onepeak._nearest import did_you_mean_file
 from onepeak.data.manifest import Manifest
 from onepeak.data.open import open_data
-from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks
+from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
 from onepeak.data.splits.digests import data_digest
+from onepeak.data.splits.duplicates import conflict_notes
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import OPENED_BY, Experiment
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.class_weights import class_weights
+from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, recipe_for
@@ -46,6 +48,28 @@ class Opened:
             seed=self.experiment.seed,
         )
 
+    def shared_by_parts(self, split: Split) -> dict[str, list[str]]:
+        """What a run's record says of parts that share items; nothing where they share none."""
+        leaks = self.leaks.get(split.name)
+        return {"shared_by_parts": list(leaks)} if leaks else {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of the data and their splits."""
+        manifest = self.prepared.manifest
+        copies = conflict_notes(manifest, self.prepared.digests)
+        unused = split_notes(manifest, self.splits, parts=("train",))
+        return (*manifest.notes, *self.prepared.notes, *copies, *unused)
+
+    @property
+    def can_pack(self) -> bool:
+        """Whether runs may share a process, whose random numbers are one stream: nothing draws at random."""
+        first, *others = self.experiment.methods
+        classes = self.prepared.manifest.num_classes
+        network = make_network(self.settings(first), self.network, classes)
+        methods = (method(one.name, num_classes=classes, variant=one.variant, **one.settings) for one in others)
+        return not any(draws_at_random(module) for module in (network, *methods))
+
     @property
     def digest(self) -> str:
         """By which the data are known again."""
@@ -64,21 +88,57 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
         LeakError: The splits leak and the experiment does not allow it.
     """
     manifest = open_manifest(experiment)
+    recipe = check_with(manifest, experiment)
+    opened = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet)
+    # Which backbone suits pictures is known now, and so whether the weights fit it.
+    make_network(opened.settings(experiment.methods[0]), opened.network, manifest.num_classes)
+    return opened
+
+
+def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None) -> Recipe:
+    """The recipe for the data; what cannot be built, split or trained is refused before any picture is read.
+
+    Args:
+        manifest: The data.
+        experiment: The plan.
+        only: The one split and fold that is trained; all where not given.
+    """
     recipe = recipe_for(manifest, experiment.recipe, source=experiment.name, prefix="recipe.")
-    # What cannot be built or trained is told before any picture is read, and once instead of by every run.
     try_network(manifest, experiment.network, weights=experiment.weights_file)
     for entry in experiment.methods:
         class_weights(recipe_of(entry, recipe).class_weight, manifest.labels, manifest.num_classes)
         method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
-    splits_of(experiment, manifest)
+    splits_of(experiment, manifest, only=only)
+    return recipe
+
+
+def prepare_experiment(
+    experiment: Experiment,
+    manifest: Manifest,
+    recipe: Recipe,
+    *,
+    cache: Path | None = None,
+    quiet: bool = False,
+    only: tuple[int, int] | None = None,
+) -> Opened:
+    """Decodes pictures where that was not done before, and makes the splits.
+
+    Args:
+        experiment: The plan.
+        manifest: Its data.
+        recipe: As `check_with` gives it.
+        cache: As for `open_experiment`.
+        quiet: As for `open_experiment`.
+        only: As for `check_with`.
+    """
     prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.skip_bad, quiet=quiet)
-    splits = splits_of(experiment, prepared.manifest)
+    splits = splits_of(experiment, prepared.manifest, only=only)
     leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
     by_split = {
         split.name: tuple(str(leak) for leak in find_leaks(prepared.manifest, split, digests=prepared.digests))
         for split in (splits if leaks else ())
     }
-    opened = Opened(
+    return Opened(
         experiment=experiment,
         prepared=prepared,
         splits=splits,
@@ -86,9 +146,6 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
         network=prepared.network(experiment.network),
         leaks={name: found for name, found in by_split.items() if found},
     )
-    # Which backbone suits pictures is known now, and so whether the weights fit it.
-    make_network(opened.settings(experiment.methods[0]), opened.network, manifest.num_classes)
-    return opened
 
 
 def open_manifest(experiment: Experiment) -> Manifest:
@@ -98,31 +155,18 @@ def open_manifest(experiment: Experiment) -> Manifest:
         raise InputError(
             f"`weights` must be a file, got {str(weights)!r}, which is not one.{did_you_mean_file(weights)}"
         )
-    return open_data(
-        experiment.data,
-        root=experiment.root,
-        order=experiment.order,
-        label=experiment.label,
-        group=experiment.group,
-        path=experiment.path,
-        category=experiment.category,
-        drop=experiment.drop,
-        decimal=experiment.decimal,
-        skip_bad=experiment.skip_bad,
-    )
+    return open_data(experiment.data, **{name: getattr(experiment, name) for name in OPENED_BY})
 
 
-def splits_of(experiment: Experiment, manifest: Manifest) -> tuple[Split, ...]:
-    """The splits of an experiment, fold after fold."""
-    return tuple(
-        make_splits(
-            manifest,
-            protocol=experiment.protocol,
-            splits=experiment.splits,
-            folds=experiment.folds,
-            seed=experiment.seed,
-        )
-    )
+def splits_of(experiment: Experiment, manifest: Manifest, *, only: tuple[int, int] | None = None) -> tuple[Split, ...]:
+    """The splits of an experiment, fold after fold; or only one split and fold."""
+    settings = {name: getattr(experiment, name) for name in ("protocol", "splits", "folds", "seed")}
+    splits = tuple(make_splits(manifest, **settings))
+    chosen = tuple(split for split in splits if only in (None, (split.split, split.fold)))
+    if only is not None and not chosen:
+        folds = sorted({split.fold for split in splits})
+        raise InputError(f"`--fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {only[1]}.")
+    return chosen
 
 
 def recipe_of(entry: MethodEntry, recipe: Recipe) -> Recipe:

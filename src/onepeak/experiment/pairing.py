@@ -16,7 +16,7 @@ class Pairs:
     """Two methods on the splits and folds that both have run."""
 
     differences: npt.NDArray[np.float64]
-    """The first method's figure minus the second's, one a pair."""
+    """The first method's figure minus the second's, one per pair."""
     test_train_ratio: float
     """Samples tested on by samples trained on, on average over the pairs; NaN where there is no pair."""
 

@@ -18,6 +18,8 @@ from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import BASE, replaced
 from onepeak.training.trial import NETWORK_NAMES
 
+OPENED_BY = ("root", "order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
+"""The settings that say how the data are opened: what `onepeak.data.open.open_data` takes beside them."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}")
 
 
@@ -27,7 +29,7 @@ class Experiment:
 
     name: str
     data: str
-    """As `onepeak.data.open.open_data` takes it, and so are the next ones, from root to decimal."""
+    """As `onepeak.data.open.open_data` takes it, and so are those of `OPENED_BY`."""
     root: str | None = None
     order: str | tuple[str, ...] | tuple[int, ...] | None = None
     label: str | None = None
@@ -95,6 +97,16 @@ class Experiment:
     def weights_file(self) -> Path | None:
         """Where the backbone's first weights are."""
         return None if self.weights is None else expanded(self.weights)
+
+
+def name_for(data: str) -> str:
+    """What an experiment on some data is called where nobody has named it.
+
+    Example:
+        >>> name_for("some/my scans.csv")
+        'my-scans'
+    """
+    return re.sub(r"[^A-Za-z0-9+._-]+", "-", expanded(data).resolve().stem).strip("-.") or "data"
 
 
 def recipe_problems(settings: Any) -> list[str]:

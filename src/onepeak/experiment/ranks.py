@@ -52,7 +52,7 @@ def compare_ranks(
     for k methods on N data sets, with q of the studentised range over the square root of two.
 
     Args:
-        values: One figure a data set (rows) and method (columns), such as the mean MAE.
+        values: One figure per data set (rows) and method (columns), such as the mean MAE.
         methods: The names of the columns.
         higher_is_better: Which end has rank 1; ties share the mean of their ranks.
         alpha: The level of the critical difference.
@@ -70,7 +70,7 @@ def compare_ranks(
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(methods) or len(methods) < 2 or len(values) < 2:
         raise InputError(
-            "`values` must have a row a data set and a column a method, two or more of each, "
+            "`values` must have one row per data set and one column per method, two or more of each, "
             f"got shape {values.shape} for {len(methods)} methods."
         )
     if not np.isfinite(values).all():

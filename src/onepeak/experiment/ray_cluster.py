@@ -26,8 +26,6 @@ class RayExecutor:
         cpus_per_run: CPUs that a run takes from its node; it computes with as many threads, at least one.
         gpus_per_run: GPUs that a run takes, 0.25 for four runs on one; by default one, and on a CPU none.
         workers: How many runs at once; by default as many as the cluster carries, also when it grows or shrinks.
-        retries: How often a run begins anew after its process was lost.
-        most_sent: Bytes of pictures that are sent to nodes at most; more must be under the same path there.
     """
 
     def __init__(
@@ -38,12 +36,8 @@ class RayExecutor:
         cpus_per_run: float = 1.0,
         gpus_per_run: float | None = None,
         workers: int | None = None,
-        retries: int = 3,
-        most_sent: int = 4 * 2**30,
     ) -> None:
         check_choice("device", device, ("auto", "cpu", "cuda", "gpu"))
-        self.retries = check_integer("retries", retries, minimum=0)
-        self.most_sent = check_integer("most_sent", most_sent, minimum=0)
         self._asked = None if workers is None else check_integer("workers", workers, minimum=1)
         share = Share(cpus=cpus_per_run, gpus=float(device != "cpu") if gpus_per_run is None else gpus_per_run)
         if device != "auto" and share.device != {"gpu": "cuda"}.get(device, device):
@@ -69,21 +63,12 @@ class RayExecutor:
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs; see `Executor`."""
-        fleet = Fleet(
-            self.ray,
-            opened,
-            folder,
-            share=self.share,
-            most=self._most,
-            retries=self.retries,
-            most_sent=self.most_sent,
-            report=report,
-        )
+        fleet = Fleet(self, opened, folder, report=report)
         try:
             fleet.train(runs)
         finally:
             fleet.stop()
 
-    def _most(self) -> int:
+    def most(self) -> int:
         """How many runs to have out: as many as there are places now, and one to wait for the next that is free."""
         return self._asked or places(resources(self.ray), self.share) + 1

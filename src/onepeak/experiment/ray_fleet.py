@@ -5,11 +5,10 @@ import pickle
 import re
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onepeak._listing import counted
 from onepeak._one_step import clear_unfinished
@@ -19,13 +18,18 @@ from onepeak.experiment.events import Elsewhere, Failed, Finished, Lost, Report
 from onepeak.experiment.grid import Run
 from onepeak.experiment.mailbox import Mailbox
 from onepeak.experiment.opened import Opened
-from onepeak.experiment.ray_connection import Share
-from onepeak.experiment.ray_task import Answer, train_on_node
-from onepeak.experiment.run_files import write_run_files
+from onepeak.experiment.ray_task import Answer, train_on_node, write_run_files
 from onepeak.experiment.run_folder import claim, forget_failure, write_failure
 from onepeak.experiment.shipment import pack
 from onepeak.experiment.task import known_end
 
+if TYPE_CHECKING:
+    from onepeak.experiment.ray_cluster import RayExecutor
+
+RETRIES = 3
+"""How often a run begins anew after its process was lost."""
+MOST_SENT = 4 * 2**30
+"""Bytes of pictures that are sent to nodes at most; more must be under the same path there."""
 _LISTEN = 0.5
 """Seconds between two looks at the mailbox."""
 _ASK_AGAIN = 1.0
@@ -46,30 +50,15 @@ class Fleet:
     """Runs that are out, and those that wait.
 
     Args:
-        ray: The module, joined to a cluster.
+        executor: Joined to a cluster.
         opened: The experiment with its data.
         folder: The experiment's folder.
-        share: What a run takes of its node.
-        most: How many runs to have out at this moment.
-        retries: How often a run begins anew after its process was lost.
-        most_sent: Bytes of pictures that are sent to nodes at most.
         report: Who is told of every event.
     """
 
-    def __init__(
-        self,
-        ray: ModuleType,
-        opened: Opened,
-        folder: Path,
-        *,
-        share: Share,
-        most: Callable[[], int],
-        retries: int,
-        most_sent: int,
-        report: Report,
-    ) -> None:
-        self.ray, self.opened, self.folder, self.share = ray, opened, folder, share
-        self.most, self.retries, self.most_sent, self.report = most, retries, most_sent, report
+    def __init__(self, executor: "RayExecutor", opened: Opened, folder: Path, *, report: Report) -> None:
+        self.executor, self.opened, self.folder, self.report = executor, opened, folder, report
+        self.ray, self.share = ray, share = executor.ray, executor.share
         self.since = time.time()
         # Ray can repeat lost tasks itself, but does so without end where memory ran out, and says nothing.
         options = {"num_cpus": share.cpus, "num_gpus": share.gpus, "max_retries": 0}
@@ -96,7 +85,7 @@ class Fleet:
 
     def send(self) -> None:
         """Claims runs and sends them, as many as may be out."""
-        most = self.most() if self.waiting else 0
+        most = self.executor.most() if self.waiting else 0
         while len(self.out) < most and self.waiting and self.waiting[0][0] <= time.monotonic():
             _, run = self.waiting.popleft()
             place = run.folder(self.folder)
@@ -152,7 +141,7 @@ class Fleet:
         except self.ray.exceptions.RayError as error:  # the process or the node is gone, or what it had answered
             self.losses[run.name] += 1
             reason = re.split(r"(?<=\.)\s", str(error).strip(), maxsplit=1)[0]  # Ray goes on at length
-            if self.losses[run.name] <= self.retries:
+            if self.losses[run.name] <= RETRIES:
                 self.report(Lost(run=run, message=reason))
                 return None
             times = counted(self.losses[run.name], "time")
@@ -175,10 +164,10 @@ class Fleet:
         store = self.opened.prepared.store
         if store is None or self.pieces is not None:
             return
-        if store.num_bytes > self.most_sent:
+        if store.num_bytes > MOST_SENT:
             raise InputError(
                 f"The decoded pictures have {store.num_bytes / 2**30:.1f} GiB, more than the "
-                f"{self.most_sent / 2**30:.1f} GiB that are sent to nodes: put {store.folder} under the same "
+                f"{MOST_SENT / 2**30:.1f} GiB that are sent to nodes: put {store.folder} under the same "
                 "path on every node, or give a --cache on a disk that all nodes share."
             )
         self.pieces = [self.ray.put(piece) for piece in pieces_of(store)]

@@ -4,18 +4,22 @@ import os
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from onepeak._extras import require
+from onepeak._one_step import write_in_one_step
 from onepeak.experiment.events import Elsewhere, Event, Failed, Finished
 from onepeak.experiment.grid import Run
-from onepeak.experiment.run_files import read_run_files
 from onepeak.experiment.scratch import scratch_folder
 from onepeak.experiment.shipment import Shipment
 from onepeak.experiment.task import train_task
 from onepeak.training.devices import make_fabric
+from onepeak.training.file_names import RESULT
+from onepeak.training.run import CHECKPOINT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,3 +72,20 @@ def _leave_other_teams() -> None:
     for name in list(os.environ):
         if name.startswith("SLURM_") or name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"):
             del os.environ[name]
+
+
+def read_run_files(folder: Path) -> dict[str, bytes]:
+    """Every file that a run leaves behind, by its name; what served only its training is left out."""
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(folder.iterdir())
+        if path.is_file() and path.name != CHECKPOINT and not path.name.startswith(".")
+    }
+
+
+def write_run_files(files: dict[str, bytes], folder: Path) -> None:
+    """Puts them into the run's folder, the result last: a folder with a result is whole."""
+    for name in sorted(files, key=lambda name: name == RESULT):
+        write_in_one_step(folder / name, partial(Path.write_bytes, data=files[name]))
+    if RESULT in files:
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # of an earlier start somewhere else

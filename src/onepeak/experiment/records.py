@@ -1,7 +1,6 @@
 """Reads what runs left behind: the folder that `onepeak compare` writes, or that of one `onepeak train`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._extras import require
-from onepeak._listing import counted
-from onepeak._nearest import did_you_mean_file
 from onepeak.data.datasets.catalog import DATASETS
 from onepeak.data.frame_types import Frame
 from onepeak.data.splits.split import Part
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import none_done
 from onepeak.experiment.published import FULL_PRECISION
-from onepeak.experiment.run_json import read_json, read_message
+from onepeak.experiment.run_json import read_json, result_files
 from onepeak.methods.catalog import METHODS, SMOOTH, method
-from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
+from onepeak.training.file_names import DESCRIPTION
 from onepeak.training.history import HISTORY
 from onepeak.training.json_text import numbers
 
@@ -28,17 +24,6 @@ CALIBRATED = ("rps", "nll")
 """The metrics that are read of calibrated posteriors too."""
 INTERVALS = {"coverage": "interval_coverage", "interval_size": "interval_size"}
 """What is read of the intervals, by its key in a result and its name in tables."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FailedRun:
-    """A run that ended with an error."""
-
-    label: str
-    name: str
-    """Its split and fold, as its folder is called."""
-    message: str
-    folder: Path
 
 
 def read_results(*folders: str | Path) -> Frame:
@@ -53,7 +38,7 @@ def read_results(*folders: str | Path) -> Frame:
         precision, dataset, protocol, split, fold, seed, epochs, best_epoch,
         seconds, most_epochs (those of the recipe; more than epochs where patience has ended a run), num_train,
         num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the best constant answer
-        (NaN where they are not known), folder (the run's own), and a metric a column, such as `test_mae` and
+        (NaN where they are not known), folder (the run's own), and one column per metric, such as `test_mae` and
         `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
         `test_interval_coverage` and `test_interval_size` the share of true labels within 90 % intervals and how many
         labels these hold; none of them is there if no run has it. `decision` is how the method's label follows from its
@@ -63,26 +48,13 @@ def read_results(*folders: str | Path) -> Frame:
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
     pandas = require("pandas", extra="data", purpose="Reading results")
-    frames = [pandas.DataFrame([_row(run, Path(folder)) for run in _finished(Path(folder))]) for folder in folders]
+    frames = [pandas.DataFrame([_row(run, Path(folder)) for run in result_files(Path(folder))]) for folder in folders]
     found: Frame = pandas.concat([_sorted(frame) for frame in frames], ignore_index=True)
     return found
 
 
-def failed_runs(*folders: str | Path) -> tuple[FailedRun, ...]:
-    """The runs that ended with an error and have no result, sorted by label, split and fold."""
-    found = []
-    for folder in folders:
-        for path in sorted(_files(Path(folder), ERROR)):
-            if (path.parent / RESULT).exists():
-                continue  # it was tried again, and went well
-            message = read_message(path)
-            run = path.parent
-            found.append(FailedRun(label=run.parent.name, name=run.name, message=message, folder=run))
-    return tuple(found)
-
-
 def read_history(run: str | Path) -> Frame:
-    """The history of one run: one row an epoch."""
+    """The history of one run: one row per epoch."""
     pandas = require("pandas", extra="data", purpose="Reading a history")
     path = _file_of_a_run(Path(run), HISTORY)
     try:
@@ -106,7 +78,7 @@ def read_predictions(
         part: Only the samples of this part.
 
     Returns:
-        An array a column; `log_probs` is float32 of samples x classes.
+        One array per column; `log_probs` is float32 of samples x classes.
     """
     parquet = require("pyarrow.parquet", extra="data", purpose="Reading predictions")
     path = _file_of_a_run(Path(run), PREDICTIONS)
@@ -125,35 +97,6 @@ def read_predictions(
     if part is not None:
         table = table.filter(np.asarray(table["part"]) == part)
     return {name: _array(table[name]) for name in wanted}
-
-
-def _finished(folder: Path) -> list[Path]:
-    """The files with results in a folder, or a sentence on why there are none."""
-    results = sorted(_files(folder, RESULT))
-    if results:
-        return results
-    failed = failed_runs(folder)
-    reason = none_done(folder)
-    if failed:
-        reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}"
-    raise InputError(f"`{folder}` must hold at least one finished run, got none: {reason}")
-
-
-def _files(folder: Path, name: str) -> list[Path]:
-    """The files called so: one a run of a comparison, or the one of a single run."""
-    if not folder.is_dir():
-        raise InputError(
-            f"`{folder}` must be a folder that onepeak compare or train wrote, got no folder."
-            f"{did_you_mean_file(folder)}"
-        )
-    if (folder / RUNS).is_dir():
-        return list((folder / RUNS).glob(f"*/*/{name}"))
-    if (folder / RESULT).exists() or (folder / ERROR).exists():
-        return [folder / name] if (folder / name).exists() else []
-    raise InputError(
-        f"`{folder}` must be a folder of runs, with {RUNS}/ or {RESULT} in it, got one without either: "
-        "give what --out of onepeak compare or train named."
-    )
 
 
 def _sorted(frame: Frame) -> Frame:

@@ -1,10 +1,26 @@
-"""The JSON that runs leave behind, as all read it: without torch, which the inspector's first page does not load."""
+"""What runs leave behind as JSON, found and read without torch, which the inspector's first page does not load."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from onepeak._listing import counted
+from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
+from onepeak.experiment.config_file import none_done
+from onepeak.training.file_names import ERROR, RESULT, RUNS
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedRun:
+    """A run that ended with an error."""
+
+    label: str
+    name: str
+    """Its split and fold, as its folder is called."""
+    message: str
+    folder: Path
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -34,3 +50,45 @@ def read_message(path: Path) -> str:
         return str(read_json(path)["message"])
     except (InputError, KeyError, FileNotFoundError):
         return f"the reason cannot be read, as {path} is damaged"
+
+
+def failed_runs(*folders: str | Path) -> tuple[FailedRun, ...]:
+    """The runs that ended with an error and have no result, sorted by label, split and fold."""
+    found = []
+    for folder in folders:
+        for path in sorted(_files(Path(folder), ERROR)):
+            if (path.parent / RESULT).exists():
+                continue  # it was tried again, and went well
+            message = read_message(path)
+            run = path.parent
+            found.append(FailedRun(label=run.parent.name, name=run.name, message=message, folder=run))
+    return tuple(found)
+
+
+def result_files(folder: Path) -> list[Path]:
+    """The results in a folder that `onepeak compare` or `onepeak train` wrote, or a sentence on why there are none."""
+    results = sorted(_files(folder, RESULT))
+    if results:
+        return results
+    failed = failed_runs(folder)
+    reason = none_done(folder)
+    if failed:
+        reason = f"{counted(len(failed), 'run')} failed, the first with: {failed[0].message}"
+    raise InputError(f"`{folder}` must hold at least one finished run, got none: {reason}")
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """The files called so: one per run of a comparison, or the one of a single run."""
+    if not folder.is_dir():
+        raise InputError(
+            f"`{folder}` must be a folder that onepeak compare or train wrote, got no folder."
+            f"{did_you_mean_file(folder)}"
+        )
+    if (folder / RUNS).is_dir():
+        return list((folder / RUNS).glob(f"*/*/{name}"))
+    if (folder / RESULT).exists() or (folder / ERROR).exists():
+        return [folder / name] if (folder / name).exists() else []
+    raise InputError(
+        f"`{folder}` must be a folder of runs, with {RUNS}/ or {RESULT} in it, got one without either: "
+        "give what --out of onepeak compare or train named."
+    )

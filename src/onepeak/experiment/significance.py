@@ -1,6 +1,6 @@
 """Is a difference between two methods real? Tests and effect sizes on the differences of paired runs.
 
-Every function takes one difference a pair (method minus other, on the same split and fold) and says what it returns
+Every function takes one difference per pair (method minus other, on the same split and fold) and says what it returns
 where the question has no answer; none of them warns.
 """
 
@@ -49,7 +49,7 @@ def corrected_t_test(differences: Differences, *, test_train_ratio: float) -> fl
     several splits say more than several folds of one.
 
     Args:
-        differences: One a pair of runs.
+        differences: One per pair of runs.
         test_train_ratio: Samples tested on by samples trained on.
 
     Returns:
@@ -82,7 +82,7 @@ def wilcoxon(differences: Differences) -> WilcoxonResult:
     normal approximation, corrected for ties.
 
     Args:
-        differences: One a pair of runs.
+        differences: One per pair of runs.
 
     Returns:
         With a p-value of 1 where all differences are zero, and NaN where there is no pair. Five pairs cannot reach
@@ -136,7 +136,7 @@ def cohen_dz(differences: Differences) -> float:
     """Cohen's d for pairs: the mean difference in standard deviations of the differences.
 
     Args:
-        differences: One a pair of runs.
+        differences: One per pair of runs.
 
     Returns:
         NaN for fewer than two pairs; 0 where all differences are zero; plus or minus infinity where all are the same
@@ -161,7 +161,7 @@ def rank_biserial(differences: Differences) -> float:
     Range -1 (every difference is negative) to 1 (every difference is positive). Ranks are those of Wilcoxon's test.
 
     Args:
-        differences: One a pair of runs.
+        differences: One per pair of runs.
 
     Returns:
         NaN where there is no pair; 0 where all differences are zero.
@@ -213,7 +213,7 @@ def _spread(differences: Differences) -> float:
 
 def _check(differences: Differences) -> None:
     if not isinstance(differences, np.ndarray) or differences.ndim != 1:
-        raise InputError(f"`differences` must be a flat array, one a pair, got {np.shape(differences)}.")
+        raise InputError(f"`differences` must be a flat array, one per pair, got {np.shape(differences)}.")
     bad = int((~np.isfinite(differences)).sum())
     if bad:
         raise NotFiniteError(f"`differences` must be finite, got {bad} that are not: leave those pairs out.")

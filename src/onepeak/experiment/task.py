@@ -86,7 +86,6 @@ def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | 
 
 def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Report, *, alone: bool) -> dict[str, Any]:
     (split,) = [each for each in opened.splits if (each.split, each.fold) == (run.split, run.fold)]
-    leaks = opened.leaks.get(split.name)
     return train_run(
         opened.settings(run.entry),
         opened.prepared,
@@ -94,7 +93,7 @@ def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Repo
         place,
         fabric=fabric,
         watches=(_Watch(run, report),),
-        notes={"label": run.entry.label, **({"shared_by_parts": list(leaks)} if leaks else {})},
+        notes={"label": run.entry.label, **opened.shared_by_parts(split)},
         alone=alone,
     )
 

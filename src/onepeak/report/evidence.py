@@ -15,9 +15,8 @@ from onepeak.errors import InputError
 from onepeak.experiment.records import read_history, read_predictions
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.cases import choose_cases
-from onepeak.report.every_epoch import at_every_epoch
 from onepeak.report.figures.canvas import Looks
-from onepeak.report.figures.curves import Curve, curve
+from onepeak.report.figures.curves import Curve, at_every_epoch, curve
 from onepeak.report.figures.paradoxes import Case
 from onepeak.report.figures.tradeoff import Scores
 from onepeak.report.figures.truth import Distance, divergence, variation
@@ -59,15 +58,6 @@ class Evidence:
     """From the true posteriors; empty where these are not known."""
     bayes: BayesError | None
     notes: tuple[str, ...]
-
-    @property
-    def partly(self) -> str:
-        """Of which runs there are predictions, in words, such as "1 of 10 runs of each method"; empty if of all."""
-        there_are = self.runs["label"].value_counts()
-        read, runs = [each.num_runs for each in self.tallies.values()], [int(there_are[row]) for row in self.tallies]
-        if read == runs:
-            return ""
-        return f"{_span(read)} of {_span(runs)} runs" + (" of each method" if len(runs) > 1 else "")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -142,11 +132,6 @@ def gather(
         bayes=bayes_error(source.manifest.take(sorted(reading.tested))) if source.manifest and reading.tested else None,
         notes=_notes(reading, source, len(runs)),
     )
-
-
-def _span(numbers: Sequence[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _read_history(run: dict[Any, Any], reading: _Reading) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from onepeak._extras import require
 from onepeak._listing import counted
-from onepeak.experiment.records import FailedRun
+from onepeak.experiment.run_json import FailedRun
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
 from onepeak.report.made import Made
@@ -28,7 +28,6 @@ class BlockText:
     paper: tuple[WideTable, ...]
     """Beside the paper's figures, where there are some."""
     looks: Looks
-    failed_title: str
     failed: tuple[FailedRun, ...]
     notes: tuple[str, ...]
     sections: tuple[tuple[Section, str], ...]
@@ -54,7 +53,7 @@ def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: 
     """The whole page.
 
     Args:
-        blocks: One a data set.
+        blocks: One per data set.
         metrics: Those that were measured, to be explained.
         diagrams: Addresses of the diagrams of ranks.
     """

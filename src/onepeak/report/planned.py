@@ -21,30 +21,30 @@ class PlannedComparison:
     baseline: str
     mae: tuple[float, float]
     """Of the method and of the baseline, over the splits and folds that both have run."""
-    soi: tuple[float, float]
     n: int
     p_value: float
     """Of the difference of MAE: corrected resampled t-test, two-sided. NaN for fewer than two pairs."""
 
 
-def check_alone(rows: Collection[str], *, alone: str | None, against: str | None = None, of: str = "") -> None:
-    """Refuses a pair that the table does not have.
+def check_rows(rows: Collection[str], *, against: str | None, alone: str | None = None, of: str = "") -> None:
+    """Refuses rows to compare with that the table does not have.
 
     Args:
         rows: The labels there are.
-        alone: The row to be compared by itself; None for none.
-        against: What it is compared with; cross-entropy if left out.
+        against: The row that others are tested against; None for the best.
+        alone: The row to be compared by itself with that one, or with cross-entropy; None for none.
         of: Whose rows they are, such as " of fgnet".
 
     Example:
-        >>> check_alone(["ce", "elb"], alone="ce")
+        >>> check_rows(["ce", "elb"], against=None, alone="ce")
         Traceback (most recent call last):
         onepeak.errors.InputError: `alone` (--alone) must be another row than the one it is compared with, got 'ce' ...
     """
+    for name, row in (("against", against), ("alone", alone)):
+        if row is not None and row not in rows:
+            raise unknown_name(f"row{of} for `{name}` (--{name})", row, rows)
     if alone is None:
         return
-    if alone not in rows:
-        raise unknown_name(f"row{of} for `alone` (--alone)", alone, rows)
     baseline = against or BASELINE
     if baseline not in rows:
         raise InputError(
@@ -85,7 +85,6 @@ def planned_comparison(
         method=pair[0],
         baseline=pair[1],
         mae=(float(first["test_mae"].mean()), float(second["test_mae"].mean())),
-        soi=(float(first["test_soi_predicted"].mean()), float(second["test_soi_predicted"].mean())),
         n=len(mae.differences),
         p_value=corrected_t_test(mae.differences, test_train_ratio=mae.test_train_ratio),
     )

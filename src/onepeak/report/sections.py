@@ -53,11 +53,6 @@ def sections(evidence: Evidence) -> Iterator[Section]:
         yield _truth(evidence)
 
 
-def _of_runs(evidence: Evidence) -> str:
-    """Of which runs the predictions are, where it is not all."""
-    return f" (of {evidence.partly})" if evidence.partly else ""
-
-
 def _tradeoff(evidence: Evidence) -> Section:
     scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
     front = pareto_front({row: each.mean for row, each in scores.items()})
@@ -140,7 +135,7 @@ def _paradoxes(evidence: Evidence) -> Section:
         name="paradoxes",
         title="Paradoxical predictions",
         text=f"Who says “{name}” first must say “{lower}” or “{upper}” second. Here the second most probable label is "
-        f"no neighbour of the first. Share of such predictions{_of_runs(evidence)}: {shares}. The strongest cases, "
+        f"no neighbour of the first. Share of such predictions: {shares}. The strongest cases, "
         "with what every method says of the same sample:",
         charts=(),
         cards=tuple(
@@ -178,7 +173,7 @@ def _violations(evidence: Evidence) -> Section:
         name="violations",
         title="Pairs out of order",
         text=f"How many of the {len(evidence.classes) - 1} adjacent pairs do not fall away from the predicted label, "
-        f"as a share of all test predictions{_of_runs(evidence)}. On average: {means}.",
+        f"as a share of all test predictions. On average: {means}.",
         charts=(Chart(figure=interactive_violations(violations, evidence.looks)),),
         printed=printed_violations(violations, evidence.looks),
     )
@@ -202,7 +197,7 @@ def _reliability(evidence: Evidence) -> Section:
         title="Are the probabilities true?",
         text="Of all that is called 30 % probable, 30 % should come true: the dashed line. Below it, on the right, a "
         "method is too sure of itself. Once for the most probable label and once for every “label k or below”, as "
-        "ordered labels are read; as trained, and calibrated by one temperature a run, fitted to its validation "
+        "ordered labels are read; as trained, and calibrated by one temperature per run, fitted to its validation "
         "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI.",
         charts=tuple(
             Chart(
@@ -237,8 +232,7 @@ def _class_errors(evidence: Evidence) -> Section:
     return Section(
         name="class-errors",
         title="Error of each class",
-        text=f"Where on the scale the errors lie{_of_runs(evidence)}. The ends of a scale and rare classes are often "
-        "the hardest.",
+        text="Where on the scale the errors lie. The ends of a scale and rare classes are often the hardest.",
         charts=(Chart(figure=interactive_class_errors(confusions, evidence.classes, evidence.looks)),),
         printed=printed_class_errors(confusions, evidence.classes, evidence.looks),
     )
@@ -250,7 +244,7 @@ def _confusion(evidence: Evidence) -> Section:
     return Section(
         name="confusion",
         title="Confusion",
-        text=f"What each true class is taken for, over all test parts together{_of_runs(evidence)}; each line sums to "
+        text="What each true class is taken for, over all test parts together; each line sums to "
         "100 %." + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
         charts=tuple(
             Chart(

@@ -16,9 +16,7 @@ from onepeak.data.pillow import Image
 from onepeak.data.splits.digests import data_digest, item_digests
 from onepeak.errors import OnepeakError
 from onepeak.experiment.config_file import CONFIG, RECORD
-
-_OPENED_BY = ("root", "order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
-"""What else of the settings says how the data were opened."""
+from onepeak.experiment.plan import OPENED_BY
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,7 +119,7 @@ def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
         return Source(manifest=None, reason=f"The folder has no {CONFIG} that says where the data lie.")
     settings = {} if config is None else config
     try:
-        given = {name: settings[name] for name in _OPENED_BY if settings.get(name) is not None}
+        given = {name: settings[name] for name in OPENED_BY if settings.get(name) is not None}
         manifest = open_data(settings.get("data", dataset), **given)
     except (OnepeakError, OSError) as error:
         return Source(manifest=None, reason=f"The data could not be opened again: {error}")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from onepeak._extras import require
-from onepeak._registry import unknown_name
 from onepeak.data.frame_types import Frame
 from onepeak.errors import InputError
 from onepeak.experiment.pairing import pairs_there_are
@@ -14,6 +13,7 @@ from onepeak.experiment.published import computed_as_printed, published_figure
 from onepeak.experiment.significance import cohen_dz, corrected_t_test, holm, rank_biserial, wilcoxon
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.measured import MEASURED, Measured
+from onepeak.report.planned import check_rows
 
 LEVEL = 0.05
 """A difference is called real below this p-value."""
@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: str | None = None) -> Frame:
-    """The test parts of the runs in long form: one row a data set, metric and method.
+    """The test parts of the runs in long form: one row per data set, metric and method.
 
     Args:
         results: As `onepeak.experiment.records.read_results` gives them.
@@ -67,7 +67,8 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: st
     for record in records:
         if record not in present:
             raise InputError(f"`metrics` must be measured by the runs, got {record.name!r}, which none has.")
-    check_against(results, against)
+    for title, runs in blocks(results):
+        check_rows(dict.fromkeys(runs["label"]), against=against, of=f" of {title}")
     rows = [
         row
         for title, runs in blocks(results)
@@ -86,19 +87,6 @@ def blocks(results: Frame) -> Iterator[tuple[str, Frame]]:
         runs = results[(results["experiment"] == experiment) & (results["dataset"] == dataset)]
         shared = (places["dataset"] == dataset).sum() > 1
         yield (f"{dataset} ({experiment})" if shared else dataset), runs
-
-
-def check_against(results: Frame, against: str | None) -> None:
-    """Refuses a row to test against that a data set does not have.
-
-    Args:
-        results: As `onepeak.experiment.records.read_results` gives them.
-        against: Its label; None for the best row, whichever that is.
-    """
-    for title, runs in blocks(results):
-        rows = dict.fromkeys(runs["label"])
-        if against is not None and against not in rows:
-            raise unknown_name(f"row of {title} for `against` (--against)", against, rows)
 
 
 def _rows_of_metric(

@@ -14,7 +14,7 @@ FIGURES = ("ece", "rps", "nll")
 
 @dataclass(kw_only=True, eq=False)
 class Posteriors:
-    """What is known of posteriors at one temperature a run."""
+    """What is known of posteriors at one temperature per run."""
 
     reliability: Reliability | None = None
     """Of all runs together; none before the first."""
@@ -45,7 +45,7 @@ class Sureness:
     trained: Posteriors = field(default_factory=Posteriors)
     calibrated: Posteriors = field(default_factory=Posteriors)
     temperatures: list[float] = field(default_factory=list)
-    """One a run, as its validation part set it."""
+    """One per run, as its validation part set it."""
 
     def add(self, part: TestPart, *, temperature: float) -> None:
         """Measures one run.

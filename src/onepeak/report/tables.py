@@ -32,7 +32,7 @@ class TablePaths:
     """What was written."""
 
     csv: Path
-    """Long form: one row a data set, metric and method; see `onepeak.report.summary.summary`."""
+    """Long form: one row per data set, metric and method; see `onepeak.report.summary.summary`."""
     markdown: Path
     latex: Path
     diagrams: tuple[Path, ...]

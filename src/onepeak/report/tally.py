@@ -50,7 +50,6 @@ class Tally:
     violations: npt.NDArray[np.int64] = field(init=False)
     """How many predictions have 0, 1, ... c - 1 adjacent pairs out of order to the label predicted."""
     num_paradoxical: int = 0
-    num_runs: int = 0
     suspects: list[Suspect] = field(default_factory=list)
     """The strongest, strongest first."""
     shown: dict[int, list[npt.NDArray[np.float32]]] = field(default_factory=dict)
@@ -77,7 +76,6 @@ class Tally:
 
     def add(self, part: TestPart, *, split: int, fold: int) -> None:
         """Counts the predictions of one run."""
-        self.num_runs += 1
         log_probs = torch.tensor(part.log_probs)  # a copy: what is read from disk may not be written to
         np.add.at(self.confusion, (part.label, part.predicted), 1)
         counts = num_violations(log_probs, torch.tensor(part.predicted)).numpy()

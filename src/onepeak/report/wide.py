@@ -1,4 +1,4 @@
-"""Tables for readers, whatever they are written in: one row a method, one column a metric."""
+"""Tables for readers, whatever they are written in: one row per method, one column per metric."""
 
 import math
 from collections.abc import Sequence

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak._extras import require
-from onepeak._listing import counted
 from onepeak._one_step import write_text_in_one_step
 from onepeak.data.frame_types import Frame
 from onepeak.errors import InputError
 from onepeak.experiment.config_file import read_config, recorded_classes
 from onepeak.experiment.published import PAPER
-from onepeak.experiment.records import FailedRun, failed_runs, read_results
+from onepeak.experiment.records import read_results
+from onepeak.experiment.run_json import failed_runs
 from onepeak.report.evidence import MOST_NUMBERS, Evidence, gather
 from onepeak.report.figures.canvas import save
 from onepeak.report.findings import findings
 from onepeak.report.made import how_made
 from onepeak.report.page import BlockText, page_html, subtitle
-from onepeak.report.planned import check_alone
+from onepeak.report.planned import check_rows
 from onepeak.report.sections import sections
 from onepeak.report.source import open_source
 from onepeak.report.summary import blocks, summary
@@ -73,7 +73,7 @@ def write_report(
     place = Path(folders[0] if out is None else out)
     whole = summary(results, against=against)
     for title, runs in blocks(results):
-        check_alone(dict.fromkeys(runs["label"]), alone=alone, against=against, of=f" of {title}")
+        check_rows(dict.fromkeys(runs["label"]), against=against, alone=alone, of=f" of {title}")
     paths = write_summary(results, whole, place)
     for module in ("matplotlib", "plotly", "jinja2"):  # before figures are drawn for a page that cannot be
         require(module, extra="report", purpose="The report's page")
@@ -139,7 +139,6 @@ def _block_text(block: _Block, place: Path, *, single: bool, alone: str | None, 
         figures += [png, pdf]
         texts.append((section, f"{FIGURES}/{png.name}"))
     tables = wide_tables(evidence.summary)
-    failed = failed_runs(block.folder)
     return BlockText(
         id=block.id,
         title=evidence.title,
@@ -150,22 +149,12 @@ def _block_text(block: _Block, place: Path, *, single: bool, alone: str | None, 
             alone=alone,
             paradoxical={row: tally.paradoxical for row, tally in evidence.tallies.items()},
             variation={row: float(each.variation.mean()) for row, each in evidence.distances.items()},
-            partly=evidence.partly,
         ),
         tables=tuple(table for table in tables if PAPER not in table.title),
         paper=tuple(table for table in tables if PAPER in table.title),
         looks=evidence.looks,
-        failed_title=_failed_title(failed),
-        failed=failed,
+        failed=failed_runs(block.folder),
         notes=evidence.notes,
         sections=tuple(texts),
         made=how_made(block.folder, read_config(block.folder), evidence.runs),
-    )
-
-
-def _failed_title(failed: tuple[FailedRun, ...]) -> str:
-    return (
-        f"{counted(len(failed), 'run')} failed and {'is' if len(failed) == 1 else 'are'} in no figure."
-        if failed
-        else ""
     )

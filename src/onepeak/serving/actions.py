@@ -10,7 +10,7 @@ COLUMNS = ("label", "action")
 
 
 def read_actions(path: Path | None, classes: Sequence[str]) -> tuple[str, ...]:
-    """Reads a CSV (comma, semicolon or tab) with the columns label and action, one line a class.
+    """Reads a CSV (comma, semicolon or tab) with the columns label and action, one line per class.
 
     Args:
         path: The file; None where none was given.

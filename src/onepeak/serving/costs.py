@@ -17,7 +17,7 @@ from onepeak.errors import InputError, NotFiniteError
 COST = "cost"
 """The decision that needs a table of costs."""
 Costs: TypeAlias = tuple[tuple[float, ...], ...]
-"""A row a true class and a column a class decided on, both in the order of the model's classes."""
+"""One row per true class and one column per class decided on, both in the order of the model's classes."""
 Cells: TypeAlias = list[list[object]]
 
 
@@ -25,8 +25,8 @@ def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
     """The costs in the order of the classes; none where none are given.
 
     Args:
-        given: A CSV file, a DataFrame, or an array or list of lists, with a row a true class and a column a class
-            decided on. With names, rows and columns may come in any order; without, they are in that of the classes.
+        given: A CSV file, a DataFrame, or an array or list of lists, with one row per true class and one column per
+            class decided on. With names, rows and columns may come in any order; without, in that of the classes.
         classes: The model's.
 
     Example:
@@ -48,8 +48,9 @@ def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
     num_classes, widths = len(classes), sorted({len(row) for row in cells})
     if len(cells) not in (num_classes, num_classes + 1) or widths != [len(cells)]:
         raise InputError(
-            f"`cost` must have {num_classes} rows and {num_classes} columns, a row a true class and a column a class "
-            f"decided on, or one more of each with the names, got {len(cells)} rows of {listed(widths)} in {source}."
+            f"`cost` must have {num_classes} rows and {num_classes} columns, one row per true class and one column per "
+            f"class decided on, or one more of each with the names, got {len(cells)} rows of {listed(widths)} in "
+            f"{source}."
         )
     if len(cells) > num_classes:
         cells = _sorted_by_name(cells, classes, source)

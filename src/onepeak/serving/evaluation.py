@@ -16,7 +16,6 @@ from onepeak.errors import InputError
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
 from onepeak.posterior import covers, sizes
-from onepeak.serving.costs import costs_of
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.opening import check_kind, check_rows
 from onepeak.serving.pictures import Picture
@@ -109,8 +108,7 @@ def evaluate(
     Raises:
         UnreadablePicturesError: Some pictures cannot be read; the message lists them.
     """
-    reading = Reading(alpha=alpha, decide=decide, cost=costs_of(cost, model.classes), project=project)
-    reading.check(model.description.calibration)
+    reading = model.reading(alpha=alpha, decide=decide, cost=cost, project=project)
     check_kind(model, pictures=not isinstance(data.items, FeatureRows))
     data, notes = with_classes_of(model, data)
     labels = torch.from_numpy(data.labels.copy())
@@ -120,7 +118,9 @@ def evaluate(
         items = data.items
         check_rows(model, items)
         unlike = () if model.description.table is None else unlike_rows(items, model.description.table)
-        own = model.predict_rows(items, unlike=unlike, batch_size=batch_size, reading=Reading(raw=True))
+        answers = model.row_answers(items, batch_size=batch_size)
+        places = tuple(range(len(items)))
+        own = model.prediction(*answers, places, Reading(raw=True), source_name="row", unlike=unlike)
     else:
         own, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
         items, labels = data.items.take(good), labels[good]

@@ -13,12 +13,10 @@ from onepeak._extras import require
 from onepeak._home import expanded
 from onepeak._one_step import write_in_one_step
 from onepeak.errors import InputError
-from onepeak.serving.costs import costs_of
 from onepeak.serving.model import Model
 from onepeak.serving.onnx_check import check_same_answers, open_session
 from onepeak.serving.onnx_graph import onnx_bytes
 from onepeak.serving.onnx_metadata import metadata
-from onepeak.serving.reading import Reading
 from onepeak.serving.served_network import ServedNetwork
 
 
@@ -73,8 +71,7 @@ def export_onnx(
         InputError: The file exists or cannot be written, or the model has no calibration for `alpha`.
         ExportError: The network has no translation to ONNX, or onnxruntime answers differently.
     """
-    reading = Reading(alpha=alpha, decide=decide, cost=costs_of(cost, model.classes), project=project)
-    reading.check(model.description.calibration)
+    reading = model.reading(alpha=alpha, decide=decide, cost=cost, project=project)
     _check_size(model, size)
     path = expanded(path)
     _check_place(path, force)

@@ -74,7 +74,7 @@ class RowInput(nn.Module):
 
     def __init__(self, encoder: TableEncoder) -> None:
         super().__init__()
-        # One entry a feature: the column it is taken from, what it is, and for codes which one.
+        # One entry per feature: the column it is taken from, what it is, and for codes which one.
         source, is_code, centre, scale = [], [], [], []
         for place, name in enumerate(encoder.columns):
             codes = range(len(encoder.categories[name])) if name in encoder.categories else None

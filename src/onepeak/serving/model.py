@@ -162,25 +162,24 @@ class Model:
             decimal: "," where commas in the numbers of a CSV are decimal, even if they might separate thousands.
 
         Returns:
-            One answer a sample, in their order. Pictures are read as they are needed, a few at a time.
+            One answer per sample, in their order. Pictures are read as they are needed, a few at a time.
 
         Raises:
             InputError: Some input is no picture, has not the columns of the model or no value in any of them, or has no
                 posterior (numbers far beyond those of the training); `onepeak.serving.stream` goes on past bad files.
         """
-        costs = costs_of(cost, self.classes)
-        reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
-        reading.check(self.description.calibration)
+        reading = self.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
         if self.description.table is not None:
             table = rows_of(inputs, self.description.table, decimal=decimal)
-            return self.predict_rows(
-                table.rows,
-                sources=table.sources,
+            labels, log_probs = self.row_answers(table.rows, batch_size=batch_size)
+            return self.prediction(
+                labels,
+                log_probs,
+                table.sources,
+                reading,
                 source_name=table.source_name,
                 unlike=table.unlike,
                 notes=(*table.notes, *table.unlike_notes),
-                batch_size=batch_size,
-                reading=reading,
             )
         if decimal is not None:
             raise InputError("`decimal` has no use for a model of pictures: leave it out.")
@@ -190,6 +189,21 @@ class Model:
         if not pictures:
             raise InputError("`inputs` must hold at least one picture, got none.")
         return self._predict_pictures(pictures, batch_size, reading)
+
+    def reading(
+        self,
+        *,
+        alpha: float | None = None,
+        decide: str | None = None,
+        cost: object = None,
+        project: bool = False,
+        raw: bool = False,
+    ) -> Reading:
+        """How to read this model's posteriors, as in `predict`; refused where the model cannot be read so."""
+        costs = costs_of(cost, self.classes)
+        reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
+        reading.check(self.description.calibration)
+        return reading
 
     def pixels(self, picture: Picture) -> Pixels:
         """One picture as the network was trained on it, decoded and resized; see `answers`."""
@@ -209,11 +223,20 @@ class Model:
         """
         return self._computed(self._images(pictures))
 
-    def row_answers(self, rows: FeatureRows) -> tuple[Tensor, Tensor]:
-        """As `answers` gives them, of rows as for `predict_rows`."""
+    def row_answers(self, rows: FeatureRows, *, batch_size: int | None = None) -> tuple[Tensor, Tensor]:
+        """As `answers` gives them, for rows with the columns and codes of `description.table`.
+
+        Args:
+            rows: The rows.
+            batch_size: The most rows computed at once; 4096 where not given.
+        """
         if self.description.table is None:
             raise InputError("This model reads pictures, got rows of a table.")
-        return self._computed(torch.from_numpy(self.description.table.encode(rows)).to(self.device))
+        size = check_integer("batch_size", ROWS_A_BATCH if batch_size is None else batch_size, minimum=1)
+        encoded = torch.from_numpy(self.description.table.encode(rows))
+        answers = [self._computed(part.to(self.device)) for part in encoded.split(size)]
+        labels, log_probs = (torch.cat(parts) for parts in zip(*answers, strict=True))
+        return labels, log_probs
 
     @torch.inference_mode()
     def evidence(self, pictures: Sequence[Pixels], labels: Tensor) -> Tensor:
@@ -221,7 +244,7 @@ class Model:
 
         Args:
             pictures: Of one size, from `pixels`.
-            labels: The class asked about, one a picture.
+            labels: The class asked about, one per picture.
 
         Returns:
             Finite maps: where a class has no probability at all, there is as little evidence as anywhere else.
@@ -230,37 +253,6 @@ class Model:
             maps = self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()
         lowest = torch.where(maps.isfinite(), maps, torch.inf).amin(dim=(1, 2), keepdim=True).nan_to_num(posinf=0.0)
         return torch.where(maps.isfinite(), maps, lowest)
-
-    def predict_rows(
-        self,
-        rows: FeatureRows,
-        *,
-        sources: tuple[str | int, ...] | None = None,
-        source_name: SourceName = "row",
-        unlike: tuple[Unlike, ...] = (),
-        notes: tuple[str, ...] = (),
-        batch_size: int | None = None,
-        reading: Reading = Reading(),  # noqa: B008 - it never changes
-    ) -> Prediction:
-        """What the model says of rows that have its columns and codes already.
-
-        Args:
-            rows: With the columns and categories of `description.table`.
-            sources: What each row is called by; its position where not given.
-            source_name: What that is; see `SourceName`.
-            unlike: By what each is unlike those of the training, where that was looked at.
-            notes: What the user should know of how the rows were read.
-            batch_size: The most rows computed at once; 4096 where not given.
-            reading: What to make of the posteriors.
-        """
-        if self.description.table is None:
-            raise InputError("This model reads pictures, got rows of a table.")
-        size = check_integer("batch_size", ROWS_A_BATCH if batch_size is None else batch_size, minimum=1)
-        encoded = torch.from_numpy(self.description.table.encode(rows))
-        answers = [self._computed(part.to(self.device)) for part in encoded.split(size)]
-        labels, log_probs = (torch.cat(parts) for parts in zip(*answers, strict=True))
-        sources = tuple(range(len(rows))) if sources is None else sources
-        return self.prediction(labels, log_probs, sources, reading, source_name=source_name, unlike=unlike, notes=notes)
 
     def prediction(
         self,

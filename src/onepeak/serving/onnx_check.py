@@ -111,11 +111,12 @@ def _questions(
             rows = FeatureRows(
                 columns=encoder.columns, values=values.astype(np.float64), categories=dict(encoder.categories)
             )
-            yield values, model.predict_rows(rows, reading=reading)
-        elif resize is not None:
-            pictures = _random_pictures(rng, count, *(fixed or resize.size_of(*size)))
-            labels, log_probs = model.answers(list(pictures))
-            yield pictures, model.prediction(labels, log_probs, tuple(range(count)), reading)
+            inputs, answers = values, model.row_answers(rows)
+        else:
+            assert resize is not None
+            inputs = _random_pictures(rng, count, *(fixed or resize.size_of(*size)))
+            answers = model.answers(list(inputs))
+        yield inputs, model.prediction(*answers, tuple(range(count)), reading)
 
 
 def _random_pictures(rng: np.random.Generator, count: int, height: int, width: int) -> npt.NDArray[np.uint8]:

@@ -31,13 +31,6 @@ class Pictures:
     paths: list[Path | Unnamed]
     kept: Kept | None
     """Columns of the lists beside the answers."""
-    relative: bool
-    """Whether a list names a picture by a path that starts from a folder."""
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether paths of lists may start from another folder: nothing that was named is on disk."""
-        return self.relative and not any(on_disk(Path(), str(path)) for path in self.paths if isinstance(path, Path))
 
 
 def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,)) -> list[Path]:
@@ -87,16 +80,16 @@ def pictures_and_columns(
     if not given:
         raise InputError("`inputs` must name at least one picture or folder, got none.")
     paths: list[Path | Unnamed] = []
-    others, relative = 0, False
+    others = 0
     names: Sequence[str] = keep
     cells: list[tuple[Cell, ...]] = []
     for path in given:
-        if root is not None and not _is_list(path):
+        if root is not None and not is_list(path):
             raise InputError(
                 f"`--root` is where the pictures of a list lie, got {path}, which is no list: leave it out, or give a "
                 "CSV that lists the pictures."
             )
-        if keep and not _is_list(path):
+        if keep and not is_list(path):
             raise InputError(
                 f"`--keep` copies columns of a list or table, got {path}: give a CSV that lists the pictures."
             )
@@ -104,12 +97,11 @@ def pictures_and_columns(
             found = scan(path)
             others += len(found.others)
             paths += [path / name for name in found.pictures]
-        elif _is_list(path):
+        elif is_list(path):
             table = read_table(path, as_text=None, empty=True)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
             paths += [name if isinstance(name, Unnamed) else start / (on_disk(start, name) or name) for name in written]
-            relative |= any(isinstance(name, str) and not Path(name).is_absolute() for name in written)
             if keep:
                 own = kept_columns(table.frame, names)
                 names = own.names
@@ -120,10 +112,11 @@ def pictures_and_columns(
         there = f" ({counted(others, 'other file')} there)" if others else ""
         raise InputError(f"There are no pictures below {listed(given)}{there}.")
     kept = Kept(names=tuple(names), rows=tuple(cells)) if keep else None
-    return Pictures(paths=paths, kept=kept, relative=relative)
+    return Pictures(paths=paths, kept=kept)
 
 
-def _is_list(path: Path) -> bool:
+def is_list(path: Path) -> bool:
+    """Whether a path is that of a list of pictures, CSV or parquet."""
     return not path.is_dir() and path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)
 
 

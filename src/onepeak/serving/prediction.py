@@ -84,6 +84,13 @@ class Row:
         """The probabilities, to as many digits as float32 has."""
         return None if self.log_probs is None else tuple(float(f"{math.exp(value):.7g}") for value in self.log_probs)
 
+    @property
+    def finite_log_probs(self) -> tuple[float | None, ...] | None:
+        """For JSON, which has no infinity: None in place of the logarithm of a probability of zero."""
+        if self.log_probs is None:
+            return None
+        return tuple(value if math.isfinite(value) else None for value in self.log_probs)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prediction:
@@ -108,7 +115,7 @@ class Prediction:
     classes: tuple[str, ...]
     """The classes in their order."""
     labels: Tensor
-    """int64, one a sample: the label decided on, a position in `classes`."""
+    """int64, one per sample: the label decided on, a position in `classes`."""
     log_probs: Tensor
     """float32, samples x classes."""
     intervals: Tensor | None = None
@@ -190,7 +197,7 @@ class Prediction:
         return tuple((self.classes[lower], self.classes[upper]) for lower, upper in self.intervals.tolist())
 
     def rows(self) -> Iterator[Row]:
-        """One record a sample."""
+        """One record per sample."""
         columns = (self.labels, self.log_probs, self.soi, self.unimodal, self.paradoxical)
         ends = [(None, None)] * len(self) if self.intervals is None else self.intervals.tolist()
         end_names = self.interval_names or [(None, None)] * len(self)
@@ -218,7 +225,7 @@ class Prediction:
         return self.unlike or (None,) * len(self)
 
     def to_frame(self) -> Frame:
-        """A pandas DataFrame with a row a sample, and for each class its probability and the logarithm of it."""
+        """A pandas DataFrame with one row per sample, and for each class its probability and the logarithm of it."""
         pandas = require("pandas", extra="data", purpose="A table of predictions")
         ends = {}
         if self.intervals is not None and self.interval_names is not None:

@@ -22,7 +22,7 @@ class SizeBatches:
     batches are those of `onepeak.data.batches.evaluation_batches`.
 
     Args:
-        batch_size: The most pictures a batch.
+        batch_size: The most pictures per batch.
 
     Example:
         >>> import numpy as np

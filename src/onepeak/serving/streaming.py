@@ -36,7 +36,7 @@ def stream(
         reading: What to make of the posteriors.
 
     Yields:
-        A row a picture.
+        One row per picture.
     """
     if model.reads_tables:
         raise InputError("`model` must be one of pictures, got one of a table: use its `predict`.")
@@ -64,7 +64,7 @@ def stream_rows(
         reading: What to make of the posteriors.
 
     Yields:
-        A row a row.
+        One answer per row.
     """
     check_integer("batch_size", batch_size, minimum=1)
     errors = table.unanswered

@@ -50,15 +50,11 @@ def unlike_notes(
     Example:
         >>> unlike_notes([("a.png", ("contrast",)), ("b.png", ("contrast", "grain"))], 9, source_name="path")[0]
         'unlike the training, so that answers may mean nothing: 2 of 9 pictures, by contrast (2), grain (1): a.png, ...'
-        >>> unlike_notes([(0, ("contrast",))], 1, source_name="item")[0]
-        'unlike the training, so that the answer may mean nothing: this picture, by contrast'
     """
     found = [(source, by) for source, by in samples if by]
     if not found:
         return ()
     noun = "picture" if source_name in ("path", "item") else "row"
-    if total == 1:
-        return (f"unlike the training, so that the answer may mean nothing: this {noun}, by {listed(found[0][1])}",)
     counts = Counter(name for _, by in found for name in by)
     by = listed(f"{name} ({count:,})" for name, count in counts.items())
     which = listed(called(source, source_name) for source, _ in found)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from onepeak.report.figures.curves import (
     MOST_POINTS,
+    at_every_epoch,
     curve,
     interactive_curves,
     moving_average,
@@ -68,3 +69,13 @@ def test_epochs_are_whole_numbers_on_the_axis(num_epochs):
     curves = {"elb": curve([np.linspace(1, 0.5, num_epochs)])}
     for axes in printed_curves(curves, curves, LOOKS).axes:
         assert (axes.get_xticks() == axes.get_xticks().round()).all()
+
+
+def test_a_history_of_every_epoch_stays_as_it_is():
+    values = np.array([3.0, np.nan, 1.0])
+    np.testing.assert_array_equal(at_every_epoch(np.arange(3), values), values)
+
+
+def test_epochs_that_were_not_kept_lie_on_a_straight_line_between_those_that_were():
+    course = at_every_epoch(np.array([0, 2, 6]), np.array([1.0, 2.0, 0.0]))
+    assert course.tolist() == [1.0, 1.5, 2.0, 1.5, 1.0, 0.5, 0.0]

@@ -39,7 +39,7 @@ def test_rows_come_out_with_the_columns_asked_for():
         (b'{"rows": [], "alpha": 0.1}', 400, "nothing beside the rows"),
         (b'{"rows": []}', 400, "must hold at least one row, got none"),
         (b'{"rows": [{}, {}, {}, {}]}', 413, "at most 3 rows, got 4"),
-        (b'{"rows": [[1, 2]]}', 400, r"`rows\[0\]` must be an object with a value a column, got a list"),
+        (b'{"rows": [[1, 2]]}', 400, r"`rows\[0\]` must be an object with one value per column, got a list"),
         (b'{"rows": [7]}', 400, "got a single value"),
         (b'{"rows": [null]}', 400, "got null"),
         (

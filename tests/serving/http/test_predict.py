@@ -90,7 +90,6 @@ def test_pictures_unlike_the_training_are_told_by_name_and_one_alone_without(ask
     assert "contrast" in content["predictions"][1]["unlike"]
     content = answered(ask.post("/v1/predict", content=encoded(black), headers=PNG))
     assert content["notes"] == list(model.predict(black).notes)
-    assert content["notes"][0].startswith("unlike the training, so that the answer may mean nothing: this picture, by")
     content = answered(ask.post("/v1/predict", files=as_files(pictures)))
     assert (content["notes"], [item["unlike"] for item in content["predictions"]]) == ([], [[]] * len(pictures))
     older = Model(replace(model.description, pictures=None), model.network, model.device)
@@ -239,7 +238,7 @@ def test_what_the_model_has_not_seen_is_noted(ask_table):
     content = answered(ask_table.post("/v1/predict", content=body, headers={"Content-Type": "application/json"}))
     assert content["notes"] == [
         "1 name of the column 'tone' not seen in training, taken as missing: \ud800",
-        "unlike the training, so that the answer may mean nothing: this row, by tone",
+        "unlike the training, so that answers may mean nothing: 1 of 1 row, by tone (1): row 0",
     ]
     assert content["predictions"][0]["unlike"] == ["tone"]
 

@@ -5,7 +5,6 @@ import pytest
 
 from onepeak.errors import InputError
 from onepeak.experiment import records
-from onepeak.experiment.config_file import none_done
 from onepeak.serving.inspector.runs import find_runs
 from report.whole_runs import write_failure
 from run_folders import write_result, write_run
@@ -49,21 +48,13 @@ def test_runs_that_failed_are_told_and_those_tried_again_are_not(tmp_path):
 
 
 @pytest.mark.bad_input
-def test_what_is_no_folder_of_runs_is_told_with_the_fix(tmp_path):
-    with pytest.raises(InputError, match="must be a folder that onepeak compare or train wrote, got nothing there"):
-        find_runs(tmp_path / "nowhere")
-    (tmp_path / "onepeak.json").write_text("{}")
-    with pytest.raises(InputError, match="add --data to show what this model says of data"):
-        find_runs(tmp_path)
-    (tmp_path / "runs").mkdir()
-    with pytest.raises(InputError, match=r"got none: none is done\.$"):
-        find_runs(tmp_path)
-    (tmp_path / "config.toml").write_text("")
-    with pytest.raises(InputError, match=f"got none: {re.escape(none_done(tmp_path))}$"):
-        find_runs(tmp_path)
-    write_failure(tmp_path, label="mv", message="Too hot.")
-    with pytest.raises(InputError, match=r"at least one finished run, got none: 1 failed, the first: mv, .*Too hot"):
-        find_runs(tmp_path)
+def test_what_is_no_folder_of_finished_runs_is_refused_as_a_report_refuses_it(tmp_path):
+    (tmp_path / "begun" / "runs").mkdir(parents=True)
+    for folder in (tmp_path / "nowhere", tmp_path, tmp_path / "begun"):
+        with pytest.raises(InputError) as report:
+            records.read_results(folder)
+        with pytest.raises(InputError, match=re.escape(str(report.value))):
+            find_runs(folder)
 
 
 @pytest.mark.bad_input

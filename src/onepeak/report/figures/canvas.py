@@ -73,8 +73,8 @@ def printed(rows: int = 1, columns: int = 1, *, height: float = 2.6) -> tuple[Pr
 
     Args:
         rows: How many rows of axes.
-        columns: How many axes a row.
-        height: Inches a row.
+        columns: How many axes per row.
+        height: Inches per row.
     """
     figures = require("matplotlib.figure", extra="report", purpose="Figures for print")
     figure: Printed = figures.Figure(figsize=(TEXT_WIDTH, height * rows), layout="constrained")
@@ -86,7 +86,7 @@ def printed(rows: int = 1, columns: int = 1, *, height: float = 2.6) -> tuple[Pr
 
 
 def small_multiples(number: int, *, height: float) -> tuple[Printed, list[PrintedAxes]]:
-    """Axes for so many like figures, three a row; those left over are not drawn."""
+    """Axes for so many like figures, three per row; those left over are not drawn."""
     columns = min(3, number)
     figure, axes = printed(-(-number // columns), columns, height=height)
     for spare in axes[number:]:

@@ -50,7 +50,7 @@ def moving_average(values: Values, window: int) -> Values:
     """The mean of the values around each; at the ends of the few there are, and of NaN nothing.
 
     Args:
-        values: One an epoch.
+        values: One per epoch.
         window: How many are averaged, an odd number.
 
     Example:
@@ -66,11 +66,26 @@ def moving_average(values: Values, window: int) -> Values:
     return smooth
 
 
+def at_every_epoch(epochs: npt.NDArray[np.int64], values: Values) -> Values:
+    """One value per epoch, from 0 to the last one kept; between two that were kept the course is a straight line.
+
+    Args:
+        epochs: Those kept, in rising order, at least one.
+        values: The metric at each.
+
+    Example:
+        >>> at_every_epoch(np.array([0, 2, 5]), np.array([4.0, 2.0, 5.0]))
+        array([4., 3., 2., 3., 4., 5.])
+    """
+    course: Values = np.interp(np.arange(epochs[-1] + 1), epochs, values)
+    return course
+
+
 def curve(runs: Sequence[Values]) -> Curve:
     """Puts the runs of a row together; a run that stopped early counts as far as it goes.
 
     Args:
-        runs: The metric of each run, one value an epoch.
+        runs: The metric of each run, one value per epoch.
     """
     longest = max(len(run) for run in runs)
     table = np.full((len(runs), longest), np.nan)

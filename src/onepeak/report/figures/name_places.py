@@ -23,7 +23,7 @@ class Boxes:
     """Boxes in pixels.
 
     Attributes:
-        low: Lower left corners, one a row.
+        low: Lower left corners, one per row.
         high: Upper right corners.
     """
 
@@ -114,7 +114,7 @@ def name_points(
     Args:
         figure: The picture.
         axes: Its axes, with all points drawn and limits that stay as they are.
-        places: The points, as drawn: one a row.
+        places: The points, as drawn: one per row.
         names: Of the points.
         colours: Of the names.
         drawn: What else no name should cover, as points along it; where there is no room, names do.

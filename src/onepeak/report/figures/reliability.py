@@ -30,7 +30,7 @@ _GREY = "#7a7f87"
 
 
 def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, statement: Statement) -> Interactive:
-    """For the page: a line a method, broken where bins are missing; a larger dot stands for more statements.
+    """For the page: one line per method, broken where bins are missing; a larger dot stands for more statements.
 
     Args:
         found: By row.

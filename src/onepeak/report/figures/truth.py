@@ -48,7 +48,7 @@ def variation(truth: LogProbs, log_probs: LogProbs) -> npt.NDArray[np.float64]:
 
 
 def interactive_truth(distances: Mapping[str, Distance], looks: Looks) -> Interactive:
-    """For the page: the total variation of each row, a dot a run and a line at their mean."""
+    """For the page: the total variation of each row, one dot per run and a line at their mean."""
     figure = interactive(x="total variation (mean over the test part)", height=80 + 34 * len(distances), legend=False)
     for row, each in distances.items():
         look = looks[row]

@@ -1,4 +1,4 @@
-"""The log of requests: uvicorn's own, a line a request on stderr, with the time and without the token."""
+"""The log of requests: uvicorn's own, one line per request on stderr, with the time and without the token."""
 
 import logging
 from typing import final

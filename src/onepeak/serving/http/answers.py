@@ -30,7 +30,7 @@ class Answer(BaseModel):
     action: str | None = Field(
         description="What to do for that class, of a server that was told so (--actions); else null."
     )
-    probs: list[float] = Field(description="The posterior: a probability a class, in the order of `classes`.")
+    probs: list[float] = Field(description="The posterior: one probability per class, in the order of `classes`.")
     log_probs: list[float | None] = Field(description="Its logarithms; null where the probability is zero.")
     soi: float = Field(description="Side order index: the share of adjacent classes that fall away from the label.")
     unimodal: bool = Field(description="Whether the posterior has one peak.")
@@ -62,7 +62,7 @@ class FailedItem(BaseModel):
 
 
 class Predictions(BaseModel):
-    """One entry a picture or row, in the order in which they were sent."""
+    """One entry per picture or row, in the order in which they were sent."""
 
     model_config = ConfigDict(protected_namespaces=())  # some versions of pydantic keep `model_` to themselves
 
@@ -113,7 +113,8 @@ class ReadingCard(BaseModel):
         "method's own way."
     )
     cost: list[list[float]] | None = Field(
-        description="For the decision cost: what each mistake costs, a row a true class, a column a class decided on."
+        description="For the decision cost: what each mistake costs, one row per true class, one column per class "
+        "decided on."
     )
     project: bool = Field(description="Whether posteriors are the nearest ones with one peak.")
     raw: bool = Field(description="Whether posteriors are as the network gives them, not calibrated.")

@@ -45,7 +45,7 @@ def rows_of_body(
 
 def _row(place: int, row: object, columns: Sequence[str], categories: Container[str]) -> dict[str, Any]:
     if not isinstance(row, dict):
-        raise RequestError(400, f"`rows[{place}]` must be an object with a value a column, got {_kind(row)}.")
+        raise RequestError(400, f"`rows[{place}]` must be an object with one value per column, got {_kind(row)}.")
     gone = [name for name in columns if name not in row]
     if gone:
         raise RequestError(

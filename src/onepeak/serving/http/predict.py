@@ -1,6 +1,5 @@
 """`POST /v1/predict` and `GET /v1/model`."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -96,7 +95,7 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
         summary="Labels, posteriors and intervals of pictures or rows",
         description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
         response_model=Predictions,
-        response_description="One entry a picture or row, in the order in which they were sent.",
+        response_description="One entry per picture or row, in the order in which they were sent.",
         responses=_FAILURES,
         openapi_extra={"requestBody": request_body(model, limits)},
     )
@@ -180,14 +179,13 @@ def _content(model: Model, outcome: Outcome, sent: list[Any], actions: Sequence[
 
 def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
     """A row under the names of `Answer`."""
-    assert row.log_probs is not None
     assert row.label is not None
     return {
         "label": row.label,
         "name": row.name,
         "action": actions[row.label] if actions else None,
         "probs": row.probs,
-        "log_probs": [value if math.isfinite(value) else None for value in row.log_probs],
+        "log_probs": row.finite_log_probs,
         "soi": row.soi,
         "unimodal": row.unimodal,
         "paradoxical": row.paradoxical,

@@ -151,7 +151,7 @@ class Predictor:
         """What the model says of rows of a table: of all, or of none.
 
         Args:
-            rows: A value a column each.
+            rows: One value per column each.
             reading: What to make of the posteriors.
         """
         table = await self.decoding.run(partial(self._table, rows))

@@ -45,7 +45,7 @@ def serve_app(
         host: The address to listen on. Other machines reach any but that of this machine itself, so it needs a token.
         port: Where; 0 takes any that is free.
         token: The secret of the app.
-        access_log: Whether to write a line a request to stderr.
+        access_log: Whether to write one line per request to stderr.
         open_browser: Whether to show the first page in a browser.
         on_ready: Told the address, without the token, once connections are accepted.
 

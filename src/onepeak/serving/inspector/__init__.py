@@ -1,7 +1,6 @@
 """Pages that show what runs said of every sample. Needs the extra `serve`; torch is loaded after the first page."""
 
-from onepeak.serving.inspector.inspection import Inspection
-from onepeak.serving.inspector.opening import open_inspection
+from onepeak.serving.inspector.inspection import Inspection, open_inspection
 from onepeak.serving.inspector.router import inspector_router
 
 __all__ = ["Inspection", "inspector_router", "open_inspection"]

@@ -4,15 +4,19 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import final
 
+import torch
+
 from onepeak.errors import InputError
+from onepeak.experiment.records import read_predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector.bounded_cache import BoundedCache
-from onepeak.serving.inspector.calibrations import read_calibration
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.inspector.said import Said, read_said
-from onepeak.serving.inspector.sample_names import sample_names
 from onepeak.serving.inspector.samples import Samples, samples_of
-from onepeak.training.calibration import Calibration
+from onepeak.training.calibration import Calibration, calibration_of
+from onepeak.training.evaluate import Predictions
+from onepeak.training.file_names import DESCRIPTION
+from onepeak.training.model_files import load_description
 
 MOST_BYTES = 256 * 2**20
 """Of posteriors in memory; those of fifty runs on ten thousand samples and seventy classes take 200 MB."""
@@ -80,7 +84,7 @@ class Archive:
         """What the samples of each part of a row are called; a part's are the same for every row."""
         for part, said in self.of_row(row).items():
             if part not in self._names:  # made twice at worst, and the same
-                self._names[part] = sample_names(said, source)
+                self._names[part] = [said.name(place, source) for place in range(len(said.item))]
         return self._names
 
     def parts_with(self, item: int) -> tuple[str, ...]:
@@ -95,3 +99,23 @@ class Archive:
     def calibration(self, run: Run) -> Calibration | None:
         """Of a run's model."""
         return self._calibrations.get((run.row, run.part), lambda: read_calibration(run))
+
+
+def read_calibration(run: Run) -> Calibration | None:
+    """That of a run's model, else learnt from its validation part again; None where there is neither."""
+    try:
+        if (run.folder / DESCRIPTION).exists():
+            return load_description(run.folder).calibration
+        found = read_predictions(run.folder, columns=("item", "label", "predicted", "log_probs"), part="valid")
+    except InputError:
+        return None  # the page says that there is no interval
+    if not len(found["item"]):
+        return None
+    return calibration_of(
+        Predictions(
+            indices=found["item"],
+            labels=torch.tensor(found["label"]),
+            predicted=torch.tensor(found["predicted"]),
+            log_probs=torch.tensor(found["log_probs"]),
+        )
+    )

@@ -7,11 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from onepeak.errors import OnepeakError
+from onepeak._home import expanded
+from onepeak.errors import InputError, OnepeakError
 from onepeak.report.palette import Style, styles
+from onepeak.serving.actions import read_actions
 from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.overview import Course, Overview, curves, overview
-from onepeak.serving.inspector.runs import Run
+from onepeak.serving.inspector.runs import Run, find_runs
 
 if TYPE_CHECKING:
     from onepeak.report.source import Source
@@ -82,7 +84,8 @@ class Inspection:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """Every split and fold, in order."""
-        return tuple(run.part for run in sorted({run.part: run for run in self.runs}.values(), key=_split_and_fold))
+        runs = sorted(self.runs, key=lambda run: (run.split, run.fold))
+        return tuple(dict.fromkeys(run.part for run in runs))
 
     @cached_property
     def overview(self) -> Overview:
@@ -129,5 +132,23 @@ class Inspection:
             return ()
 
 
-def _split_and_fold(run: Run) -> tuple[int, int]:
-    return run.split, run.fold
+def open_inspection(folder: Path, *, root: str | None = None, actions: Path | None = None) -> Inspection:
+    """Opens the folder of a comparison or of one run.
+
+    Args:
+        folder: What `onepeak compare` or `onepeak train` wrote to.
+        root: Where the data lie now, if they were moved.
+        actions: A CSV with what to do for each class.
+    """
+    folder = expanded(folder)
+    found = find_runs(folder)
+    if root is not None and found.config is None:
+        raise InputError("`root` (--root) has no use for a single run: give --data, and what lies there is asked anew.")
+    return Inspection(
+        folder,
+        found.runs,
+        found.classes,
+        failed=found.failed,
+        config=found.config if root is None else {**(found.config or {}), "root": root},
+        actions=read_actions(actions, found.classes),
+    )

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from onepeak.report.every_epoch import at_every_epoch
-from onepeak.report.figures.curves import curve
+from onepeak.report.figures.curves import at_every_epoch, curve
 from onepeak.report.figures.name_column import Limits, column_of_names, limits_around, limits_of_order
 from onepeak.report.palette import Style
 from onepeak.serving.inspector.runs import Run
@@ -156,7 +155,7 @@ def _points(runs: Iterable[Run]) -> Iterable[tuple[float, float]]:
 
 
 def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
-    """The validation metrics of one run, a value an epoch; nothing where there is no history that can be read."""
+    """The validation metrics of one run, one value per epoch; nothing where there is no history that can be read."""
     try:
         with (folder / HISTORY).open(newline="", encoding="utf-8") as file:
             header, *lines = csv.reader(file)

@@ -17,7 +17,6 @@ from onepeak.serving.inspector.one_sample import answer, rounded, violations
 from onepeak.serving.inspector.pictures import Pictures
 from onepeak.serving.inspector.runs import Run
 from onepeak.serving.inspector.said import Said
-from onepeak.serving.inspector.sample_names import sample_name
 from onepeak.serving.inspector.samples import Integers, Samples, chosen
 from onepeak.serving.inspector.shown import Entry, Kind, MethodAnswer, Neighbour, OneSample, Page, Surroundings
 
@@ -90,7 +89,7 @@ class Posteriors:
         return OneSample(
             part=part,
             item=item,
-            name=sample_name(said, place, self.source),
+            name=said.name(place, self.source),
             truth=int(said.label[place]),
             trained_on=said.learnt(place),
             kind="nothing" if where is None else self.kind,
@@ -138,7 +137,7 @@ class Posteriors:
         return Entry(
             part=samples.part_of(index),
             item=int(samples.item[index]),
-            name=sample_name(said, place, self.source),
+            name=said.name(place, self.source),
             truth=int(samples.label[index]),
             trained_on=said.learnt(place),
             predicted=predicted,
@@ -177,7 +176,7 @@ class Posteriors:
         return Surroundings(position=here + 1, total=len(places), previous=at(here - 1), next=at(here + 1))
 
     def _where(self, said: Said, place: int) -> int | None:
-        return self.source.place(int(said.item[place]), said.path[place], int(said.label[place]))
+        return self.source.place(*said.known_by(place))
 
     def _no_evidence(self, run: Run) -> str:
         return self.maps.missing(run) if self.kind == "pictures" else "There are no pictures."

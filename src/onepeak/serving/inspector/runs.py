@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onepeak._nearest import did_you_mean_file
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import none_done, read_config, recorded_classes
-from onepeak.experiment.run_json import read_json, read_message
-from onepeak.training.file_names import DESCRIPTION, ERROR, RESULT, RUNS
+from onepeak.experiment.config_file import read_config, recorded_classes
+from onepeak.experiment.run_json import failed_runs, read_json, result_files
+from onepeak.training.file_names import DESCRIPTION, RUNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +53,9 @@ class Found:
 
 def find_runs(folder: Path) -> Found:
     """Reads the results of a folder that `onepeak compare` or `onepeak train` wrote; runs under way are passed over."""
-    if not folder.is_dir():
-        found = "a file" if folder.exists() else "nothing there"
-        raise InputError(
-            f"`{folder}` must be a folder that onepeak compare or train wrote, got {found}.{did_you_mean_file(folder)}"
-        )
-    many = (folder / RUNS).is_dir()
-    if not many and not (folder / RESULT).exists():
-        hint = "add --data to show what this model says of data" if (folder / DESCRIPTION).exists() else "give another"
-        raise InputError(f"`{folder}` must hold {RUNS}/ or {RESULT}, got a folder without either: {hint}.")
-    results = sorted((folder / RUNS).glob(f"*/*/{RESULT}")) if many else [folder / RESULT]
-    failed = tuple(_failure(path) for path in sorted((folder / RUNS).glob(f"*/*/{ERROR}")) if _has_failed(path))
-    if not results:
-        why = none_done(folder)
-        if failed:
-            why = f"{len(failed)} failed, the first: {failed[0]}"
-        raise InputError(f"`{folder}` must hold at least one finished run, got none: {why}")
-    config = read_config(folder if many else _comparison(folder))
+    results = result_files(folder)
+    failed = tuple(f"{run.label}, {run.name}: {run.message}" for run in failed_runs(folder))
+    config = read_config(folder if (folder / RUNS).is_dir() else _comparison(folder))
     order = {_label(entry): place for place, entry in enumerate((config or {}).get("methods", ()))}
     runs = sorted(map(_run, results), key=lambda run: (order.get(run.row, len(order)), run.row, run.split, run.fold))
     if len({run.dataset for run in runs}) > 1:
@@ -108,14 +93,6 @@ def _classes(runs: list[Run], results: list[Path], config: Mapping[str, Any] | N
     if not isinstance(number, int):
         raise InputError(f"{results[0]} must say the number of classes, got no `num_classes`: run it again.")
     return tuple(map(str, range(number)))
-
-
-def _has_failed(path: Path) -> bool:
-    return not (path.parent / RESULT).exists()  # else it was tried again, and went well
-
-
-def _failure(path: Path) -> str:
-    return f"{path.parent.parent.name}, {path.parent.name}: {read_message(path)}"
 
 
 def _label(entry: Any) -> str:

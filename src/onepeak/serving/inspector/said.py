@@ -8,12 +8,13 @@ import numpy.typing as npt
 
 from onepeak.errors import InputError
 from onepeak.experiment.records import read_predictions
+from onepeak.report.source import Source
 from onepeak.serving.inspector.runs import Run
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Said:
-    """One posterior a sample."""
+    """One posterior per sample."""
 
     item: npt.NDArray[np.int64]
     """The position of each sample in the data of the run."""
@@ -35,6 +36,17 @@ class Said:
     def learnt(self, place: int) -> bool:
         """Whether the model was trained on a sample."""
         return self.trained_on is not None and bool(self.trained_on[place])
+
+    def known_by(self, place: int) -> tuple[int, str | None, int]:
+        """Item, path and label of a sample, by which `Source` finds it in the data."""
+        return int(self.item[place]), self.path[place], int(self.label[place])
+
+    def name(self, place: int, source: Source) -> str:
+        """What a sample is called: its path, row or number, and whom it belongs to where that is known."""
+        name = source.name(*self.known_by(place))
+        groups = None if source.manifest is None else source.manifest.groups
+        where = None if groups is None else source.place(*self.known_by(place))
+        return name if groups is None or where is None else f"{name} · {groups[where]}"
 
     def place(self, item: int) -> int | None:
         """Where a sample stands here; None where the run did not test on it."""

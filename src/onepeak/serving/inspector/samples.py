@@ -19,7 +19,7 @@ Choice = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
-    """One entry a sample and part: who was tested on in two splits is here twice."""
+    """One entry per sample and part: who was tested on in two splits is here twice."""
 
     parts: tuple[str, ...]
     """Of the runs, in their order."""
