@@ -24,7 +24,8 @@ def read(tmp_path):
 
 
 def test_settings_are_replaced_and_all_others_stay(read):
-    assert read('epochs = 40\nlr = 3e-4\nschedule = "step"\nnesterov = true', PAPER) == replace(
+    text = 'epochs = 40\nlr = 3e-4\nschedule = "step"\noptimizer = "sgd"\nmomentum = 0.9\nnesterov = true'
+    assert read(text, PAPER) == replace(
         PAPER, epochs=40, lr=3e-4, schedule="step", nesterov=True
     )
     assert read("", PAPER) == PAPER
@@ -139,3 +140,18 @@ def test_a_network_in_a_recipe_is_told_where_it_belongs(tmp_path):
     (tmp_path / "mine.toml").write_text('epochs = 2\n[network]\nbackbone = "small"\n')
     with pytest.raises(InputError, match=r"\[network\] is not part of a recipe: use --backbone"):
         read_recipe(str(tmp_path / "mine.toml"))
+
+
+@pytest.mark.bad_input
+def test_what_is_wrong_in_a_file_is_named_with_the_file_and_its_keys(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('epochz = 3\nlr = -1\n[augment]\ncrop = "a"\n')
+    with pytest.raises(InputError) as caught:
+        read_recipe(str(path))
+    unknown, crop, rate = str(caught.value).split("\n")
+    assert unknown.startswith(f"{path}: Unknown setting 'epochz'. Did you mean 'epochs'?")
+    assert crop == f"{path}: augment.crop: `crop` must be an integer >= 1, got 'a'."
+    assert rate == f"{path}: lr: `lr` must be a finite number > 0, got -1."
+    path.write_text('[recipe]\nbase = "papr"\n')
+    with pytest.raises(InputError, match=r"mine\.toml: recipe\.base: Unknown recipe 'papr'\. Did you mean 'paper'\?"):
+        read_recipe(str(path))

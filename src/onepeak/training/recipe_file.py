@@ -8,7 +8,7 @@ from typing import Any
 from onepeak._registry import unknown_name
 from onepeak.data.manifest import Manifest
 from onepeak.errors import InputError
-from onepeak.training.presets import PRESETS, preset
+from onepeak.training.presets import PAPER, PRESETS, preset
 from onepeak.training.recipe import Recipe
 from onepeak.training.toml_file import read_toml
 
@@ -40,14 +40,19 @@ def read_recipe(name: str) -> dict[str, Any]:
         return {BASE: name}
     content = read_toml(Path(name), wanted="`--recipe` must be auto, paper or a TOML file")
     table = content.get("recipe")
-    if isinstance(table, dict):
-        return table
-    if "network" in content:
+    if not isinstance(table, dict) and "network" in content:
         raise InputError(
             f"{name}: [network] is not part of a recipe: use --backbone and --network, or an experiment file.",
             page="recipes",
         )
-    return content
+    settings, prefix = (table, "recipe.") if isinstance(table, dict) else (content, "")
+    base = settings.get(BASE, "auto")
+    if base not in PRESETS:
+        raise InputError(f"{name}: {prefix}{BASE}: {unknown_name('recipe', str(base), PRESETS)}")
+    # Checked here, where the name of the file is known; what suits the data is checked with the data.
+    rest = {key: value for key, value in settings.items() if key != BASE}
+    changed(PAPER if base == "paper" else Recipe(), rest, source=name, prefix=prefix)
+    return settings
 
 
 def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
