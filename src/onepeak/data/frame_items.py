@@ -22,10 +22,12 @@ Take: TypeAlias = Callable[[list[int]], tuple[Items, tuple[str, ...]]]
 def pictures(frame: Frame, columns: Columns, *, root: Path) -> tuple[list[Fault], Take]:
     """The pictures that a column names."""
     assert columns.path is not None
-    found, faults = find_pictures(frame[columns.path].tolist(), root=root, rows=list(frame.index), column=columns.path)
+    written = frame[columns.path].tolist()
+    found, faults = find_pictures(written, root=root, rows=list(frame.index), column=columns.path)
 
     def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
-        items, notes = picture_files([path for place in kept if (path := found[place]) is not None], root=root)
+        paths = [path for place in kept if (path := found[place]) is not None]
+        items, notes = picture_files(paths, root=root, written=[written[place] for place in kept])
         if columns.others:
             notes = (*notes, f"left out {counted(len(columns.others), 'column')} of the list: {listed(columns.others)}")
         if columns.group is None:

@@ -37,7 +37,7 @@ class Pictures:
     @property
     def elsewhere(self) -> bool:
         """Whether paths of lists may start from another folder: nothing that was named is on disk."""
-        return self.relative and not any(on_disk(Path(), str(path)) for path in self.paths if isinstance(path, Path))
+        return self.relative and not any(on_disk(Path(), (str(path) for path in self.paths if isinstance(path, Path))))
 
 
 def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,)) -> list[Path]:
@@ -108,7 +108,11 @@ def pictures_and_columns(
             table = read_table(path, as_text=None, empty=True)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
-            paths += [name if isinstance(name, Unnamed) else start / (on_disk(start, name) or name) for name in written]
+            there = on_disk(start, ["" if isinstance(name, Unnamed) else name for name in written])
+            paths += [
+                name if isinstance(name, Unnamed) else start / (spelt or name)
+                for name, spelt in zip(written, there, strict=True)
+            ]
             relative |= any(isinstance(name, str) and not Path(name).is_absolute() for name in written)
             if keep:
                 own = kept_columns(table.frame, names)
