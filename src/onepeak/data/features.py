@@ -95,7 +95,7 @@ def encode_features(
     """
     kinds = {name: "category" if name in named else kind_of(frame[name]) for name in frame.columns}
     texts = [name for name, kind in kinds.items() if kind == "category" and name not in named]
-    dates = [name for name in texts if _is_date(frame[name])]
+    dates = [name for name in texts if is_date(frame[name])]
     unique = [name for name in texts if name not in dates and _is_identifier(frame[name])]
     at = np.arange(len(frame)) if places is None else np.asarray(places)
     counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], at)]
@@ -170,7 +170,7 @@ def _is_identifier(column: Column) -> bool:
     return len(present) > _FEW and len(set(present)) > len(present) // 2
 
 
-def _is_date(column: Column) -> bool:
+def is_date(column: Column) -> bool:
     """Whether nearly all texts are dates, in however few rows."""
     texts = [name for name in names_of(column) if name is not None]
     return 10 * sum(_DATE.fullmatch(text) is not None for text in texts) >= 9 * max(len(texts), 1)
