@@ -1,8 +1,10 @@
 import os
 
+import pandas as pd
 import pytest
 
-from onepeak.data.picture_list import find_pictures, on_disk, picture_files
+from onepeak.data.picture_list import find_pictures, on_disk, picture_files, refuse_names
+from onepeak.errors import InputError
 
 
 def listed(paths, root, rows=None):
@@ -86,3 +88,14 @@ def test_each_folder_is_listed_once(plant, monkeypatch):
     monkeypatch.setattr(os, "scandir", lambda folder: (seen.append(folder), scandir(folder))[1])
     assert None not in list(on_disk(root, [f"{folder}/{number}" for number in range(20) for folder in "ab"]))
     assert seen == [root / "a", root / "b"]
+
+
+@pytest.mark.bad_input
+def test_a_column_that_names_images_of_a_folder_is_refused(plant):
+    root = plant("a.png", "b.jpg", "c.txt")
+    frame = pd.DataFrame({"size": [1.5, 2.5], "my id": ["a", " b.jpg"]})
+    with pytest.raises(InputError, match=r"'my id' names pictures, such as 'a': say so with `path` \(--path 'my id'\)"):
+        refuse_names(frame, folder=root)
+    refuse_names(frame, folder=root / "elsewhere")
+    for cells in (["a", "a"], ["a", "c"], ["a", "c.txt"], ["a", None], ["a", ""]):
+        refuse_names(pd.DataFrame({"tone": cells}), folder=root)

@@ -1,7 +1,6 @@
 """Columns of a table as numbers: what each becomes, and what is left out with a note."""
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from onepeak.data.frame_types import Column, Frame
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.names import categories_of, names_of, plain_integer
 from onepeak.data.number_cells import kind_of, number_cells
+from onepeak.data.picture_list import names_pictures
 from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.data.text_columns import fault_of_text
 from onepeak.data.written_numbers import PLAIN, is_formatted
@@ -188,8 +188,4 @@ def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
     for name in names:
         texts = frame[name].dropna().astype(str)
         if texts.str.lower().str.endswith(tuple(IMAGE_SUFFIXES)).mean() > 0.5:
-            raise InputError(
-                f"The column {name!r} names pictures, such as {texts.iloc[0]!r}: say so with `path` "
-                f"(--path {shlex.quote(name)}).",
-                page="images",
-            )
+            raise names_pictures(name, texts.iloc[0])

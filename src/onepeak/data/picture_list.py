@@ -2,13 +2,19 @@
 
 import os
 import posixpath
+import shlex
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
 from onepeak._listing import counted, listed
 from onepeak.data.faults import FEW, Fault
+from onepeak.data.frame_types import Frame
 from onepeak.data.manifest import ImageFiles
 from onepeak.data.scan import IMAGE_SUFFIXES
+from onepeak.errors import InputError
+
+_FIRST = 10
+"""So many rows show whether a column names images."""
 
 
 def find_pictures(
@@ -46,7 +52,7 @@ def find_pictures(
         )
     if gone := [place for place, path in enumerate(found) if path is None and texts[place]]:
         shown = listed((f"{texts[place]} (row {rows[place]})" for place in gone), limit=FEW)
-        bare = any(Path(texts[place]).suffix.lower() not in IMAGE_SUFFIXES for place in gone)
+        bare = not all(_is_image(PurePath(texts[place])) for place in gone)
         faults.append(
             Fault(
                 places=tuple(gone),
@@ -86,6 +92,28 @@ def picture_files(
     return ImageFiles(root=root, paths=tuple(path.as_posix() for path in own)), tuple(notes)
 
 
+def refuse_names(frame: Frame, *, folder: Path) -> None:
+    """An error for a table with a column that names images of a folder, each by another name, in its first rows.
+
+    Args:
+        frame: The columns that may be features.
+        folder: Where such images would lie.
+    """
+    first = frame.iloc[:_FIRST]
+    for column in frame.columns:
+        texts = [cell.strip() for cell in first[column].tolist() if isinstance(cell, str)]
+        if len(set(texts)) == len(first) and all(map(_is_image, on_disk(folder, texts))):
+            raise names_pictures(column, texts[0])
+
+
+def names_pictures(column: str, text: str) -> InputError:
+    """The error for a table with a column that names images: it is a list, and which column it is must be said."""
+    return InputError(
+        f"The column {column!r} names pictures, such as {text!r}: say so with `path` (--path {shlex.quote(column)}).",
+        page="images",
+    )
+
+
 def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
     """Paths as they are spelt on disk, from the root; None where there is no such file, or can be none.
 
@@ -112,7 +140,7 @@ def _on_disk(root: Path, text: str, images: dict[Path, dict[str, list[str]]]) ->
         try:
             if (root / path).is_file():
                 return path
-            if path.suffix.lower() in IMAGE_SUFFIXES:
+            if _is_image(path):
                 continue
             folder = (root / path).parent
             if folder not in images:
@@ -131,9 +159,13 @@ def _images(folder: Path) -> dict[str, list[str]]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = PurePath(entry.name)
-                if name.suffix.lower() in IMAGE_SUFFIXES and entry.is_file():
+                if _is_image(name) and entry.is_file():
                     found.setdefault(name.stem, []).append(entry.name)
     return found
+
+
+def _is_image(path: PurePath | None) -> bool:
+    return path is not None and path.suffix.lower() in IMAGE_SUFFIXES
 
 
 def _from_root(root: Path, path: Path) -> Path:
