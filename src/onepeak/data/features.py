@@ -102,7 +102,8 @@ def encode_features(
     _refuse_paths(frame, unique)
     notes: list[str] = []
     if unique:
-        notes.append(f"left out, as text that hardly repeats: {listed(unique)}")
+        names_images = "if one names images, say so with `path` (--path COLUMN)"
+        notes.append(f"left out, as text that hardly repeats: {listed(unique)}; {names_images}")
     if dates:
         notes.append(
             f"left out, as dates: {listed(dates)}; to use them give what matters as numbers: year, month, age in days"
