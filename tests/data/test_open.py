@@ -223,7 +223,8 @@ def test_a_list_whose_pictures_are_called_otherwise_is_sent_to_the_page_on_image
     rows = "".join(f"{number}.png,{number % 2}\n" for number in range(12))
     with pytest.raises(InputError) as caught:
         open_data(write("list.csv", f"file,label\n{rows}"), root=root)
-    assert str(caught.value).endswith('say so with `path` (--path file). (See "Your images" in the documentation)')
+    told = "say so with `path` (--path file), or leave it out with `drop` (--drop file)."
+    assert str(caught.value).endswith(f'{told} (See "Your images" in the documentation)')
 
 
 @pytest.mark.bad_input

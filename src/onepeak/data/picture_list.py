@@ -108,9 +108,10 @@ def refuse_names(frame: Frame, *, folder: Path) -> None:
 
 def names_pictures(column: str, text: str) -> InputError:
     """The error for a table with a column that names images: it is a list, and which column it is must be said."""
+    name = shlex.quote(column)
     return InputError(
-        f"The column {column!r} names pictures, such as {text!r}: say so with `path` (--path {shlex.quote(column)}), or "
-        f"leave the column out with `drop` (--drop {shlex.quote(column)}).",
+        f"The column {column!r} names pictures, such as {text!r}: say so with `path` (--path {name}), or leave it out "
+        f"with `drop` (--drop {name}).",
         page="images",
     )
 
