@@ -108,10 +108,10 @@ def pictures_and_columns(
             table = read_table(path, as_text=None, empty=True)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
-            there = on_disk(start, ["" if isinstance(name, Unnamed) else name for name in written])
+            spellings = on_disk(start, ["" if isinstance(name, Unnamed) else name for name in written])
             paths += [
                 name if isinstance(name, Unnamed) else start / (spelt or name)
-                for name, spelt in zip(written, there, strict=True)
+                for name, spelt in zip(written, spellings, strict=True)
             ]
             relative |= any(isinstance(name, str) and not Path(name).is_absolute() for name in written)
             if keep:
