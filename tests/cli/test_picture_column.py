@@ -49,7 +49,10 @@ def test_splits_takes_the_column_and_names_the_flag_without_it(run, scans):
     assert (status, json.loads(output)["items"]) == (0, 30)
     status, _, errors = run("splits", scans)
     assert status == 2
-    assert "The column 'scan' names pictures, such as '00.png': say so with `path` (--path scan)" in errors
+    assert (
+        "The column 'scan' names pictures, such as '00.png': say so with `path` (--path scan), or leave it out"
+        in errors
+    )
 
 
 def test_inspect_takes_the_column_with_data_only(run, scans, tmp_path):

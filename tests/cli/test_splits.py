@@ -55,7 +55,7 @@ def test_without_groups_no_leak_is_said_of_the_content_only(run, faces):
     faces.write_text(faces.read_text().replace("group", "patient"))
     output = run(faces, "--protocol", "holdout", "--splits", 1)
     assert "\tnone by content; no groups were given\n" in output
-    assert "the column 'patient' has 6 values for 24 pictures: give `group` (--group patient)" in output
+    assert "patient: 6 names with 4 rows each; if these are persons or things that return" in output
 
 
 def test_equal_rows_of_a_table_are_told_in_the_column_of_leaks(run, tmp_path):

@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 
-from onepeak.data.feature_notes import kinds_of, telling_names
+from onepeak.data.feature_notes import kinds_of
 from onepeak.data.features import encode_features
 from onepeak.data.manifest import FeatureRows
 
@@ -74,70 +74,3 @@ def test_names_are_no_ids():
         columns=("code",), values=np.arange(60.0)[:, None], categories={"code": tuple(map(str, range(60)))}
     )
     assert kinds_of(rows) == ("read as categories: code",)
-
-
-def patients_of(num_names, rows_each):
-    """A column of names, in blocks, and labels that go by the name."""
-    who = np.repeat(np.arange(num_names), rows_each)
-    names = {"patient": tuple(f"p{number}" for number in range(num_names))}
-    return FeatureRows(columns=("patient",), values=who[:, None].astype(float), categories=names), who % 3
-
-
-def test_many_names_that_each_have_one_label_tell_it():
-    assert telling_names(*patients_of(120, 10)) == (
-        "all rows with the same value have the same label in patient (120 values): if it names patients or the like, "
-        "give it as `group` (--group COLUMN), or leave it out with `drop` (--drop COLUMN)",
-    )
-    assert len(telling_names(*patients_of(20, 2))) == 1
-
-
-def test_few_names_or_names_of_few_rows_do_not():
-    assert telling_names(*patients_of(19, 40)) == ()
-    assert telling_names(*patients_of(40, 1)) == ()
-
-
-def test_names_do_not_where_one_of_them_has_two_labels():
-    rows, labels = patients_of(120, 10)
-    labels[5] += 1
-    assert telling_names(rows, labels) == ()
-
-
-def test_where_there_is_one_label_only_nothing_tells_it():
-    rows, labels = patients_of(120, 10)
-    assert telling_names(rows, np.zeros_like(labels)) == ()
-
-
-def test_numbers_of_patients_tell_it_too_and_a_score_that_labels_go_by_does_not():
-    rows, labels = patients_of(30, 3)
-    assert len(telling_names(FeatureRows(columns=rows.columns, values=rows.values), labels)) == 1
-    assert telling_names(FeatureRows(columns=rows.columns, values=rows.values + 0.5), labels) == ()
-    grades = (rows.values[:, 0] // 10).astype(np.int64)
-    assert telling_names(FeatureRows(columns=rows.columns, values=rows.values), grades) == ()
-
-
-def test_a_rare_label_may_have_a_name_of_its_own_by_chance():
-    rows, labels = patients_of(60, 3)
-    rare = np.zeros_like(labels)
-    rare[:18] = 1
-    assert telling_names(rows, rare) == ()
-    rare[:21] = 1
-    assert len(telling_names(rows, rare)) == 1
-
-
-def test_rows_without_a_name_do_not_count():
-    rows, labels = patients_of(30, 3)
-    gaps = rows.values.copy()
-    gaps[:3] = np.nan
-    labels[:3] = [0, 1, 2]
-    (note,) = telling_names(FeatureRows(columns=rows.columns, values=gaps, categories=rows.categories), labels)
-    assert "in patient (29 values):" in note
-    empty = FeatureRows(columns=rows.columns, values=np.full((90, 1), np.nan), categories={"patient": ()})
-    assert telling_names(empty, labels) == ()
-
-
-def test_of_several_columns_of_names_all_are_told():
-    rows, labels = patients_of(30, 3)
-    names = dict.fromkeys(("a b", "c"), rows.categories["patient"])
-    twice = FeatureRows(columns=("a b", "c"), values=np.tile(rows.values, 2), categories=names)
-    (note,) = telling_names(twice, labels)
-    assert "in a b (30 values), c (30 values):" in note

@@ -52,7 +52,8 @@ def test_identifiers_and_saved_indexes_are_left_out_with_a_note():
     rows, notes = encode_features(frame)
     assert rows.columns == ("size",)
     assert notes[:2] == (
-        "left out, as text that hardly repeats: patient, comment",
+        "left out, as text that hardly repeats: patient, comment; if one names images, say so with `path` "
+        "(--path COLUMN)",
         "left out, as a count of the rows: (no name), number",
     )
 

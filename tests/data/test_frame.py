@@ -20,18 +20,16 @@ def test_every_other_column_is_a_feature():
     assert data.notes == ("order: low < high", "read as numbers: a, b", "2 groups from the column 'person'")
 
 
-def test_names_that_tell_the_label_are_noted_where_they_are_trained_on_and_only_there():
+def test_names_that_may_be_groups_are_noted_where_they_are_trained_on_and_only_there():
     patient = [f"p{number // 4}" for number in range(120)]
-    frame = pd.DataFrame({"a": np.arange(120) % 7 / 2, "patient": patient, "label": np.arange(120) // 4 % 3})
+    frame = pd.DataFrame({"a": np.arange(120) % 7 / 2, "patient": patient, "label": np.arange(120) % 3})
 
     def told(**how):
-        return [note for note in from_frame(frame, **how).notes if "the same label in" in note]
+        return [note for note in from_frame(frame, **how).notes if "names with" in note]
 
     (note,) = told()
-    assert "in patient (30 values):" in note
+    assert note.startswith("patient: 30 names with 4 rows each; if these are persons or things that return")
     assert told(group="patient") == told(drop=["patient"]) == told(like=from_frame(frame).items) == []
-    shuffled = frame.assign(label=np.arange(120) % 3)
-    assert not any("the same label in" in note for note in from_frame(shuffled).notes)
 
 
 def test_a_column_called_group_is_taken_as_groups():
@@ -78,10 +76,20 @@ def test_labels_and_groups_of_missing_pictures_are_left_out_with_them(plant):
 
 
 def test_a_list_without_groups_is_told_of_a_column_that_looks_like_them(plant):
-    root = plant("a.jpg", "b.jpg", "c.jpg")
-    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg"], "label": [0, 1, 1], "patient": ["P1", "P1", "P2"]})
-    assert from_frame(frame, root=root).notes[-1].startswith("the column 'patient' has 2 values for 3 pictures")
-    assert not any("values for" in note for note in from_frame(frame, root=root, group="patient").notes)
+    root = plant("a.jpg", "b.jpg", "c.jpg", "d.jpg")
+    patients = ["P1", "P1", "P2", "P3"]
+    frame = pd.DataFrame({"path": ["a.jpg", "b.jpg", "c.jpg", "d.jpg"], "label": [0, 1, 1, 0], "patient": patients})
+    assert from_frame(frame, root=root).notes[-1].startswith("patient: 3 names with 1.3 rows each;")
+    assert not any("names with" in note for note in from_frame(frame, root=root, group="patient").notes)
+
+
+def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
+    days = pd.date_range("2024-03-01", periods=12)
+    size = {"size": [n / 7 for n in range(12)], "label": [0, 1] * 6}
+    notes = from_frame(pd.DataFrame({"day": days.astype(str), **size})).notes
+    assert "left out, as dates: day; to use them give" in notes[1]
+    for column in (days, days.tz_localize("UTC"), days.date, [*days[:-1], None], days + pd.Timedelta(90, "s")):
+        assert from_frame(pd.DataFrame({"day": column, **size})).notes == notes
 
 
 def test_formatted_numbers_stop_as_those_of_a_csv_do_unless_they_are_said_to_be_names(tmp_path):

@@ -49,7 +49,7 @@ def test_the_last_pictures_of_a_class_are_not_left_out_either(plant, order):
     message = r"none is left of '2': left out 2 of 4 rows: no such picture, gone\.jpg \(row 3\); no group in 'group'"
     with pytest.raises(InputError, match=message):
         from_frame(frame, root=root, order=order, skip_bad=True)
-    with pytest.raises(InputError, match=r"(?s)gone\.jpg \(row 3\)\. Say where they lie .* skip_bad=True\.$"):
+    with pytest.raises(InputError, match=r"(?s)gone\.jpg \(row 3\)\. Check the column .* skip_bad=True\.$"):
         from_frame(frame, root=root, order=order)
     data = from_frame(frame, root=root, order=order, skip_bad=True, keep_classes=False)
     assert data.labels.tolist() == [0, 1]

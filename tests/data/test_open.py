@@ -163,6 +163,9 @@ def test_a_path_that_is_not_there_suggests_known_names():
         f"There is no file or folder 'fgnt'. Did you mean 'fgnet'? Known data sets: {known}. "
         '(See "Your images" in the documentation)'
     )
+    for name in ("gone.csv", "gone.Parquet"):
+        with pytest.raises(InputError, match=r'\(See "Your table" in the documentation\)$'):
+            open_data(name)
 
 
 @pytest.mark.bad_input
@@ -220,7 +223,8 @@ def test_a_list_whose_pictures_are_called_otherwise_is_sent_to_the_page_on_image
     rows = "".join(f"{number}.png,{number % 2}\n" for number in range(12))
     with pytest.raises(InputError) as caught:
         open_data(write("list.csv", f"file,label\n{rows}"), root=root)
-    assert str(caught.value).endswith('say so with `path` (--path file). (See "Your images" in the documentation)')
+    told = "say so with `path` (--path file), or leave it out with `drop` (--drop file)."
+    assert str(caught.value).endswith(f'{told} (See "Your images" in the documentation)')
 
 
 @pytest.mark.bad_input
@@ -274,3 +278,29 @@ def test_pictures_are_not_read_like_a_table(plant, write):
     for data in (plant("scans/1/a.png", "scans/2/b.png") / "scans", "biopsies"):
         with pytest.raises(InputError, match="`like` is for a table of features, got pictures: leave it out"):
             open_data(data, like=train.items)
+
+
+def ids(plant, write):
+    """A list of images by their names without extension, as competitions have it, and their folder."""
+    root = plant(*(f"train_images/{number:04x}.png" for number in range(12))) / "train_images"
+    rows = "".join(f"{number:04x},{number % 3},p{number // 2}\n" for number in range(12))
+    return write("train.csv", f"id_code,diagnosis,patient\n{rows}"), root
+
+
+def test_a_list_may_leave_out_the_file_extension(plant, write):
+    path, root = ids(plant, write)
+    data = open_data(path, path="id_code", label="diagnosis", group="patient", root=root)
+    assert data.items == ImageFiles(root=root, paths=tuple(f"{number:04x}.png" for number in range(12)))
+    assert "added the file extension to 12 paths" in data.notes
+
+
+@pytest.mark.bad_input
+def test_a_list_of_names_without_extension_is_no_table(plant, write):
+    path, root = ids(plant, write)
+    expected = (
+        r"^\S*train\.csv: The column 'id_code' names pictures, such as '0000': say so with `path` \(--path id_code"
+    )
+    with pytest.raises(InputError, match=expected):
+        open_data(path, label="diagnosis", root=root)
+    with pytest.raises(InputError, match=expected):
+        open_data(path.rename(root / path.name), label="diagnosis")

@@ -175,3 +175,17 @@ def test_a_class_called_like_nothing_is_no_missing_label():
 def test_where_all_labels_are_missing_no_row_is_named():
     _, (fault,) = read_labels(["", None], order="a,b", rows=[2, 3])
     assert (fault.places, fault.sentence) == ((0, 1), "There are no labels: every one is missing")
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 3, 4, 5], ["1", None, "5.0"], [-1, 0, 3]])
+def test_integers_that_would_fit_one_further_are_asked_about_and_are_no_fault_of_their_rows(labels):
+    _, faults = read_labels(labels, order="0..4")
+    assert faults[-1].places == ()
+    assert str(faults[-1]).endswith("Are the labels shifted by one? Correct the labels or the order.")
+
+
+@pytest.mark.parametrize("labels", [[0, 5], [1, 6], [-1, 5], [1, 5, "x"]])
+def test_other_labels_that_the_order_lacks_are_faults_of_their_rows(labels):
+    _, (fault,) = read_labels(labels, order="0..4")
+    assert fault.places
+    assert fault.advice == "Correct these labels or the order"

@@ -1,13 +1,17 @@
+import os
+
+import pandas as pd
 import pytest
 
-from onepeak.data.picture_list import find_pictures, picture_files
+from onepeak.data.picture_list import find_pictures, on_disk, picture_files, refuse_names
+from onepeak.errors import InputError
 
 
 def listed(paths, root, rows=None):
     """The items and notes of a list without a fault."""
     found, faults = find_pictures(paths, root=root, rows=range(len(paths)) if rows is None else rows)
     assert faults == []
-    return picture_files(found, root=root)
+    return picture_files(found, root=root, written=paths)
 
 
 def test_paths_are_kept_from_the_root_with_forward_slashes(plant):
@@ -31,8 +35,8 @@ def test_every_missing_picture_is_counted_and_five_are_shown(plant):
     assert (found[0].name, found[1:]) == ("here.jpg", [None] * 12)
     assert fault.places == tuple(range(1, 13))
     shown = ", ".join(f"{number:02}.jpg (row {number + 3})" for number in range(5))
-    told = f"12 of 13 pictures do not exist in {root}: {shown} and 7 more. Say where they lie with `root` (--root)."
-    assert str(fault) == told
+    told = f"12 of 13 pictures do not exist in {root}: {shown} and 7 more"
+    assert str(fault) == f"{told}. Check the column `path` (--path) and the folder (--root)."
     assert fault.reason == "no such picture, 00.jpg, 01.jpg, 02.jpg, 03.jpg, 04.jpg and 7 more"
 
 
@@ -59,3 +63,39 @@ def test_rows_without_a_path_are_named_and_are_no_missing_pictures(plant):
     _, (fault,) = find_pictures(paths, root=plant("a.jpg"), rows=[2, 3, 4, 5], column="scan")
     assert fault.places == (1, 2, 3)
     assert fault.sentence == "Every row must have a `scan`, 3 rows without one: 3, 4, 5"
+
+
+def test_a_name_without_extension_stands_for_the_one_image_that_has_it(plant):
+    root = plant("a.PNG", "b/10_left.jpeg", "b/10_left.txt", "c", "c.png", "v1.2.tif")
+    files, notes = listed(["a", "b\\10_left", "c", " v1.2 "], root)
+    assert files.paths == ("a.PNG", "b/10_left.jpeg", "c", "v1.2.tif")
+    assert notes == ("added the file extension to 3 paths",)
+    assert listed([str(root / "a")], root)[0].paths == ("a.PNG",)
+
+
+def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_picture(plant):
+    root = plant("a.png", "a.jpg", "b.txt", "c.png/d.txt")
+    found, (fault,) = find_pictures(["a", "b", "c", "no/d"], root=root, rows=[2, 3, 4, 5], column="id")
+    assert (found, fault.places) == ([None] * 4, (0, 1, 2, 3))
+    assert fault.advice == (
+        "Check the column `id` (--path) and the folder (--root); a name without a file extension must fit one image"
+    )
+
+
+def test_each_folder_is_listed_once(plant, monkeypatch):
+    root = plant(*(f"{folder}/{number}.png" for folder in "ab" for number in range(20)))
+    seen, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (seen.append(folder), scandir(folder))[1])
+    assert None not in list(on_disk(root, [f"{folder}/{number}" for number in range(20) for folder in "ab"]))
+    assert seen == [root / "a", root / "b"]
+
+
+@pytest.mark.bad_input
+def test_a_column_that_names_images_of_a_folder_is_refused(plant):
+    root = plant("a.png", "b.jpg", "c.txt")
+    frame = pd.DataFrame({"size": [1.5, 2.5], "my id": ["a", " b.jpg"]})
+    with pytest.raises(InputError, match=r"'my id' names pictures, such as 'a': say so with `path` \(--path 'my id'\)"):
+        refuse_names(frame, folder=root)
+    refuse_names(frame, folder=root / "elsewhere")
+    for cells in (["a", "a"], ["a", "c"], ["a", "c.txt"], ["a", None], ["a", ""]):
+        refuse_names(pd.DataFrame({"tone": cells}), folder=root)

@@ -110,7 +110,10 @@ def test_a_csv_that_is_none_is_refused(write, text, message):
 
 @pytest.mark.bad_input
 def test_other_kinds_of_file_are_refused(write):
-    with pytest.raises(InputError, match=r"must be a file that ends in .csv, .tsv, .parquet, .pq, got a.xlsx"):
+    with pytest.raises(
+        InputError,
+        match=r"must be a file that ends in .csv, .tsv, .parquet, .pq, got a.xlsx\. Save it as CSV or parquet\.",
+    ):
         read_table(write("a.xlsx", "x"))
 
 

@@ -37,6 +37,12 @@ def test_a_list_stands_for_its_pictures_from_its_own_folder(tmp_path):
     assert picture_paths([tmp_path / "scans.csv", "c.png"]) == [first, first, missing, Path("c.png")]
 
 
+def test_names_without_extension_are_read_as_in_training(tmp_path):
+    (tmp_path / "1.png").write_bytes(b"")
+    (tmp_path / "ids.csv").write_text("path\n1\n2\n")
+    assert picture_paths([tmp_path / "ids.csv"]) == [tmp_path / "1.png", tmp_path / "2"]
+
+
 def test_the_pictures_of_lists_start_from_the_root_where_one_is_given(tmp_path):
     for folder in ("lists", "scans/b"):
         (tmp_path / folder).mkdir(parents=True)

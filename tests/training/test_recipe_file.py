@@ -25,9 +25,7 @@ def read(tmp_path):
 
 def test_settings_are_replaced_and_all_others_stay(read):
     text = 'epochs = 40\nlr = 3e-4\nschedule = "step"\noptimizer = "sgd"\nmomentum = 0.9\nnesterov = true'
-    assert read(text, PAPER) == replace(
-        PAPER, epochs=40, lr=3e-4, schedule="step", nesterov=True
-    )
+    assert read(text, PAPER) == replace(PAPER, epochs=40, lr=3e-4, schedule="step", nesterov=True)
     assert read("", PAPER) == PAPER
 
 

@@ -1,4 +1,4 @@
-"""Notes on the columns of a table: what they are read as, what looks odd in them, and what gives labels away."""
+"""Notes on the columns of a table: what they are read as, and what looks odd in them."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,6 @@ _ROWS_PER_NAME = 10
 """With fewer rows for each integer of a column, nobody is asked whether they are names."""
 _MANY = 50
 """Where so many integers all differ, they may be an id."""
-_NAMES = 20
-"""Fewer names may each have one label because the category matters: a site of severe cases only."""
-_ROWS_OF_ONE = 2
-"""Of names with fewer rows on average it says little that each has one label."""
-_OTHERS = 20
-"""Where fewer rows have another label than the most common one, chance may put them all under names of their own."""
 
 
 def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
@@ -58,40 +52,6 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
             f"a different value in every row, as ids have, in {listed(ids)}: leave ids out with `drop` (--drop COLUMN)"
         )
     return tuple(sentences)
-
-
-def telling_names(rows: FeatureRows, labels: npt.NDArray[np.int64]) -> tuple[str, ...]:
-    """A sentence on columns that tell the label by themselves, as names or numbers of patients do whose rows share it.
-
-    These are categories and integers of 20 values or more, on average in 2 rows each, none of which has rows of two
-    labels; of integers only those that labels do not rise or fall with, as they do with a score.
-
-    Example:
-        >>> patients = FeatureRows(
-        ...     columns=("who",), values=np.arange(60.0)[:, None] // 3, categories={"who": tuple(map(str, range(20)))}
-        ... )
-        >>> print(*telling_names(patients, np.arange(60) // 3 % 4))
-        all rows with the same value have the same label in who (20 values): if it names patients or the like, give it
-        as `group` (--group COLUMN), or leave it out with `drop` (--drop COLUMN)
-    """
-    telling = []
-    for name, values in zip(rows.columns, rows.values.T, strict=True):
-        known = ~np.isnan(values)
-        codes, of = values[known], labels[known]
-        count, others = len(np.unique(codes)), len(of) - max(np.bincount(of), default=0)
-        if not _NAMES <= count <= len(codes) // _ROWS_OF_ONE or others < _OTHERS:
-            continue
-        pairs = np.unique(np.stack([codes, of]), axis=1)  # sorted by code
-        turns = np.count_nonzero(np.diff(pairs[1]))
-        named = name in rows.categories or ((codes % 1 == 0).all() and turns > count // 4)
-        if named and pairs.shape[1] == count:
-            telling.append(f"{name} ({count:,} values)")
-    if not telling:
-        return ()
-    return (
-        f"all rows with the same value have the same label in {listed(telling)}: if it names patients or the like, "
-        "give it as `group` (--group COLUMN), or leave it out with `drop` (--drop COLUMN)",
-    )
 
 
 def odd_values(rows: FeatureRows) -> tuple[str, ...]:

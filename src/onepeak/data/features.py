@@ -1,7 +1,6 @@
 """Columns of a table as numbers: what each becomes, and what is left out with a note."""
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from onepeak.data.frame_types import Column, Frame
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.names import categories_of, names_of, plain_integer
 from onepeak.data.number_cells import kind_of, number_cells
+from onepeak.data.picture_list import names_pictures
 from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.data.text_columns import fault_of_text
 from onepeak.data.written_numbers import PLAIN, is_formatted
@@ -95,14 +95,15 @@ def encode_features(
     """
     kinds = {name: "category" if name in named else kind_of(frame[name]) for name in frame.columns}
     texts = [name for name, kind in kinds.items() if kind == "category" and name not in named]
-    dates = [name for name in texts if _is_date(frame[name])]
+    dates = [name for name in texts if is_date(frame[name])]
     unique = [name for name in texts if name not in dates and _is_identifier(frame[name])]
     at = np.arange(len(frame)) if places is None else np.asarray(places)
     counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], at)]
     _refuse_paths(frame, unique)
     notes: list[str] = []
     if unique:
-        notes.append(f"left out, as text that hardly repeats: {listed(unique)}")
+        names_images = "if one names images, say so with `path` (--path COLUMN)"
+        notes.append(f"left out, as text that hardly repeats: {listed(unique)}; {names_images}")
     if dates:
         notes.append(
             f"left out, as dates: {listed(dates)}; to use them give what matters as numbers: year, month, age in days"
@@ -170,7 +171,7 @@ def _is_identifier(column: Column) -> bool:
     return len(present) > _FEW and len(set(present)) > len(present) // 2
 
 
-def _is_date(column: Column) -> bool:
+def is_date(column: Column) -> bool:
     """Whether nearly all texts are dates, in however few rows."""
     texts = [name for name in names_of(column) if name is not None]
     return 10 * sum(_DATE.fullmatch(text) is not None for text in texts) >= 9 * max(len(texts), 1)
@@ -188,8 +189,4 @@ def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
     for name in names:
         texts = frame[name].dropna().astype(str)
         if texts.str.lower().str.endswith(tuple(IMAGE_SUFFIXES)).mean() > 0.5:
-            raise InputError(
-                f"The column {name!r} names pictures, such as {texts.iloc[0]!r}: say so with `path` "
-                f"(--path {shlex.quote(name)}).",
-                page="images",
-            )
+            raise names_pictures(name, texts.iloc[0])

@@ -11,7 +11,6 @@ from onepeak._home import expanded
 from onepeak._listing import counted
 from onepeak.data.declared_order import Order
 from onepeak.data.faults import Fault, refuse_lost, rows_without
-from onepeak.data.feature_notes import telling_names
 from onepeak.data.frame_columns import LABEL, PATH, columns_of
 from onepeak.data.frame_items import features, known_features, pictures
 from onepeak.data.frame_types import Column, Frame
@@ -109,8 +108,6 @@ def from_frame(
     items, notes = take(kept)
     if isinstance(items, FeatureRows) and root is not None:
         raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
-    if isinstance(items, FeatureRows) and like is None:
-        notes = (*notes, *telling_names(items, labels))
     used = part.iloc[kept]
     groups = None if columns.group is None else tuple(group_names(used[columns.group]))
     grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {columns.group!r}",)

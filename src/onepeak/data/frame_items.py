@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from onepeak._extras import require
 from onepeak._listing import counted, listed
 from onepeak.data.faults import Fault
 from onepeak.data.feature_notes import odd_values
@@ -22,10 +23,12 @@ Take: TypeAlias = Callable[[list[int]], tuple[Items, tuple[str, ...]]]
 def pictures(frame: Frame, columns: Columns, *, root: Path) -> tuple[list[Fault], Take]:
     """The pictures that a column names."""
     assert columns.path is not None
-    found, faults = find_pictures(frame[columns.path].tolist(), root=root, rows=list(frame.index), column=columns.path)
+    written = frame[columns.path].tolist()
+    found, faults = find_pictures(written, root=root, rows=list(frame.index), column=columns.path)
 
     def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
-        items, notes = picture_files([path for place in kept if (path := found[place]) is not None], root=root)
+        paths = [path for place in kept if (path := found[place]) is not None]
+        items, notes = picture_files(paths, root=root, written=[written[place] for place in kept])
         if columns.others:
             notes = (*notes, f"left out {counted(len(columns.others), 'column')} of the list: {listed(columns.others)}")
         if columns.group is None:
@@ -46,11 +49,21 @@ def features(
         category: Features that hold names.
         places: The positions of the rows in the table.
     """
+    infer = require("pandas", extra="data", purpose="A table").api.types.infer_dtype
     own = frame[list(columns.others)].copy()
-    for name in category:
-        own[name] = as_names(frame[name])
+    for name in columns.others:
+        if name in category or infer(own[name]) in ("datetime64", "datetime", "date"):  # dates as in a CSV
+            own[name] = as_names(frame[name])
     faults = feature_faults(own.drop(columns=list(category)))
-    return faults, lambda kept: encode_features(own.iloc[kept], places=[places[i] for i in kept], named=category)
+
+    def take(kept: list[int]) -> tuple[Items, tuple[str, ...]]:
+        used = own.iloc[kept]
+        items, notes = encode_features(used, places=[places[i] for i in kept], named=category)
+        if columns.group is None:
+            notes = (*notes, *likely_groups(used))
+        return items, notes
+
+    return faults, take
 
 
 def known_features(frame: Frame, like: FeatureRows) -> tuple[list[Fault], Take]:

@@ -4,11 +4,20 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from onepeak._extras import require
 from onepeak._listing import counted, listed
 from onepeak.data.faults import FEW, Fault
+from onepeak.data.features import is_date
 from onepeak.data.frame_types import Column, Frame
 
-_LIKE_A_GROUP = re.compile(r"(patient|person|subject|slide|case|study|(?=id))[\W_]*(id|nr|no|number|code|name)?", re.I)
+_LIKE_A_GROUP = re.compile(
+    r"(patient|person|subject|customer|client|user|slide|case|study|(?=id))[\W_]*(id|nr|no|number|code|name)?", re.I
+)
+_AN_ID = re.compile(r".+([\W_][iI][dD]|[a-z]I[dD])")
+_NAMES = 20
+"""Fewer names may be a category of any kind."""
+_ROWS_EACH = 20
+"""Names with more rows each on average may be such as cities."""
 
 
 def group_names(column: Column) -> list[str]:
@@ -45,18 +54,31 @@ def group_faults(column: Column) -> list[Fault]:
     ]
 
 
-def likely_groups(unread: Frame) -> Iterator[str]:
-    """Notes on columns of a list that are called like a group and repeat: without groups nobody would find that leak.
+def likely_groups(frame: Frame) -> Iterator[str]:
+    """Notes on columns that may name persons or things with several rows: without groups nobody would find that leak.
+
+    These are columns of 3 values or more that are called like it, and text and ids of 20 names or more with 2 to 20
+    rows each on average.
+
+    Args:
+        frame: The columns that are neither labels, nor groups, nor paths.
 
     Example:
         >>> import pandas
-        >>> next(likely_groups(pandas.DataFrame({"patient": [1, 1, 2]})))[:55]
-        "the column 'patient' has 2 values for 3 pictures: give "
+        >>> print(*likely_groups(pandas.DataFrame({"who": [f"p{row // 3}" for row in range(90)]})))
+        who: 30 names with 3 rows each; if these are persons or things that return, keep their rows together with
+        --group who
     """
-    for column in unread.columns:
-        like, count = _LIKE_A_GROUP.fullmatch(column.strip()), unread[column].nunique()
-        if like and 1 < count < len(unread):
+    types = require("pandas", extra="data", purpose="A table").api.types
+    for name in frame.columns:
+        column = frame[name].dropna()
+        called = _LIKE_A_GROUP.fullmatch(name.strip())
+        if not (called or _AN_ID.fullmatch(name) or types.infer_dtype(column) in ("string", "categorical")):
+            continue
+        count, rows = column.nunique(), len(column)
+        few_rows_each = count >= _NAMES and 2 * count <= rows <= _ROWS_EACH * count
+        if (few_rows_each or (called and 2 < count < rows)) and not is_date(column):
             yield (
-                f"the column {column!r} has {count:,} values for {counted(len(unread), 'picture')}: give `group` "
-                f"(--group {shlex.quote(column)}), or pictures of one {like[1].lower() or column} lie on both sides"
+                f"{name}: {count:,} names with {round(rows / count, 1):g} rows each; if these are persons or things "
+                f"that return, keep their rows together with --group {shlex.quote(name)}"
             )

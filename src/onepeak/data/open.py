@@ -12,7 +12,8 @@ from onepeak.data.folder import read_folder
 from onepeak.data.frame import from_frame
 from onepeak.data.frame_columns import GROUP, LABEL, PATH
 from onepeak.data.manifest import FeatureRows, Manifest
-from onepeak.data.table_file import read_table
+from onepeak.data.picture_list import refuse_names
+from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.data.written_numbers import columns_with_points
 from onepeak.errors import InputError, Page
 
@@ -71,7 +72,8 @@ def open_data(
         known = [record.name for record in DATASETS]
         question = did_you_mean_file(place) or did_you_mean(str(data), known)
         raise InputError(
-            f"There is no file or folder {str(data)!r}.{question} Known data sets: {', '.join(known)}.", page="images"
+            f"There is no file or folder {str(data)!r}.{question} Known data sets: {', '.join(known)}.",
+            page="table" if place.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES) else "images",
         )
     if place.is_dir():
         _refuse_unused(f"the folder {place}", root=root, label=label, group=group, path=path, **for_tables)
@@ -94,6 +96,9 @@ def open_data(
     if order is None:
         order = classes_file(place.parent) if table.order is None else table.order
     try:
+        if like is None and not is_list:
+            others = frame.drop(columns=[label, group or GROUP, *category, *drop], errors="ignore")
+            refuse_names(others, folder=place.parent if root is None else expanded(root))
         manifest = from_frame(
             frame,
             label=label,

@@ -3,8 +3,8 @@
 import math
 import numbers
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -115,7 +115,11 @@ def read_labels(
     position = {label_key(name): index for index, name in enumerate(classes)}
     codes = {text: position.get(label_key(text), -1) for text in counts}
     if unnamed := {place: text for place, text in present.items() if codes[text] < 0}:
-        faults.append(_unnamed(unnamed, classes, f"The order in {source}" if source else f"`{argument}`", rows))
+        fault = _unnamed(unnamed, classes, f"The order in {source}" if source else f"`{argument}`", rows)
+        if _shifted(counts, classes):  # without the rows that the order lacks, the others would still be wrong
+            advice = "Are the labels shifted by one? Correct the labels or the order"
+            fault = replace(fault, places=(), advice=advice)
+        faults.append(fault)
     labels = np.full(len(texts), -1, dtype=np.int64)
     labels[list(present)] = [codes[text] for text in present.values()]
     shown = f"order{f' from {source}' if source else ''}: {shown_order(classes)}"
@@ -185,6 +189,13 @@ def _unnamed(unnamed: Mapping[int, str], classes: Sequence[str], given: str, row
         advice="Correct these labels or the order",
         reason=f"a label that the order lacks, {listed(map(repr, sorted(at)), limit=FEW)}",
     )
+
+
+def _shifted(found: Iterable[str], classes: Sequence[str]) -> bool:
+    """Whether all labels are integers that the order would have if 1 were added, or subtracted."""
+    keys, known = list(map(label_key, found)), set(map(label_key, classes))
+    integers = [key for key in keys if isinstance(key, int)]
+    return len(integers) == len(keys) and any(known.issuperset(n + step for n in integers) for step in (-1, 1))
 
 
 def _refuse_two_spellings(counts: Counter[str]) -> None:

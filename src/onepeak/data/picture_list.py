@@ -1,12 +1,20 @@
 """A list of pictures by path: every one there, every one once."""
 
+import os
 import posixpath
-from collections.abc import Hashable, Sequence
-from pathlib import Path
+import shlex
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
 
 from onepeak._listing import counted, listed
 from onepeak.data.faults import FEW, Fault
+from onepeak.data.frame_types import Frame
 from onepeak.data.manifest import ImageFiles
+from onepeak.data.scan import IMAGE_SUFFIXES
+from onepeak.errors import InputError
+
+_FIRST = 10
+"""So many rows show whether a column names images."""
 
 
 def find_pictures(
@@ -15,7 +23,7 @@ def find_pictures(
     """Where the pictures of a list lie, and what is wrong with its paths.
 
     Args:
-        paths: Relative to `root`, or absolute; backslashes are taken as slashes where that finds the file.
+        paths: Relative to `root`, or absolute; see `on_disk` for what may be spelt otherwise than on disk.
         root: The folder the paths start from.
         rows: The name of each path's row, for messages.
         column: The list's name for the paths, for messages.
@@ -26,10 +34,11 @@ def find_pictures(
     Example:
         >>> _, (fault,) = find_pictures(["a.png"], root=Path("nowhere"), rows=[2])
         >>> print(fault)
-        1 of 1 picture does not exist in nowhere: a.png (row 2). Say where they lie with `root` (--root).
+        1 of 1 picture does not exist in nowhere: a.png (row 2). Check the column `path` (--path) and the
+        folder (--root).
     """
     texts = [path.strip() if isinstance(path, str) else "" for path in paths]
-    found = [on_disk(root, text) if text else None for text in texts]
+    found = list(on_disk(root, texts))
     faults = []
     if unnamed := [place for place, text in enumerate(texts) if not text]:
         where = listed((rows[place] for place in unnamed), limit=FEW)
@@ -43,12 +52,14 @@ def find_pictures(
         )
     if gone := [place for place, path in enumerate(found) if path is None and texts[place]]:
         shown = listed((f"{texts[place]} (row {rows[place]})" for place in gone), limit=FEW)
+        bare = not all(_is_image(PurePath(texts[place])) for place in gone)
         faults.append(
             Fault(
                 places=tuple(gone),
                 sentence=f"{len(gone):,} of {counted(len(found), 'picture')} {'does' if len(gone) == 1 else 'do'} not "
                 f"exist in {root}: {shown}",
-                advice="Say where they lie with `root` (--root)",
+                advice=f"Check the column `{column}` (--path) and the folder (--root)"
+                + ("; a name without a file extension must fit one image" if bare else ""),
                 reason=f"no such picture, {listed((texts[place] for place in gone), limit=FEW)}",
             )
         )
@@ -62,24 +73,101 @@ def find_pictures(
     return found, faults
 
 
-def picture_files(paths: Sequence[Path], *, root: Path) -> tuple[ImageFiles, tuple[str, ...]]:
-    """These pictures as items, and a note on those that a list for other machines cannot name."""
+def picture_files(
+    paths: Sequence[Path], *, root: Path, written: Sequence[object]
+) -> tuple[ImageFiles, tuple[str, ...]]:
+    """These pictures as items, and notes on them.
+
+    Args:
+        paths: As `find_pictures` gives them.
+        root: The folder they start from.
+        written: How the list spells them, to count the file extensions that were added.
+    """
     own = [_from_root(root, path) for path in paths]
-    outside = sum(path.is_absolute() for path in own)
-    notes = (f"{counted(outside, 'picture')} by absolute path: the list works on this machine only",) if outside else ()
-    return ImageFiles(root=root, paths=tuple(path.as_posix() for path in own)), notes
+    notes = []
+    if outside := sum(path.is_absolute() for path in own):
+        notes.append(f"{counted(outside, 'picture')} by absolute path: the list works on this machine only")
+    if added := sum(not str(text).strip().endswith(path.suffix) for text, path in zip(written, paths, strict=True)):
+        notes.append(f"added the file extension to {counted(added, 'path')}")
+    return ImageFiles(root=root, paths=tuple(path.as_posix() for path in own)), tuple(notes)
 
 
-def on_disk(root: Path, text: str) -> Path | None:
-    """The path as it is spelt on disk, from the root; None where there is no such file, or can be none."""
-    for spelling in (text, text.replace("\\", "/")):
-        path = Path(spelling)
+def refuse_names(frame: Frame, *, folder: Path) -> None:
+    """An error for a table with a column that names images of a folder, each by another name, in its first rows.
+
+    Args:
+        frame: The columns that may be features.
+        folder: Where such images would lie.
+    """
+    first = frame.iloc[:_FIRST]
+    for column in frame.columns:
+        texts = [cell.strip() for cell in first[column].tolist() if isinstance(cell, str)]
+        if len(set(texts)) == len(first) and all(map(_is_image, on_disk(folder, texts))):
+            raise names_pictures(column, texts[0])
+
+
+def names_pictures(column: str, text: str) -> InputError:
+    """The error for a table with a column that names images: it is a list, and which column it is must be said."""
+    name = shlex.quote(column)
+    return InputError(
+        f"The column {column!r} names pictures, such as {text!r}: say so with `path` (--path {name}), or leave it out "
+        f"with `drop` (--drop {name}).",
+        page="images",
+    )
+
+
+def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
+    """Paths as they are spelt on disk, from the root; None where there is no such file, or can be none.
+
+    Backslashes may stand for slashes. A name without the extension of an image stands for the one image that has it.
+
+    Args:
+        root: The folder the paths start from.
+        texts: The paths as they are written.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("a.png", "b.png", "b.jpg"):
+        ...         _ = (Path(folder) / name).write_bytes(b"")
+        ...     [path and path.name for path in on_disk(Path(folder), ["a.png", "a", "b", "c"])]
+        ['a.png', 'a.png', None, None]
+    """
+    images: dict[Path, dict[str, list[str]]] = {}
+    return (_on_disk(root, text, images) if text else None for text in texts)
+
+
+def _on_disk(root: Path, text: str, images: dict[Path, dict[str, list[str]]]) -> Path | None:
+    for path in dict.fromkeys((Path(text), Path(text.replace("\\", "/")))):
         try:
             if (root / path).is_file():
                 return path
+            if _is_image(path):
+                continue
+            folder = (root / path).parent
+            if folder not in images:
+                images[folder] = _images(folder)
         except (OSError, ValueError):  # a name that is too long, or holds what no name can hold
             continue
+        if len(names := images[folder].get(path.name, [])) == 1:
+            return path.with_name(names[0])
     return None
+
+
+def _images(folder: Path) -> dict[str, list[str]]:
+    """The images of a folder by their names without extension."""
+    found: dict[str, list[str]] = {}
+    if folder.is_dir():
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = PurePath(entry.name)
+                if _is_image(name) and entry.is_file():
+                    found.setdefault(name.stem, []).append(entry.name)
+    return found
+
+
+def _is_image(path: PurePath | None) -> bool:
+    return path is not None and path.suffix.lower() in IMAGE_SUFFIXES
 
 
 def _from_root(root: Path, path: Path) -> Path:

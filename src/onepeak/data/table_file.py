@@ -75,7 +75,7 @@ def read_table(
         return Table(frame=_read_parquet(path))
     if suffix not in CSV_SUFFIXES:
         known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
-        raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV.")
+        raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV or parquet.")
     return _read_csv(path, as_text, empty, decimal)
 
 

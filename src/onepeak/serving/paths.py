@@ -101,7 +101,11 @@ def pictures_and_columns(
             table = read_table(path, as_text=None, empty=True)
             written = _names(path, table, columns)
             start = path.parent if root is None else expanded(root)
-            paths += [name if isinstance(name, Unnamed) else start / (on_disk(start, name) or name) for name in written]
+            spellings = on_disk(start, ["" if isinstance(name, Unnamed) else name for name in written])
+            paths += [
+                name if isinstance(name, Unnamed) else start / (spelt or name)
+                for name, spelt in zip(written, spellings, strict=True)
+            ]
             if keep:
                 own = kept_columns(table.frame, names)
                 names = own.names
