@@ -92,8 +92,7 @@ class Loop:
         self.average = None if recipe.ema is None else RunningAverage(network, recipe.ema)
         self.scaler: torch.amp.GradScaler | None = getattr(fabric._precision, "scaler", None)  # fp16 has one
         self.records = can_be_recorded(network.method, recipe, fabric=fabric)
-        self.is_warm = False
-        """Whether this process has run an epoch, so that everything made on first use exists."""
+        self.is_warm = False  # until this process has run an epoch, and all that is made on first use exists
         self.recorded_steps = RecordedSteps(feed, self.device_labels)
         self.recorded_answers: RecordedAnswers | None = None
         self.epoch = 0
@@ -113,9 +112,8 @@ class Loop:
         Args:
             checkpoint: File for the state, with the history beside it; None for no checkpoints.
             fingerprint: What the run was started with, by name; a checkpoint of another run is rejected.
-            every_seconds: Shortest time between two checkpoints; 0 for one after every epoch. By default there is one
-                after every epoch, unless that would take more than a twentieth of the time. The last epoch always has
-                one.
+            every_seconds: Shortest time between checkpoints. By default one follows every epoch, unless that would take
+                more than a twentieth of the time. The last epoch always has one.
         """
         if checkpoint is not None:
             self.restore(load_checkpoint(checkpoint, fingerprint=fingerprint or {}))
