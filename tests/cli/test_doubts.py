@@ -5,16 +5,21 @@ SETTLED = [1.0, 0.5, 0.4, 0.4, 0.4, 0.39, 0.39, 0.39, 0.39, 0.389]
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4]
 
 
-def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, num_test=100, mae=0.4, silent=None):
+def result_of(
+    soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, num_test=100, mae=0.4, silent=None, **changes
+):
     return {
-        "metrics": {"valid": {"mae": mae}, "test": {"soi_predicted": soi}},
+        "metrics": {"valid": {"mae": mae, "unimodal": 1.0}, "test": {"soi_predicted": soi}},
         "constant": {"label": "mild", "valid_mae": 0.75},
         "never_predicted": silent or {},
+        "frequency_gap": None,
+        "num_groups": None,
         "sizes": {"valid": num_valid, "test": num_test},
         "best_epoch": best_epoch,
         "epochs": epochs,
         "selected_by": selected_by,
-        "recipe": {"epochs": 10},
+        "recipe": {"epochs": 10, "balanced": False, "class_weight": None},
+        **changes,
     }
 
 
@@ -53,6 +58,22 @@ def test_patience_that_ended_it_soon_does_not_hide_that_an_early_epoch_was_kept(
 def test_intervals_from_few_samples_are_doubted():
     (doubt,) = doubts(result_of(0.99, best_epoch=3, num_valid=24), 5, SETTLED)
     assert doubt.startswith("90 % intervals were set on 24 validation samples: real coverage is likely between 82 and")
+
+
+def test_intervals_from_few_groups_are_doubted_whatever_the_samples():
+    result = result_of(0.99, best_epoch=3, num_valid=240, num_groups={"train": 90, "valid": 30, "test": 30})
+    (doubt,) = doubts(result, 5, SETTLED)
+    assert doubt.startswith("90 % intervals were set on 240 validation samples of 30 groups: real coverage is likely")
+
+
+def test_posteriors_that_are_off_by_class_are_told_with_the_likely_reason():
+    result = result_of(0.99, best_epoch=3, frequency_gap={"label": "mild", "probability": 0.178, "share": 0.083})
+    (doubt,) = doubts(result, 5, SETTLED)
+    assert doubt.startswith("the mean probability of 'mild' is 0.178, its share of the validation part 0.083: the tra")
+    assert "one-peaked posteriors may not fit" in doubt
+    for setting in ({"balanced": True}, {"class_weight": "balanced"}, {"class_weight": [1.0, 2.0]}):
+        (doubt,) = doubts({**result, "recipe": {**result["recipe"], **setting}}, 5, SETTLED)
+        assert "decisions by cost will over-call rare ones" in doubt
 
 
 def test_an_error_no_better_than_that_of_one_answer_to_everything_is_told_with_that_answer():

@@ -32,6 +32,13 @@ def test_names_that_may_be_groups_are_noted_where_they_are_trained_on_and_only_t
     assert told(group="patient") == told(drop=["patient"]) == told(like=from_frame(frame).items) == []
 
 
+def test_the_groups_of_some_items_are_counted_anew():
+    frame = pd.DataFrame({"a": [1, 2, 3], "label": ["low", "high", "low"], "person": ["p", "q", "p"]})
+    data = from_frame(frame, order="low,high", group="person")
+    assert "2 groups from the column 'person'" in data.notes
+    assert data.take([0, 2]).notes == (*data.notes[:-1], "1 group from the column 'person'")
+
+
 def test_a_column_called_group_is_taken_as_groups():
     data = from_frame(pd.DataFrame({"a": [1, 2], "label": [0, 1], "group": [7, 7]}))
     assert data.groups == ("7", "7")

@@ -19,6 +19,7 @@ def test_a_folder_that_training_wrote_is_read(tmp_path):
     [row] = read_results(run.folder).to_dict("records")
     assert row["test_mae"] == run.result["metrics"]["test"]["mae"]
     assert (row["num_train"], row["num_valid"], row["num_test"]) == tuple(run.split.sizes.values())
+    assert (row["num_valid_groups"], row["off_by_class"]) == (row["num_valid"], False)
     assert row["num_classes"] == run.manifest.num_classes
     assert row["temperature"] == run.result["calibration"]["temperature"]
     assert row["constant_mae"] == run.result["constant"]["valid_mae"] > row["valid_mae"]

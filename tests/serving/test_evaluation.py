@@ -65,6 +65,21 @@ def test_intervals_are_measured_class_by_class(table_model):
     assert evaluate(table_model, only_low).intervals_by_class is None
 
 
+def test_posteriors_that_are_off_by_class_are_told_with_the_likely_reason(table_model):
+    run = table_run()
+    told = "the mean probability of '"
+    assert not any(note.startswith(told) for note in evaluate(table_model, run.manifest).notes)
+    high = run.manifest.take(np.resize(np.flatnonzero(run.manifest.labels > 0), 200))
+    (other,) = [note for note in evaluate(table_model, high).notes if note.startswith(told)]
+    assert "these data may have other class frequencies than the training data" in other
+    grouped = replace(high, groups=tuple(str(place % 20) for place in range(200)))
+    assert not any(note.startswith(told) for note in evaluate(table_model, grouped).notes)
+    balanced = replace(table_model.description, balanced=True)
+    table_model.description = balanced
+    (weighted,) = [note for note in evaluate(table_model, high).notes if note.startswith(told)]
+    assert "after class weights or balanced sampling" in weighted
+
+
 def test_a_folder_needs_no_order_for_the_model_has_it(model, folder):
     data = open_for(model, folder)
     found = evaluate(model, data, batch_size=picture_run().recipe.evaluation_batch_size)

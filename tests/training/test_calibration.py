@@ -155,6 +155,18 @@ def test_how_far_off_intervals_may_be_is_told_of_few_samples_only():
     assert few_samples_note(100) is None
 
 
+def test_groups_count_where_there_are_fewer_of_them_than_samples():
+    assert few_samples_note(60, 60) == few_samples_note(60)
+    start, end = few_samples_note(30).split(" 30 validation samples")
+    assert few_samples_note(60, 30) == few_samples_note(600, 30).replace("600", "60")
+    assert few_samples_note(60, 30) == f"{start} 60 validation samples of 30 groups{end}"
+    assert few_samples_note(600, 100) is None
+    assert few_samples_note(60, 8) == (
+        "90 % intervals were set on 60 validation samples of 8 groups: too few groups to say what they cover"
+    )
+    assert few_samples_note(8, 3) == few_samples_note(8)
+
+
 @pytest.mark.bad_input
 def test_an_alpha_too_small_for_the_validation_part_is_refused():
     found = calibration_of(said(0, 30))

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 
+from onepeak.data.splits import Split
 from onepeak.data.store import build_store
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
@@ -89,6 +90,24 @@ def test_a_run_ends_with_the_calibration_of_its_validation_part(trained):
         "test": calibrated_figures(calibration, parts["test"]),
     }
     assert result["metrics"]["test"] == measure(parts["test"])  # of posteriors as they come
+
+
+def test_a_run_knows_its_groups_and_whether_its_posteriors_are_off_by_class(tmp_path, fabric):
+    manifest = planted_pictures(300)
+    rng = np.random.default_rng(0)
+    rare = np.where(rng.random(300) < 0.9, 0, manifest.labels)  # balanced, they are said to be frequent
+    manifest = replace(manifest, labels=rare, groups=tuple(str(number // 2) for number in range(300)))
+    split = Split(train=np.arange(0, 100), valid=np.arange(100, 200), test=np.arange(200, 300), protocol="mine")
+    recipe = replace(RECIPE, class_weight="balanced", epochs=1, lr=1e-6)
+    settings = replace(settings_of("ce", recipe), network=NetworkSettings(backbone="small"))
+    result = train_run(settings, prepare(manifest, recipe), split, tmp_path / "run", fabric=fabric)
+    assert result["num_groups"] == {"train": 50, "valid": 50, "test": 50}
+    gap = result["frequency_gap"]
+    assert gap["label"] == CLASSES[0]
+    assert gap["share"] == np.mean(rare[split.valid] == 0)
+    rows = pd.read_parquet(tmp_path / "run" / "predictions.parquet").query("part == 'valid'")
+    scores = np.stack(rows["log_probs"]) / result["calibration"]["temperature"]
+    assert gap["probability"] == pytest.approx(np.mean(np.exp(scores[:, 0]) / np.exp(scores).sum(axis=1)), abs=1e-5)
 
 
 def test_a_run_says_how_good_the_best_constant_answer_to_its_validation_part_is(trained, split, table):

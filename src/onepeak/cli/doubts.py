@@ -6,6 +6,7 @@ from onepeak._listing import counted, listed
 from onepeak.errors import in_documentation
 from onepeak.metrics.functional import side_order_chance
 from onepeak.training.calibration import few_samples_note
+from onepeak.training.frequency_gap import frequency_note
 from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
 from onepeak.training.ran_out import ran_out
 
@@ -55,7 +56,18 @@ def doubts(result: dict[str, Any], num_classes: int, values: list[float]) -> lis
             f"never the answer to the validation part, though it has some: {names}. --class-weight balanced counts "
             "rare classes as much as others"
         )
+    if gap := result["frequency_gap"]:
+        weighted = result["recipe"]["balanced"] or result["recipe"]["class_weight"] is not None
+        found.append(
+            frequency_note(
+                **gap,
+                part="the validation part",
+                weighted=weighted,
+                one_peaked=result["metrics"]["valid"]["unimodal"],
+                reason="the training may be too short",
+            )
+        )
     if result["sizes"]["test"] < _FEW:
         found.append(f"{counted(result['sizes']['test'], 'item')} to test on: the figures of the test say little")
-    few = few_samples_note(result["sizes"]["valid"])
+    few = few_samples_note(result["sizes"]["valid"], (result["num_groups"] or result["sizes"])["valid"])
     return found if few is None else [*found, few]

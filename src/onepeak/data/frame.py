@@ -8,13 +8,12 @@ import numpy as np
 
 from onepeak._extras import require
 from onepeak._home import expanded
-from onepeak._listing import counted
 from onepeak.data.declared_order import Order
 from onepeak.data.faults import Fault, refuse_lost, rows_without
 from onepeak.data.frame_columns import LABEL, PATH, columns_of
 from onepeak.data.frame_items import features, known_features, pictures
 from onepeak.data.frame_types import Column, Frame
-from onepeak.data.groups import group_faults, group_names
+from onepeak.data.groups import group_faults, group_names, group_note
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.order import read_labels
 from onepeak.errors import InputError
@@ -110,7 +109,6 @@ def from_frame(
         raise InputError(f"`root` has no use for a table of features (it has no column `{PATH}`): leave it out.")
     used = part.iloc[kept]
     groups = None if columns.group is None else tuple(group_names(used[columns.group]))
-    grouped = () if groups is None else (f"{counted(len(set(groups)), 'group')} from the column {columns.group!r}",)
     return Manifest(
         name=name,
         items=items,
@@ -122,7 +120,7 @@ def from_frame(
         group_column=columns.group,
         path_column=columns.path,
         num_left_out=len(frame) - len(used),
-        notes=(*left_out, *ordered.notes, *notes, *grouped),
+        notes=(*left_out, *ordered.notes, *notes, *group_note(groups, columns.group)),
     )
 
 

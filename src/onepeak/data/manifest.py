@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak._values import check_integer
+from onepeak.data.groups import group_note
 from onepeak.errors import InputError
 
 
@@ -136,12 +137,15 @@ class Manifest:
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "Manifest":
         """The same data set with only these items, in this order; the classes stay."""
         chosen = np.asarray(indices, dtype=np.int64)
+        groups = None if self.groups is None else tuple(self.groups[i] for i in chosen)
+        earlier, now = group_note(self.groups, self.group_column), group_note(groups, self.group_column)
         return replace(
             self,
             items=self.items.take(chosen),
             labels=self.labels[chosen],
-            groups=None if self.groups is None else tuple(self.groups[i] for i in chosen),
+            groups=groups,
             strata=None if self.strata is None else tuple(self.strata[i] for i in chosen),
             rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
+            notes=tuple(now[0] if note in earlier else note for note in self.notes),
         )

@@ -35,15 +35,16 @@ def read_results(*folders: str | Path) -> Frame:
     Returns:
         A table with the columns experiment (the folder), label (the row's name in tables), method, variant, settings
         (the method's own that were given, a dictionary), recipe (a dictionary too; of older results the epochs alone),
-        precision, dataset, protocol, split, fold, seed, epochs, best_epoch,
-        seconds, most_epochs (those of the recipe; more than epochs where patience has ended a run), num_train,
-        num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the best constant answer
-        (NaN where they are not known), folder (the run's own), and one column per metric, such as `test_mae` and
-        `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
-        `test_interval_coverage` and `test_interval_size` the share of true labels within 90 % intervals and how many
-        labels these hold; none of them is there if no run has it. `decision` is how the method's label follows from its
-        posterior ("mode", "median", "mean", ...), empty for one that is not in the catalog. The table is
-        sorted within a folder, methods as in the catalog, so that the order in which runs finished does not show.
+        precision, dataset, protocol, split, fold, seed, epochs, best_epoch, seconds, most_epochs (those of the recipe;
+        more than epochs where patience has ended a run), num_train, num_valid, num_test, num_valid_groups (num_valid
+        without groups), off_by_class (whether the mean probability of some class is not its share of the validation
+        part), num_classes, temperature and constant_mae, the validation error of the best constant answer (NaN where
+        they are not known), folder (the run's own), and one column per metric, such as `test_mae` and `valid_mae`;
+        `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors, `test_interval_coverage` and
+        `test_interval_size` the share of true labels within 90 % intervals and how many labels these hold; none of them
+        is there if no run has it. `decision` is how the method's label follows from its posterior ("mode", "median",
+        "mean", ...), empty for one that is not in the catalog. The table is sorted within a folder, methods as in the
+        catalog, so that the order in which runs finished does not show.
     """
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
@@ -120,6 +121,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             **{name: result[name] for name in same},
             "most_epochs": result.get("recipe", {}).get("epochs", result["epochs"]),
             **{f"num_{part}": result["sizes"][part] for part in ("train", "valid", "test")},
+            "num_valid_groups": (result.get("num_groups") or result["sizes"])["valid"],
             "selected_by": result.get("selected_by", "mae"),
             "settings": result.get("method_settings", {}),
             "recipe": result.get("recipe", {"epochs": result["epochs"]}),
@@ -127,6 +129,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "num_classes": num_classes,
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
             "constant_mae": result.get("constant", {}).get("valid_mae", np.nan),
+            "off_by_class": bool(result.get("frequency_gap")),
             "decision": _decision(result, num_classes),
             "folder": str(path.parent),
             **{

@@ -25,7 +25,7 @@ from onepeak.report.section import Card, Chart, Choice, Section
 from onepeak.report.sureness import FIGURES
 from onepeak.report.thumbnails import pixels, thumbnail
 from onepeak.report.wide import Cell, WideTable
-from onepeak.report.wording import enumerated, never_said, percent
+from onepeak.report.wording import enumerated, never_said, percent, spoken
 from onepeak.training.calibration import few_samples_note
 
 _SIDES = (" trained", " calibrated")
@@ -216,14 +216,25 @@ def _reliability(evidence: Evidence) -> Section:
             rows=rows,
             caption="Means over runs, on their test parts: expected calibration error (15 bins), ranked probability "
             "score and negative log-likelihood. A run whose validation part sets no temperature keeps 1."
+            + _off_by_class(evidence.runs)
             + _few_samples(evidence.runs),
         ),
     )
 
 
+def _off_by_class(runs: Frame) -> str:
+    """A sentence on rows whose posteriors are off by class, which no temperature repairs."""
+    counts = runs.loc[runs["off_by_class"], "label"].value_counts(sort=False)
+    if counts.empty:
+        return ""
+    rows = enumerated([f"{spoken(row)} ({counted(number, 'run')})" for row, number in counts.items()])
+    return f" The mean calibrated probability of some class is not its share of the validation part: {rows}."
+
+
 def _few_samples(runs: Frame) -> str:
     """A sentence on how far intervals of these models may be off, where a validation part was small."""
-    note = few_samples_note(int(runs["num_valid"].min()))
+    num_groups, num_samples = min(zip(runs["num_valid_groups"], runs["num_valid"], strict=True))
+    note = few_samples_note(num_samples, num_groups)
     return "" if note is None else f" {note[0].upper()}{note[1:]}."
 
 

@@ -25,6 +25,7 @@ from onepeak.serving.streaming import stream
 from onepeak.serving.unlike import unlike_notes, unlike_rows
 from onepeak.training.calibration import figures_of
 from onepeak.training.evaluate import Predictions, measure
+from onepeak.training.frequency_gap import frequency_gap, frequency_note
 from onepeak.training.trained_items import short
 
 
@@ -113,36 +114,35 @@ def evaluate(
     data, notes = with_classes_of(model, data)
     labels = torch.from_numpy(data.labels.copy())
     failed: tuple[Row, ...] = ()
-    items: Items
     if isinstance(data.items, FeatureRows):
-        items = data.items
-        check_rows(model, items)
-        unlike = () if model.description.table is None else unlike_rows(items, model.description.table)
-        answers = model.row_answers(items, batch_size=batch_size)
-        places = tuple(range(len(items)))
+        check_rows(model, data.items)
+        unlike = () if model.description.table is None else unlike_rows(data.items, model.description.table)
+        answers = model.row_answers(data.items, batch_size=batch_size)
+        places = tuple(range(len(data)))
         own = model.prediction(*answers, places, Reading(raw=True), source_name="row", unlike=unlike)
     else:
         own, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
-        items, labels = data.items.take(good), labels[good]
+        data, labels = data.take(good), labels[good]
     prediction = model.prediction(
         own.labels, own.log_probs, own.sources, reading, source_name=own.source_name, unlike=own.unlike
     )
-    names = tuple(map(str, data.rows)) if data.rows and isinstance(items, FeatureRows) else own.sources
+    names = tuple(map(str, data.rows)) if data.rows and isinstance(data.items, FeatureRows) else own.sources
     measured = Predictions(
         indices=np.arange(len(labels)),
         labels=labels,
         predicted=prediction.labels,
         log_probs=reading.projected(own.log_probs, own.labels),
     )
+    metrics = measure(measured, names=NAMES)
     return Evaluation(
-        metrics=measure(measured, names=NAMES),
+        metrics=metrics,
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
         cost=None if reading.cost is None else float(torch.tensor(reading.cost)[labels, prediction.labels].mean()),
         paradoxical=float(prediction.paradoxical.double().mean()),
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,
         labels=labels,
-        trained_on=_trained_on(model, items),
+        trained_on=_trained_on(model, data.items),
         failed=failed,
         notes=(
             *data.notes,
@@ -150,6 +150,7 @@ def evaluate(
             *_depth_notes(data, model),
             *unlike_notes(zip(names, own.unlike, strict=True), len(names), source_name=own.source_name),
             *prediction.notes,
+            *_frequency_notes(model, data, prediction.log_probs, labels, one_peaked=metrics["unimodal"]),
         ),
     )
 
@@ -174,6 +175,25 @@ def _trained_on(model: Model, items: Items) -> npt.NDArray[np.bool_]:
     if not model.trained_items:  # the pictures need not be read once more
         return np.zeros(len(items), dtype=np.bool_)
     return np.array([short(digest) in model.trained_items for digest in item_digests(items)], dtype=np.bool_)
+
+
+def _frequency_notes(
+    model: Model, data: Manifest, log_probs: torch.Tensor, labels: torch.Tensor, *, one_peaked: float
+) -> tuple[str, ...]:
+    gap = frequency_gap(log_probs, labels, num_groups=None if data.groups is None else len(set(data.groups)))
+    if gap is None:
+        return ()
+    label, probability, share = gap
+    note = frequency_note(
+        model.classes[label],
+        probability,
+        share,
+        part="these data",
+        weighted=model.description.balanced or model.description.class_weight is not None,
+        one_peaked=one_peaked,
+        reason="these data may have other class frequencies than the training data",
+    )
+    return (note,)
 
 
 def _predict_pictures(

@@ -23,7 +23,7 @@ ALPHA = 0.1
 FEWEST = 10
 """Fewest samples to fit a temperature to."""
 ENOUGH = 100
-"""Number of validation samples from which no warning is given about small numbers."""
+"""Number of validation samples, or of their groups, from which no warning is given about small numbers."""
 _MOST_SCORES = 1000
 _DIGITS = 1e6
 
@@ -100,28 +100,33 @@ def calibration_of(valid: Predictions) -> Calibration:
     )
 
 
-def few_samples_note(num_samples: int) -> str | None:
+def few_samples_note(num_samples: int, num_groups: int | None = None) -> str | None:
     """Returns a note on intervals that were set on few validation samples; None if there are enough.
+
+    Samples of one group may all be covered or missed together, so groups are counted where there are fewer of them.
 
     Args:
         num_samples: Number of validation samples.
+        num_groups: Number of groups that they are from, where known.
 
     Example:
         >>> few_samples_note(24)
         '90 % intervals were set on 24 validation samples: real coverage is likely between 82 and 98 %, or more where
         the predicted label alone is right more often'
     """
-    if num_samples >= ENOUGH:
+    count = num_samples if num_groups is None else min(num_samples, num_groups)
+    if count >= ENOUGH:
         return None
     had = counted(num_samples, "validation sample")
     if num_samples < samples_needed(ALPHA):
         return f"no {100 * (1 - ALPHA):.0f} % intervals: {had}, and {samples_needed(ALPHA)} are needed"
-    low, high = (round(100 * share) for share in coverage_range(num_samples, ALPHA))
+    of = f" of {counted(count, 'group')}" if count < num_samples else ""
+    note = f"{100 * (1 - ALPHA):.0f} % intervals were set on {had}{of}: "
+    if count < samples_needed(ALPHA):
+        return f"{note}too few groups to say what they cover"
+    low, high = (round(100 * share) for share in coverage_range(count, ALPHA))
     more = "" if high == 100 else ", or more where the predicted label alone is right more often"
-    return (
-        f"{100 * (1 - ALPHA):.0f} % intervals were set on {had}: real coverage is likely between {low} and {high} %"
-        f"{more}"
-    )
+    return f"{note}real coverage is likely between {low} and {high} %{more}"
 
 
 def calibrated_figures(calibration: Calibration, test: Predictions) -> dict[str, float]:

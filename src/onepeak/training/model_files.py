@@ -46,6 +46,8 @@ class ModelDescription:
     method_settings: dict[str, Any]
     class_weight: tuple[float, ...] | None = None
     """Class weights of the loss; the weights file holds them too."""
+    balanced: bool = False
+    """Whether samples were drawn so that every class occurs equally often; unknown in models of earlier versions."""
     network: NetworkSettings
     backbone_source: str | None = None
     """A hash of the source file of the user's own backbone."""

@@ -11,7 +11,7 @@ import torch
 from onepeak._extras import require
 from onepeak._one_step import clear_unfinished, write_in_one_step, write_text_in_one_step
 from onepeak._version import __version__
-from onepeak.data.splits import Split
+from onepeak.data.splits import Split, group_counts
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
@@ -22,6 +22,7 @@ from onepeak.training.class_weights import class_weights
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
 from onepeak.training.evidence_range import evidence_range
 from onepeak.training.file_names import RESULT
+from onepeak.training.frequency_gap import frequency_gap
 from onepeak.training.history import write_history
 from onepeak.training.json_text import json_text
 from onepeak.training.kept_epoch import best_constant, never_predicted
@@ -176,6 +177,7 @@ def _description(settings: RunSettings, prepared: Prepared, split: Split, outcom
         variant=settings.variant,
         method_settings=settings.method_settings,
         class_weight=outcome.class_weight,
+        balanced=settings.recipe.balanced,
         network=outcome.shape,
         backbone_source=source_digest(outcome.shape.backbone),
         resize=None if store is None else settings.recipe.resize,
@@ -200,6 +202,10 @@ def _result(
     valid = outcome.parts["valid"]
     label, error = best_constant(valid.labels, manifest.num_classes)
     silent = never_predicted(valid.labels, valid.predicted)
+    groups = group_counts(manifest, split)
+    gap = frequency_gap(
+        calibration.temper(valid.log_probs), valid.labels, num_groups=None if groups is None else groups["valid"]
+    )
     return {
         "method": settings.method,
         "variant": settings.variant,
@@ -219,12 +225,14 @@ def _result(
         "selected_by": settings.selection(manifest.name),
         "seconds": round(trained.seconds, 3),
         "sizes": split.sizes,
+        "num_groups": groups,
         "device": device_name(fabric.device),
         "precision": str(fabric._precision.precision),
         "versions": versions(),
         "metrics": outcome.metrics,
         "constant": {"label": manifest.classes[label], "valid_mae": error},
         "never_predicted": {manifest.classes[label]: count for label, count in silent.items()},
+        "frequency_gap": gap and {"label": manifest.classes[gap[0]], "probability": gap[1], "share": gap[2]},
         "calibration": {
             "temperature": calibration.temperature,
             **({"note": calibration.note} if calibration.note else {}),
