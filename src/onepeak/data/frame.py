@@ -13,8 +13,8 @@ from onepeak.data.faults import Fault, refuse_lost, rows_without
 from onepeak.data.frame_columns import LABEL, PATH, columns_of
 from onepeak.data.frame_items import features, known_features, pictures
 from onepeak.data.frame_types import Column, Frame
-from onepeak.data.groups import group_faults, group_names, group_note
-from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.groups import group_faults, group_names
+from onepeak.data.manifest import FeatureRows, Manifest, group_note
 from onepeak.data.order import read_labels
 from onepeak.errors import InputError
 

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from onepeak._extras import require
 from onepeak._listing import counted, listed
@@ -29,18 +29,6 @@ def group_names(column: Column) -> list[str]:
         ['p', '', 'q']
     """
     return ["" if gone else str(value).strip() for value, gone in zip(column.tolist(), column.isna(), strict=True)]
-
-
-def group_note(groups: Collection[str] | None, column: str | None) -> tuple[str, ...]:
-    """A note on the number of groups from a column; none without one.
-
-    Example:
-        >>> group_note(["p", "q", "p"], "patient")
-        ("2 groups from the column 'patient'",)
-    """
-    if groups is None or column is None:
-        return ()
-    return (f"{counted(len(set(groups)), 'group')} from the column {column!r}",)
 
 
 def group_faults(column: Column) -> list[Fault]:

@@ -1,6 +1,6 @@
 """What every source of data becomes: items, integer labels, the classes in their order, and groups."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onepeak._listing import counted
 from onepeak._values import check_integer
-from onepeak.data.groups import group_note
 from onepeak.errors import InputError
 
 
@@ -149,3 +149,15 @@ class Manifest:
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
             notes=tuple(now[0] if note in earlier else note for note in self.notes),
         )
+
+
+def group_note(groups: Collection[str] | None, column: str | None) -> tuple[str, ...]:
+    """A note on the number of groups from a column; none without one.
+
+    Example:
+        >>> group_note(["p", "q", "p"], "patient")
+        ("2 groups from the column 'patient'",)
+    """
+    if groups is None or column is None:
+        return ()
+    return (f"{counted(len(set(groups)), 'group')} from the column {column!r}",)
