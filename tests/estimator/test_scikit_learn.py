@@ -42,7 +42,10 @@ def planted():
 @pytest.mark.filterwarnings(
     "ignore:The order of the text labels:onepeak.estimator.UnknownOrderWarning"
 )  # theirs has none
-@parametrize_with_checks([OrdinalClassifier(method, **QUICK) for method in ("elb", "ce", "slopes")])
+@parametrize_with_checks(
+    [OrdinalClassifier(method, **QUICK) for method in ("elb", "ce", "slopes")]
+    + [OrdinalClassifier("smooth-slopes", hidden=(), random_state=0)]
+)
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
