@@ -567,6 +567,19 @@ def test_text_without_an_order_is_sorted_with_a_warning():
     assert model.classes_.tolist() == ["bad", "mild", "none", "worst"]
 
 
+def test_half_stars_in_the_order_are_labels():
+    stars = [0.5, 1, 1.5, 2]
+    model = OrdinalClassifier(order=stars, class_weight="balanced", **QUICK).fit(ROWS, (LABELS + 1) / 2)
+    plain = OrdinalClassifier(class_weight="balanced", **QUICK).fit(ROWS, LABELS)
+    np.testing.assert_array_equal(model.predict_proba(ROWS), plain.predict_proba(ROWS))
+    np.testing.assert_array_equal(model.predict(ROWS), (plain.predict(ROWS) + 1) / 2)
+    assert model.score(ROWS, (LABELS + 1) / 2) == pytest.approx(plain.score(ROWS, LABELS))
+    assert model.score(ROWS, (LABELS + 1) / 2, LABELS) == pytest.approx(plain.score(ROWS, LABELS, LABELS))
+    assert model.set_params(class_weight=None).partial_fit(ROWS, (LABELS + 1) / 2).classes_.tolist() == stars
+    with pytest.raises(InputError, match=r"only labels of the order 0\.5, 1\.0, 1\.5, 2\.0, got 2\.5: .* `order=`"):
+        model.fit(ROWS, (LABELS + 2) / 2)
+
+
 def test_classes_of_the_order_that_do_not_occur_have_their_column():
     model = OrdinalClassifier(order=range(6), **QUICK).fit(ROWS, LABELS)
     assert model.predict_proba(ROWS).shape == (200, 6)
@@ -625,7 +638,7 @@ def test_bad_rows_labels_and_weights_are_refused():
         model.fit(np.where(ROWS > 1100, np.nan, ROWS), LABELS)
     with pytest.raises(ValueError, match="could not convert string to float: 'red'"):
         model.fit(pd.DataFrame({"colour": ["red"] * 200}), LABELS)
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous.* `order`"):
         model.fit(ROWS, ROWS[:, 0])
     with pytest.raises(InputError, match="`y` must have at least 2 classes, got 1 class, 0"):
         model.fit(ROWS, np.zeros(200, dtype=int))

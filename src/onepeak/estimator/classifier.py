@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import nn
 
@@ -27,7 +27,14 @@ from onepeak._shapes import Labels, LogProbs
 from onepeak.errors import InputError
 from onepeak.estimator.fitting import Curves, rate_of_linear
 from onepeak.estimator.groups import numbers_of_groups
-from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of, weights_of_classes
+from onepeak.estimator.label_order import (
+    Classes,
+    check_labels,
+    declared_classes,
+    found_classes,
+    positions_of,
+    weights_of_classes,
+)
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
 from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples, weighed
@@ -77,8 +84,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             processes (`n_jobs`) too; its name is not known there.
         variant: "corrected" or "as_published", see `onepeak.method`.
         method_settings: The method's own settings, such as `{"t": 2.0}`.
-        order: All labels, lowest first; an ordered pandas categorical works too. By default, numbers and integers in
-            text are in numerical order. Other text is sorted, as scikit-learn requires, with an `UnknownOrderWarning`
+        order: All labels, lowest first; an ordered pandas categorical works too. By default, integers, also in text,
+            are in numerical order; a few missing in between give a `LabelGapWarning`. Labels with fractions, such as
+            half stars, need `order`. Other text is sorted, as scikit-learn requires, with an `UnknownOrderWarning`
             if there are more than two labels.
         hidden: Widths of the perceptron's hidden layers; empty for a linear model, see above.
         dropout: Dropout of the hidden layers.
@@ -229,7 +237,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self._check_decide()  # reports a wrong name before the work, not after
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
-        check_classification_targets(labels)
+        check_labels(labels, declared)
         self.classes_ = found_classes(labels) if declared is None else declared
         self._costs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -280,7 +288,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         first = not hasattr(self, "_model")
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32), reset=first)
-        check_classification_targets(labels)
+        check_labels(labels, declared)
         if first:
             if declared is None and classes is None:
                 raise InputError(
@@ -303,6 +311,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         labels = self._decided(*self._answers(X))
         decided: Classes = self.classes_[labels.numpy()]
         return decided
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Returns the accuracy, also for labels with fractions, which scikit-learn's own accuracy refuses."""
+        if type_of_target(y) != "continuous":
+            accuracy: float = super().score(X, y, sample_weight)
+            return accuracy
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Returns the logarithm of `predict_proba`."""
