@@ -449,7 +449,7 @@ class TestLinear:
         reached = log_loss(grades[240:], theirs.predict(rows[240:]))
         model = OrdinalClassifier("clm", hidden=(), random_state=0).fit(rows[:240], grades[:240])
         assert log_loss(grades[240:], model.predict_proba(rows[240:])) < reached + 0.03
-        assert model.validation_curve_ == []
+        assert model.weight_decay_ in (0.1, 1.0, 10.0)
         with pytest.warns(ConvergenceWarning, match="still falling"):
             model.set_params(lr=5e-3).fit(rows[:240], grades[:240])
         assert log_loss(grades[240:], model.predict_proba(rows[240:])) > reached + 0.3
@@ -478,7 +478,9 @@ class TestLinear:
     def test_an_optimum_that_is_not_reached_is_reported(self, monkeypatch):
         monkeypatch.setattr(full_batch, "ROUNDS", 1)
         monkeypatch.setattr(full_batch, "STEPS_PER_ROUND", 2)
-        with pytest.warns(ConvergenceWarning, match=r"still falling after \d passes .* `standardize=True` or a larger"):
+        with pytest.warns(
+            ConvergenceWarning, match=r"still falling after \d+ passes .* `standardize=True` or a larger"
+        ):
             OrdinalClassifier("clm", hidden=(), random_state=0).fit(ROWS, LABELS)
 
     def test_the_rate_is_that_of_the_steps_there_are_unless_one_is_given(self):

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 import onepeak
 from onepeak.estimator import full_batch
-from onepeak.estimator.fitting import Table
+from onepeak.estimator.fitting import Table, mean_loss
 from onepeak.estimator.full_batch import fit_full_batch, suits_full_batch
 from onepeak.methods.softmax import SoftmaxMethod
 from onepeak.networks.build import NetworkSettings, build_network
@@ -61,6 +61,23 @@ def test_proportional_odds_have_the_weighted_penalised_maximum_likelihood(table,
     assert curves.converged
     assert not network.training
     np.testing.assert_allclose(posterior(network, table), by_scipy(table, weight_decay), atol=1e-4)
+
+
+def test_validation_samples_choose_the_penalty(table):
+    few = Table(rows=table.rows[:60], labels=3 - table.labels[:60], weights=table.weights[:60])  # the wrong way round
+    chosen, alone = linear(), linear()
+    curves = fit_full_batch(chosen, few, table, weight_decay=0.1)
+    assert curves.weight_decay == 100.0
+    assert len(curves.valid) == 2  # the next penalty was worse
+    assert curves.valid[0] == pytest.approx(mean_loss(chosen, table))
+    fit_full_batch(alone, few, weight_decay=100.0)
+    np.testing.assert_allclose(posterior(chosen, table), posterior(alone, table), atol=1e-4)
+
+
+def test_of_true_samples_they_choose_the_weakest_and_of_no_penalty_none(table):
+    assert fit_full_batch(linear(), table, table, weight_decay=0.1).weight_decay == 0.1
+    free = fit_full_batch(linear(), table, table, weight_decay=0.0)
+    assert (free.weight_decay, len(free.valid)) == (0.0, 1)
 
 
 def test_a_weight_is_a_number_of_copies(table):

@@ -104,9 +104,7 @@ class TestBadInput:
         assert "Stacking" not in str(told.value)
 
     def test_integers_outside_an_order_of_integers_are_no_such_places(self):
-        with pytest.raises(
-            InputError, match=r"of the order 1, 2, got 0: if they are .* `order=`, lowest first\.$"
-        ):
+        with pytest.raises(InputError, match=r"of the order 1, 2, got 0: if they are .* `order=`, lowest first\.$"):
             positions_of(np.array([0, 1]), np.array([1, 2]))
 
 

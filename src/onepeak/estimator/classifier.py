@@ -102,11 +102,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             is 20 divided by the total number of steps, at least 0.02 and at most 0.1: a small table has few steps,
             which must be large; on a large table such steps would be noise. `partial_fit` uses 0.02 for a linear model.
         weight_decay: Weight decay of AdamW. For a linear model at its optimum, the factor of half the sum of squared
-            column weights, which is added to the sum of the losses (`alpha` in mord, `1 / C` in scikit-learn).
-        early_stopping: Whether held-out samples choose the epoch, by their loss. Without them all epochs are run. A
-            linear model at its optimum has no epochs to choose from. The loss is the current training loss: under a
-            barrier that tightens fast (`growth` of 1.05 or more) it rises by itself, and an early epoch is kept. To
-            train longer, set `early_stopping=False` and choose `epochs`.
+            column weights, which is added to the sum of the losses (`alpha` in mord, `1 / C` in scikit-learn). With
+            early stopping, held-out samples choose it: this value or 10, 100 or 1000 times as much.
+        early_stopping: Whether held-out samples choose the epoch, by their loss, or the `weight_decay` of a linear
+            model. Without them all epochs are run. The loss is the current training loss: under a barrier that tightens
+            fast (`growth` of 1.05 or more) it rises by itself, and an early epoch is kept. To train longer, set
+            `early_stopping=False` and choose `epochs`.
         patience: Epochs without a better loss before training stops early; 20 by default, 10 from 5,000 training rows.
         validation_fraction: Share of the samples held out of training; 0 for none. Half of them choose the epoch and
             the temperature, the other half sets the width of the intervals, which keeps their guarantee valid. If that
@@ -133,8 +134,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         temperature_: Temperature of the posterior; 1 if it is not calibrated.
         n_iter_: Number of epochs trained; for a linear model at its optimum, of passes over the samples.
         loss_curve_: Training loss of every epoch or pass.
-        validation_curve_: Loss of the samples that choose the epoch, after every epoch; empty without early stopping.
-            The weights are those of its minimum.
+        validation_curve_: Loss of the samples that choose the epoch, after every epoch, or the penalty of a linear
+            model, from the strongest; empty without early stopping. The weights are those of its minimum.
+        weight_decay_: The `weight_decay` in use, which a linear model may have chosen.
 
     `score` is the accuracy, as for every classifier. For `cross_val_score`, `GridSearchCV` and similar tools, the
     scorers `neg_mae`, `qwk` and `neg_rps` in `onepeak.estimator` respect the order of the labels; integer labels can
@@ -251,6 +253,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             verbose=bool(self.verbose),
         )
         self.loss_curve_, self.validation_curve_ = curves.train, curves.valid
+        self.weight_decay_ = self.weight_decay if curves.weight_decay is None else curves.weight_decay
         self.n_iter_ = len(curves.train)
         self._warn_if_not_converged(curves)
         self.temperature_ = self._best_temperature(choosing)
@@ -301,6 +304,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if first:
             self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1), None)
             self.loss_curve_, self.validation_curve_ = [], []
+        self.weight_decay_ = self.weight_decay
         self.loss_curve_.append(self._model.go_on(train, self._recipe(None), epoch=len(self.loss_curve_)))
         self.n_iter_ = len(self.loss_curve_)
         self.temperature_, self._unseen = 1.0, None  # those of an earlier fit are no longer valid

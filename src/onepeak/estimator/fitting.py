@@ -48,6 +48,8 @@ class Curves:
     """The epoch whose weights were kept, from 0; the last one without early stopping."""
     converged: bool | None = None
     """Whether the optimum was reached, for a linear model that was fitted to it; None after stochastic steps."""
+    weight_decay: float | None = None
+    """The penalty of such a model, chosen or given; None after stochastic steps."""
 
 
 def fit_network(

@@ -21,8 +21,8 @@ _INTEGER = re.compile(r"[+-]?\d+")
 _UNKNOWN = ": if they are classes too, name all labels in the estimator's `order=`, lowest first."
 _ENCODED = (
     ". Stacking, voting, bagging, cross_val_predict and other meta-estimators of scikit-learn replace text by "
-    "positions in alphabetical order before they fit. Give them positions in the correct order as `y`, and no `order`: for an "
-    "ordered pandas column use `y.cat.codes`, for other text OrdinalEncoder(categories=[order])."
+    "positions in alphabetical order before they fit. Give them positions in the correct order as `y`, and no `order`: "
+    "for an ordered pandas column use `y.cat.codes`, for other text OrdinalEncoder(categories=[order])."
 )
 
 

@@ -64,17 +64,17 @@ class RowModel:
 
         Args:
             train: Training samples.
-            valid: Samples that choose the epoch, see `fit_network`.
+            valid: Samples that choose the epoch, see `fit_network`, or the penalty, see `fit_full_batch`.
             full_batch: Whether to minimise the loss of all samples if the method allows it, see `fit_full_batch`. The
-                network must be linear. There is no epoch to choose then.
+                network must be linear.
             verbose: Whether to show a progress bar.
         """
         self._learn_scale(train)
         table, decay = self._table(train), self.recipe.weight_decay
         with same_bits():
-            if full_batch and suits_full_batch(self.network, table):
-                return fit_full_batch(self.network, table, weight_decay=decay, verbose=verbose)
             held_out = None if valid is None else self._table(valid)
+            if full_batch and suits_full_batch(self.network, table):
+                return fit_full_batch(self.network, table, held_out, weight_decay=decay, verbose=verbose)
             return fit_network(self.network, table, held_out, self.recipe, seed=self.seed, verbose=verbose)
 
     def go_on(self, train: Samples, recipe: Recipe, *, epoch: int) -> float:

@@ -128,7 +128,7 @@ def rows_per_step(num_rows: int) -> int:
         >>> [rows_per_step(count) for count in (100, 1_000, 5_000, 15_000, 50_000, 1_000_000)]
         [64, 64, 128, 256, 512, 1024]
     """
-    return min(MOST_ROWS, max(LEAST_ROWS, 2 ** round(math.log2(2 * math.sqrt(num_rows)))))
+    return min(MOST_ROWS, max(LEAST_ROWS, 1 << round(math.log2(2 * math.sqrt(num_rows)))))
 
 
 def _for_few(recipe: Recipe, num_items: int) -> Recipe:
