@@ -139,4 +139,6 @@ def test_only_a_fixed_loss_suits(table):
     assert all(suits_full_batch(linear(name), table) for name in ("clm", "ce", "smooth-slopes", "pn", "ce+hinge"))
     unsuited = ("wk", "smooth-wk", "elb", "smooth-elb", "mv+elb", "lagrangian")
     assert not any(suits_full_batch(linear(name), table) for name in unsuited)
+    before = torch.get_rng_state()
     assert not suits_full_batch(linear(Noisy(4)), table)
+    assert torch.equal(torch.get_rng_state(), before)
