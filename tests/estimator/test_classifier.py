@@ -17,7 +17,7 @@ from torch import nn
 
 import onepeak
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning
+from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning, full_batch
 from onepeak.estimator.samples import Samples
 from onepeak.training.diverged import DivergedError
 from onepeak.training.ran_out import ran_out
@@ -44,6 +44,14 @@ def planted(count, *, seed=0, noise=0.3):
 
 
 ROWS, LABELS = planted(200)
+
+
+def proportional_odds(count):
+    """Five grades by a linear score with logistic noise."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(count, 6))
+    values = rows @ [2.0, -1.5, 1.0, 1.0, -0.5, 0.0] + rng.logistic(scale=0.5, size=count)
+    return rows, np.digitize(values, np.quantile(values, [0.2, 0.4, 0.6, 0.8]))
 
 
 @pytest.fixture(scope="module")
@@ -427,20 +435,53 @@ class TestPickle:
 
 
 class TestLinear:
-    """Without hidden layers: proportional odds and the like, which gradient steps must bring to their best."""
+    """Without hidden layers: proportional odds and the like, fitted to their optimum or by steps."""
 
-    def test_proportional_odds_on_a_small_table_are_those_of_statsmodels(self):
-        rng = np.random.default_rng(0)
-        rows = rng.normal(size=(1240, 6))
-        values = rows @ [2.0, -1.5, 1.0, 1.0, -0.5, 0.0] + rng.logistic(scale=0.5, size=1240)
-        grades = np.digitize(values, np.quantile(values, [0.2, 0.4, 0.6, 0.8]))
+    def test_proportional_odds_are_those_of_statsmodels(self):
+        rows, grades = proportional_odds(400)
+        theirs = OrderedModel(grades, rows, distr="logit").fit(method="bfgs", disp=False, gtol=1e-8)
+        model = OrdinalClassifier("clm", hidden=(), validation_fraction=0, weight_decay=0, random_state=0)
+        np.testing.assert_allclose(model.fit(rows, grades).predict_proba(rows), theirs.predict(rows), atol=1e-4)
+
+    def test_with_the_defaults_they_are_close_to_it_on_new_rows(self):
+        rows, grades = proportional_odds(1240)
         theirs = OrderedModel(grades[:240], rows[:240], distr="logit").fit(method="bfgs", disp=False)
         reached = log_loss(grades[240:], theirs.predict(rows[240:]))
         model = OrdinalClassifier("clm", hidden=(), random_state=0).fit(rows[:240], grades[:240])
         assert log_loss(grades[240:], model.predict_proba(rows[240:])) < reached + 0.03
+        assert model.weight_decay_ in (0.1, 1.0, 10.0)
         with pytest.warns(ConvergenceWarning, match="still falling"):
             model.set_params(lr=5e-3).fit(rows[:240], grades[:240])
         assert log_loss(grades[240:], model.predict_proba(rows[240:])) > reached + 0.3
+
+    def test_class_weights_are_sample_weights(self):
+        settings = {"hidden": (), "validation_fraction": 0, "random_state": 0}
+        by_class = OrdinalClassifier("clm", class_weight={0: 3.0}, **settings).fit(ROWS, LABELS)
+        by_sample = OrdinalClassifier("clm", **settings).fit(ROWS, LABELS, np.where(LABELS == 0, 3.0, 1.0))
+        np.testing.assert_array_equal(by_class.predict_proba(ROWS), by_sample.predict_proba(ROWS))
+
+    @pytest.mark.parametrize("steps", [{"epochs": 30}, {"batch_size": 50}, {"lr": 0.05}, {"patience": 9}])
+    def test_settings_of_stochastic_steps_ask_for_such_steps(self, steps):
+        model = OrdinalClassifier("clm", hidden=(), random_state=0, **steps).fit(ROWS, LABELS)
+        assert len(model.validation_curve_) == model.n_iter_ <= 100
+
+    def test_a_barrier_that_tightens_is_trained_by_steps(self):
+        model = OrdinalClassifier("elb", hidden=(), random_state=0).fit(ROWS, LABELS)
+        assert len(model.validation_curve_) == model.n_iter_
+
+    def test_it_can_go_on_after_its_optimum(self):
+        model = OrdinalClassifier("clm", hidden=(), random_state=0).fit(ROWS, LABELS)
+        before = model.predict_proba(ROWS)
+        after = model.set_params(lr=1e-4).partial_fit(ROWS, LABELS).predict_proba(ROWS)
+        assert 0 < np.abs(after - before).max() < 0.1
+
+    def test_an_optimum_that_is_not_reached_is_reported(self, monkeypatch):
+        monkeypatch.setattr(full_batch, "ROUNDS", 1)
+        monkeypatch.setattr(full_batch, "STEPS_PER_ROUND", 2)
+        with pytest.warns(
+            ConvergenceWarning, match=r"still falling after \d+ passes .* `standardize=True` or a larger"
+        ):
+            OrdinalClassifier("clm", hidden=(), random_state=0).fit(ROWS, LABELS)
 
     def test_the_rate_is_that_of_the_steps_there_are_unless_one_is_given(self):
         def rate(rows=200, **settings):
@@ -452,6 +493,16 @@ class TestLinear:
         assert rate(hidden=(), rows=4000) == rate(hidden=(), rows=None) == 0.02
         assert rate(hidden=(), lr=0.3) == 0.3
         assert rate() == rate(rows=4) == rate(hidden=(8,)) == rate(network=small_network) == 5e-3
+
+
+def test_large_tables_get_larger_batches_and_less_patience_unless_they_are_given():
+    def chosen(rows, **settings):
+        recipe = OrdinalClassifier(**settings)._recipe(rows)
+        return recipe.batch_size, recipe.patience
+
+    assert chosen(300) == chosen(None) == (64, 20)
+    assert chosen(12_000) == (256, 10)
+    assert chosen(12_000, batch_size=64, patience=3) == (64, 3)
 
 
 class TestRanOut:
@@ -518,6 +569,19 @@ def test_text_without_an_order_is_sorted_with_a_warning():
     assert model.classes_.tolist() == ["bad", "mild", "none", "worst"]
 
 
+def test_half_stars_in_the_order_are_labels():
+    stars = [0.5, 1, 1.5, 2]
+    model = OrdinalClassifier(order=stars, class_weight="balanced", **QUICK).fit(ROWS, (LABELS + 1) / 2)
+    plain = OrdinalClassifier(class_weight="balanced", **QUICK).fit(ROWS, LABELS)
+    np.testing.assert_array_equal(model.predict_proba(ROWS), plain.predict_proba(ROWS))
+    np.testing.assert_array_equal(model.predict(ROWS), (plain.predict(ROWS) + 1) / 2)
+    assert model.score(ROWS, (LABELS + 1) / 2) == pytest.approx(plain.score(ROWS, LABELS))
+    assert model.score(ROWS, (LABELS + 1) / 2, LABELS) == pytest.approx(plain.score(ROWS, LABELS, LABELS))
+    assert model.set_params(class_weight=None).partial_fit(ROWS, (LABELS + 1) / 2).classes_.tolist() == stars
+    with pytest.raises(InputError, match=r"only labels of the order 0\.5, 1\.0, 1\.5, 2\.0, got 2\.5: .* `order=`"):
+        model.fit(ROWS, (LABELS + 2) / 2)
+
+
 def test_classes_of_the_order_that_do_not_occur_have_their_column():
     model = OrdinalClassifier(order=range(6), **QUICK).fit(ROWS, LABELS)
     assert model.predict_proba(ROWS).shape == (200, 6)
@@ -576,7 +640,7 @@ def test_bad_rows_labels_and_weights_are_refused():
         model.fit(np.where(ROWS > 1100, np.nan, ROWS), LABELS)
     with pytest.raises(ValueError, match="could not convert string to float: 'red'"):
         model.fit(pd.DataFrame({"colour": ["red"] * 200}), LABELS)
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous.* `order`"):
         model.fit(ROWS, ROWS[:, 0])
     with pytest.raises(InputError, match="`y` must have at least 2 classes, got 1 class, 0"):
         model.fit(ROWS, np.zeros(200, dtype=int))

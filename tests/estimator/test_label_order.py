@@ -6,7 +6,9 @@ import pytest
 
 from onepeak.errors import InputError
 from onepeak.estimator.label_order import (
+    LabelGapWarning,
     UnknownOrderWarning,
+    check_labels,
     declared_classes,
     found_classes,
     positions_of,
@@ -102,8 +104,31 @@ class TestBadInput:
         assert "Stacking" not in str(told.value)
 
     def test_integers_outside_an_order_of_integers_are_no_such_places(self):
-        with pytest.raises(InputError, match=r"only labels of the order 1, 2, got 0\.$"):
+        with pytest.raises(InputError, match=r"of the order 1, 2, got 0: if they are .* `order=`, lowest first\.$"):
             positions_of(np.array([0, 1]), np.array([1, 2]))
+
+
+class TestGaps:
+    @pytest.mark.parametrize("labels", [[1, 2, 5, 4], ["1", "2", "4", "5"]])
+    def test_an_integer_that_no_sample_has_is_named(self, labels):
+        with pytest.warns(LabelGapWarning, match=r"No sample has the label 3, so .* name all labels in `order`"):
+            assert len(found_classes(np.array(labels))) == 4
+
+    @pytest.mark.parametrize("labels", [[1, 2, 3], [-1, 1], [10, 20, 30], [0.5, 1.0, 2.0], ["1", "2"]])
+    def test_codes_and_two_labels_have_none(self, labels):
+        assert len(found_classes(np.array(labels))) == len(labels)
+
+
+class TestLabelsWithFractions:
+    stars = np.tile([0.5, 1.0, 1.5], 10)
+
+    def test_they_are_classes_by_a_declared_order(self):
+        check_labels(self.stars, np.array([0.5, 1.0, 1.5]))
+
+    @pytest.mark.bad_input
+    def test_without_one_the_message_names_it(self):
+        with pytest.raises(InputError, match=r"^Unknown label type: continuous\. .* half stars, .* all in `order`"):
+            check_labels(self.stars, None)
 
 
 def test_a_class_without_a_weight_weighs_one():

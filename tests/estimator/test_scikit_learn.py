@@ -42,7 +42,10 @@ def planted():
 @pytest.mark.filterwarnings(
     "ignore:The order of the text labels:onepeak.estimator.UnknownOrderWarning"
 )  # theirs has none
-@parametrize_with_checks([OrdinalClassifier(method, **QUICK) for method in ("elb", "ce", "slopes")])
+@parametrize_with_checks(
+    [OrdinalClassifier(method, **QUICK) for method in ("elb", "ce", "slopes")]
+    + [OrdinalClassifier("smooth-slopes", hidden=(), random_state=0)]
+)
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
@@ -55,11 +58,12 @@ def test_cross_validation_scores_accuracy_absolute_error_and_likelihood(planted)
     assert found["test_neg_log_loss"].mean() > -0.6
 
 
-def test_fits_in_threads_give_the_bits_of_fits_alone_and_leave_torch_as_it_was(planted):
+@pytest.mark.parametrize("settings", [QUICK | {"dropout": 0.2}, {"hidden": ()}], ids=["network", "linear"])
+def test_fits_in_threads_give_the_bits_of_fits_alone_and_leave_torch_as_it_was(planted, settings):
     rows, labels = planted
 
     def posteriors(seed):
-        return OrdinalClassifier(**QUICK | {"random_state": seed}, dropout=0.2).fit(rows, labels).predict_proba(rows)
+        return OrdinalClassifier(**settings | {"random_state": seed}).fit(rows, labels).predict_proba(rows)
 
     expected = [posteriors(seed) for seed in range(4)]
     before = torch.get_rng_state()

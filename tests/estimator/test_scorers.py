@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.linear_model import Ridge
 from sklearn.metrics import cohen_kappa_score, mean_absolute_error
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -69,7 +70,24 @@ def test_cross_validation_and_search_take_them_alone_and_together(samples):
     assert search.fit(rows, text).best_params_ == {"ordinalclassifier__lr": 3e-2}
 
 
+@pytest.mark.parametrize("scorer", ALL.values(), ids=ALL)
+def test_a_weight_is_a_number_of_copies(scorer):
+    truth, said, counts = ["low", "middle", "high", "top"], ["low", "high", "high", "low"], [1, 2, 3, 0]
+    copies = scorer(Told(), np.repeat(said, counts), np.repeat(truth, counts))
+    assert scorer(Told(), said, truth, sample_weight=counts) == pytest.approx(copies)
+
+
 @pytest.mark.bad_input
-def test_a_label_that_the_classifier_does_not_know_is_named():
-    with pytest.raises(InputError, match="got 'huge'"):
-        neg_mae(Told(), ["low"], ["huge"])
+@pytest.mark.parametrize("scorer", ALL.values(), ids=ALL)
+def test_a_label_that_the_classifier_does_not_know_is_named_with_the_fix(scorer):
+    with pytest.raises(InputError, match=r"got 'huge': if they are classes too, name all labels in .* `order=`"):
+        scorer(Told(), ["low"], ["huge"])
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("scorer", ALL.values(), ids=ALL)
+def test_a_regressor_is_told_what_to_use(scorer, samples):
+    rows, labels = samples
+    for model in (Ridge().fit(rows, labels), make_pipeline(StandardScaler(), Ridge()).fit(rows, labels)):
+        with pytest.raises(InputError, match=r"needs a classifier .*, got (Ridge|Pipeline): .*'neg_mean_absolute_err"):
+            scorer(model, rows, labels)

@@ -9,7 +9,16 @@ from onepeak.data.resize import Resize
 from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.prepare import prepare
-from onepeak.training.presets import LARGE_TABLE, MANY_ROWS, PAPER, PICTURES, SMALL_PICTURES, TABLE, preset
+from onepeak.training.presets import (
+    LARGE_TABLE,
+    MANY_ROWS,
+    PAPER,
+    PICTURES,
+    SMALL_PICTURES,
+    TABLE,
+    preset,
+    rows_per_step,
+)
 from onepeak.training.run import train_run
 from onepeak.training.run_settings import RunSettings
 from training.planted import planted_pictures, planted_table, split_of
@@ -133,9 +142,16 @@ def test_few_large_pictures_too_but_neither_rows_nor_the_papers_recipe():
     large = planted_pictures(24, size=97)
     assert preset("auto", large) == replace(PICTURES, batch_size=8, epochs=150)
     assert preset("auto", planted_table(24)) == TABLE
-    assert preset("auto", planted_table(MANY_ROWS - 1)) == TABLE
-    assert preset("auto", planted_table(MANY_ROWS)) == LARGE_TABLE
+    assert preset("auto", planted_table(1000)) == TABLE
+    assert preset("auto", planted_table(MANY_ROWS - 1)) == replace(TABLE, batch_size=256)
+    assert preset("auto", planted_table(MANY_ROWS)) == replace(LARGE_TABLE, batch_size=256)
     assert preset("paper", large) == PAPER
+
+
+def test_batches_of_rows_grow_with_the_square_root_of_a_table():
+    assert rows_per_step(1) == rows_per_step(1900) == 64
+    assert [rows_per_step(1000 * 4**power) for power in range(5)] == [64, 128, 256, 512, 1024]
+    assert rows_per_step(10**9) == 1024
 
 
 def test_few_pictures_are_learnt_by_what_auto_chooses_and_not_by_one_step_an_epoch(tmp_path, fabric):

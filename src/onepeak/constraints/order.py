@@ -38,6 +38,11 @@ class OrderConstraint(nn.Module, ABC):
         """The same cost for the GPU kernels; None if they do not implement it."""
         return None
 
+    @property
+    def scheduled(self) -> bool:
+        """Whether `tighten` changes the cost."""
+        return type(self).tighten is not OrderConstraint.tighten
+
     def tighten(self) -> None:
         """Advances the constraint's schedule by one epoch."""
 

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import nn
 
@@ -27,7 +27,14 @@ from onepeak._shapes import Labels, LogProbs
 from onepeak.errors import InputError
 from onepeak.estimator.fitting import Curves, rate_of_linear
 from onepeak.estimator.groups import numbers_of_groups
-from onepeak.estimator.label_order import Classes, declared_classes, found_classes, positions_of, weights_of_classes
+from onepeak.estimator.label_order import (
+    Classes,
+    check_labels,
+    declared_classes,
+    found_classes,
+    positions_of,
+    weights_of_classes,
+)
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
 from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples, weighed
@@ -41,7 +48,7 @@ from onepeak.posterior.conformal import ContiguousSets, samples_needed, smallest
 from onepeak.posterior.interval import widened
 from onepeak.serving.costs import Costs, check_given_together, costs_of
 from onepeak.training.devices import find_device
-from onepeak.training.presets import TABLE
+from onepeak.training.presets import TABLE, rows_per_step
 from onepeak.training.ran_out import ran_out
 from onepeak.training.recipe import Recipe
 
@@ -50,6 +57,9 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST_HELD_OUT = 30
 """With fewer held-out samples, epoch and temperature would be chosen by noise, so none are held out."""
+
+MANY_ROWS = 5_000
+"""Number of training rows from which held-out samples are so many that half the patience will do."""
 
 LR = 5e-3
 """Default learning rate of a network with hidden layers."""
@@ -64,32 +74,41 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     The fit depends only on the samples and their weights: neither the order of the rows nor the use of repeated instead
     of weighted rows makes a difference. With held-out samples the latter does, because copies may be separated.
 
+    A linear model (`hidden=()`) is fitted to its optimum by L-BFGS on all training samples at once, in float64. If one
+    of `epochs`, `batch_size`, `lr` and `patience` is given, or if the method's loss depends on the batch ("wk"),
+    changes from epoch to epoch ("elb") or is random, it is trained by stochastic steps like other networks.
+
     Args:
         method: A name in `onepeak.methods()`, optionally with a constraint ("mv+elb") or with outputs averaged over
             their neighbours ("smooth-elb"). For your own method, give its `MethodRecord`, which works in other
             processes (`n_jobs`) too; its name is not known there.
         variant: "corrected" or "as_published", see `onepeak.method`.
         method_settings: The method's own settings, such as `{"t": 2.0}`.
-        order: All labels, lowest first; an ordered pandas categorical works too. By default, numbers and integers in
-            text are in numerical order. Other text is sorted, as scikit-learn requires, with an `UnknownOrderWarning`
+        order: All labels, lowest first; an ordered pandas categorical works too. By default, integers, also in text,
+            are in numerical order; a few missing in between give a `LabelGapWarning`. Labels with fractions, such as
+            half stars, need `order`. Other text is sorted, as scikit-learn requires, with an `UnknownOrderWarning`
             if there are more than two labels.
-        hidden: Widths of the perceptron's hidden layers; empty for a linear model.
+        hidden: Widths of the perceptron's hidden layers; empty for a linear model, see above.
         dropout: Dropout of the hidden layers.
         network: Replaces the perceptron: a module from rows to features, which is copied at every fit, or a function
             that makes one for a number of columns. A linear layer to the method's outputs is added.
         standardize: Whether to scale columns to mean 0 and standard deviation 1, fitted to the training samples.
-        epochs: Most passes over the training samples. If they run out while the loss still falls markedly, there is a
-            `ConvergenceWarning` from scikit-learn. The loss is that of the held-out samples or, for a linear model
-            without them, that of the training samples.
-        batch_size: Samples per step.
+        epochs: Most passes over the training samples; 100 by default. If they run out while the loss still falls
+            markedly, there is a `ConvergenceWarning` from scikit-learn. The loss is that of the held-out samples or,
+            for a linear model without them, that of the training samples.
+        batch_size: Samples per step. The default grows with the table: twice the square root of the number of training
+            rows, rounded to a power of two, at least 64 and at most 1024. In `partial_fit` it is 64.
         lr: Highest learning rate of AdamW; it falls along a cosine to zero. The default is 0.005. For a linear model it
             is 20 divided by the total number of steps, at least 0.02 and at most 0.1: a small table has few steps,
             which must be large; on a large table such steps would be noise. `partial_fit` uses 0.02 for a linear model.
-        weight_decay: Weight decay of AdamW.
-        early_stopping: Whether held-out samples choose the epoch, by their loss. Without them all epochs are run. The
-            loss is the current training loss: under a barrier that tightens fast (`growth` of 1.05 or more) it rises by
-            itself, and an early epoch is kept. To train longer, set `early_stopping=False` and choose `epochs`.
-        patience: Epochs without a better loss before training stops early.
+        weight_decay: Weight decay of AdamW. For a linear model at its optimum, the factor of half the sum of squared
+            column weights, which is added to the sum of the losses (`alpha` in mord, `1 / C` in scikit-learn). With
+            early stopping, held-out samples choose it: this value or 10, 100 or 1000 times as much.
+        early_stopping: Whether held-out samples choose the epoch, by their loss, or the `weight_decay` of a linear
+            model. Without them all epochs are run. The loss is the current training loss: under a barrier that tightens
+            fast (`growth` of 1.05 or more) it rises by itself, and an early epoch is kept. To train longer, set
+            `early_stopping=False` and choose `epochs`.
+        patience: Epochs without a better loss before training stops early; 20 by default, 10 from 5,000 training rows.
         validation_fraction: Share of the samples held out of training; 0 for none. Half of them choose the epoch and
             the temperature, the other half sets the width of the intervals, which keeps their guarantee valid. If that
             is fewer than 30 samples, none are held out, and the model is trained on the whole table. With `groups` in
@@ -113,10 +132,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         feature_names_in_: Names of the columns, if `X` has them.
         network_: The trained `onepeak.networks.Network`.
         temperature_: Temperature of the posterior; 1 if it is not calibrated.
-        n_iter_: Number of epochs trained.
-        loss_curve_: Training loss of every epoch.
-        validation_curve_: Loss of the samples that choose the epoch, after every epoch; empty without early stopping.
-            The weights are those of its minimum.
+        n_iter_: Number of epochs trained; for a linear model at its optimum, of passes over the samples.
+        loss_curve_: Training loss of every epoch or pass.
+        validation_curve_: Loss of the samples that choose the epoch, after every epoch, or the penalty of a linear
+            model, from the strongest; empty without early stopping. The weights are those of its minimum.
+        weight_decay_: The `weight_decay` in use, which a linear model may have chosen.
 
     `score` is the accuracy, as for every classifier. For `cross_val_score`, `GridSearchCV` and similar tools, the
     scorers `neg_mae`, `qwk` and `neg_rps` in `onepeak.estimator` respect the order of the labels; integer labels can
@@ -163,12 +183,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         dropout: float = 0.0,
         network: nn.Module | Callable[[int], nn.Module] | None = None,
         standardize: bool = True,
-        epochs: int = 100,
-        batch_size: int = 64,
+        epochs: int | None = None,
+        batch_size: int | None = None,
         lr: float | None = None,
         weight_decay: float = 0.1,
         early_stopping: bool = True,
-        patience: int = 20,
+        patience: int | None = None,
         validation_fraction: float = 0.2,
         calibrate: bool = True,
         class_weight: Mapping[object, float] | Literal["balanced"] | None = None,
@@ -219,17 +239,23 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         self._check_decide()  # reports a wrong name before the work, not after
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
-        check_classification_targets(labels)
+        check_labels(labels, declared)
         self.classes_ = found_classes(labels) if declared is None else declared
         self._costs()
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         samples, class_weights = self._samples(rows, labels, sample_weight, groups), self._class_weights(labels)
         train, choosing, unseen = self._parts(samples, class_weights, seed)
         self._model = self._new_model(rows.dtype, seed, len(train))
-        curves = self._model.fit(train, choosing if self.early_stopping else None, verbose=bool(self.verbose))
+        curves = self._model.fit(
+            train,
+            choosing if self.early_stopping else None,
+            full_batch=self._is_linear() and not self._steps_are_set(),
+            verbose=bool(self.verbose),
+        )
         self.loss_curve_, self.validation_curve_ = curves.train, curves.valid
+        self.weight_decay_ = self.weight_decay if curves.weight_decay is None else curves.weight_decay
         self.n_iter_ = len(curves.train)
-        self._warn_if_ran_out(curves)
+        self._warn_if_not_converged(curves)
         self.temperature_ = self._best_temperature(choosing)
         self._unseen = None if unseen is None else (self._posterior(unseen.rows)[0].numpy(), unseen.labels)
         return self
@@ -265,7 +291,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         first = not hasattr(self, "_model")
         declared = declared_classes(self.order, y)
         rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32), reset=first)
-        check_classification_targets(labels)
+        check_labels(labels, declared)
         if first:
             if declared is None and classes is None:
                 raise InputError(
@@ -278,6 +304,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         if first:
             self._model = self._new_model(rows.dtype, check_random_state(self.random_state).randint(2**31 - 1), None)
             self.loss_curve_, self.validation_curve_ = [], []
+        self.weight_decay_ = self.weight_decay
         self.loss_curve_.append(self._model.go_on(train, self._recipe(None), epoch=len(self.loss_curve_)))
         self.n_iter_ = len(self.loss_curve_)
         self.temperature_, self._unseen = 1.0, None  # those of an earlier fit are no longer valid
@@ -288,6 +315,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         labels = self._decided(*self._answers(X))
         decided: Classes = self.classes_[labels.numpy()]
         return decided
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Returns the accuracy, also for labels with fractions, which scikit-learn's own accuracy refuses."""
+        if type_of_target(y) != "continuous":
+            accuracy: float = super().score(X, y, sample_weight)
+            return accuracy
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Returns the logarithm of `predict_proba`."""
@@ -426,26 +460,39 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _is_linear(self) -> bool:
         return self.network is None and not len(self.hidden)
 
-    def _warn_if_ran_out(self, curves: Curves) -> None:
+    def _steps_are_set(self) -> bool:
+        """Returns whether the user has set how stochastic steps are made."""
+        return any(value is not None for value in (self.epochs, self.batch_size, self.lr, self.patience))
+
+    def _warn_if_not_converged(self, curves: Curves) -> None:
         # A network with hidden layers memorises its training samples, so their loss never stops falling.
         known = curves.valid or (curves.train if self._is_linear() else [])
-        if len(known) == self.epochs and ran_out([curves.before, *known]):
+        epochs = self._model.recipe.epochs
+        if curves.converged is None and len(known) == epochs and ran_out([curves.before, *known]):
             warnings.warn(
-                f"The {'validation' if curves.valid else 'training'} loss was still falling when the {self.epochs} "
+                f"The {'validation' if curves.valid else 'training'} loss was still falling when the {epochs} "
                 "epochs ran out: the model is not as good as it can be. Raise `epochs` or `lr`.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        if curves.converged is False:
+            warnings.warn(
+                f"The training loss was still falling after {len(curves.train)} passes over the samples: the linear "
+                "model is not as good as it can be. Use `standardize=True` or a larger `weight_decay`.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
 
     def _recipe(self, num_rows: int | None) -> Recipe:
         """Returns the recipe for a number of rows; None if more rows will follow."""
+        auto = 10 if (num_rows or 0) >= MANY_ROWS else 20
         recipe = replace(
             TABLE,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
+            epochs=TABLE.epochs if self.epochs is None else self.epochs,
+            batch_size=rows_per_step(num_rows or 1) if self.batch_size is None else self.batch_size,
             lr=LR if self.lr is None else self.lr,
             weight_decay=self.weight_decay,
-            patience=self.patience,
+            patience=auto if self.patience is None else self.patience,
         )
         if self.lr is None and self._is_linear():
             steps = math.inf if num_rows is None else recipe.epochs * math.ceil(num_rows / recipe.batch_size)

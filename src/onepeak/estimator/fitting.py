@@ -46,6 +46,10 @@ class Curves:
     """The loss before the first step, of the held-out samples if there are any, otherwise of the training samples."""
     best_epoch: int = 0
     """The epoch whose weights were kept, from 0; the last one without early stopping."""
+    converged: bool | None = None
+    """Whether the optimum was reached, for a linear model that was fitted to it; None after stochastic steps."""
+    weight_decay: float | None = None
+    """The penalty of such a model, chosen or given; None after stochastic steps."""
 
 
 def fit_network(
@@ -65,7 +69,7 @@ def fit_network(
     curves = Curves(before=mean_loss(network, train if valid is None else valid))
     best = None
     with random_numbers(seed, train.rows.device) as order:
-        for epoch in _shown(recipe.epochs, verbose):
+        for epoch in shown(recipe.epochs, verbose):
             set_learning_rate(optimizer, learning_rate(recipe, epoch))
             curves.train.append(train_epoch(network, train, optimizer, batch_size=recipe.batch_size, order=order))
             if valid is None:
@@ -112,7 +116,7 @@ def train_epoch(
     batch_weight = train.weights.sum() / len(batches)
     total = torch.zeros((), dtype=train.weights.dtype, device=train.rows.device)
     for batch in batches:
-        loss = _loss(network, train, batch) / batch_weight
+        loss = weighted_loss(network, train, batch) / batch_weight
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -128,7 +132,7 @@ def mean_loss(network: Network, samples: Table) -> float:
     """Returns the mean loss of samples under the current weights."""
     network.eval()
     batches = torch.arange(len(samples), device=samples.rows.device).split(ROWS_A_BATCH)
-    return float(sum(_loss(network, samples, batch) for batch in batches) / samples.weights.sum())
+    return float(sum(weighted_loss(network, samples, batch) for batch in batches) / samples.weights.sum())
 
 
 @contextmanager
@@ -139,7 +143,7 @@ def random_numbers(seed: int, device: torch.device) -> Iterator[torch.Generator]
         yield torch.Generator().manual_seed(int(torch.randint(2**62, ())))
 
 
-def _loss(network: Network, samples: Table, batch: Tensor) -> Tensor:
+def weighted_loss(network: Network, samples: Table, batch: Tensor | slice) -> Tensor:
     """Returns the sum of the weighted losses of a batch."""
     outputs = network(samples.rows[batch])
     try:
@@ -154,11 +158,11 @@ def _diverged() -> DivergedError:
     return DivergedError("The loss is no longer a number. Probably `lr` is too high, or `standardize` is needed.")
 
 
-def _shown(epochs: int, verbose: bool) -> Iterable[int]:
-    """Returns the epoch numbers, with a progress bar on stderr if `verbose`."""
+def shown(count: int, verbose: bool, *, of: str = "epochs") -> Iterable[int]:
+    """Returns the numbers of epochs or rounds, with a progress bar on stderr if `verbose`."""
     if not verbose:
-        return range(epochs)
+        return range(count)
     rich = require("rich.progress", extra="cli", purpose="The progress bar")
     console = require("rich.console", extra="cli", purpose="The progress bar").Console(stderr=True)
-    shown: Iterable[int] = rich.track(range(epochs), description="epochs", console=console)
-    return shown
+    numbers: Iterable[int] = rich.track(range(count), description=of, console=console)
+    return numbers

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
 
 from onepeak._listing import counted, listed
 from onepeak._values import check_number
@@ -17,15 +18,40 @@ Positions: TypeAlias = npt.NDArray[np.int64]
 
 _INTEGER = re.compile(r"[+-]?\d+")
 
+_UNKNOWN = ": if they are classes too, name all labels in the estimator's `order=`, lowest first."
 _ENCODED = (
-    " Stacking, voting, bagging, cross_val_predict and other meta-estimators of scikit-learn replace text by positions "
-    "in alphabetical order before they fit. Give them positions in the correct order as `y`, and no `order`: for an "
-    "ordered pandas column use `y.cat.codes`, for other text OrdinalEncoder(categories=[order])."
+    ". Stacking, voting, bagging, cross_val_predict and other meta-estimators of scikit-learn replace text by "
+    "positions in alphabetical order before they fit. Give them positions in the correct order as `y`, and no `order`: "
+    "for an ordered pandas column use `y.cat.codes`, for other text OrdinalEncoder(categories=[order])."
 )
 
 
 class UnknownOrderWarning(UserWarning):
     """Text labels have no declared order, so they are sorted, as scikit-learn's contract requires."""
+
+
+class LabelGapWarning(UserWarning):
+    """Integers between the labels occur in no sample, so they are not classes of the model."""
+
+
+def check_labels(y: Classes, declared: Classes | None) -> None:
+    """Raises if the labels are measurements rather than classes.
+
+    Numbers with fractions, such as half stars, can only be told from measurements by a declared order.
+
+    Args:
+        y: Labels, one per sample.
+        declared: The classes in the order that the user has declared; None without one.
+    """
+    if declared is not None and np.issubdtype(y.dtype, np.floating):
+        return  # `positions_of` names those that the order does not have
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise InputError(
+            f"{error} If numbers with fractions, such as half stars, are labels, name them all in `order`, lowest "
+            "first."
+        ) from None
 
 
 def declared_classes(order: object, y: object) -> Classes | None:
@@ -81,8 +107,10 @@ def found_classes(y: Classes) -> Classes:
     classes = _at_least_two(np.unique(y))
     labels = classes.tolist()
     if not all(isinstance(label, str) for label in labels):
+        _warn_of_gaps(labels)
         return classes
     if all(_INTEGER.fullmatch(label) for label in labels):
+        _warn_of_gaps(sorted(map(int, labels)))
         return classes[np.argsort([int(label) for label in labels], kind="stable")]
     if len(labels) > 2:
         warnings.warn(
@@ -92,6 +120,21 @@ def found_classes(y: Classes) -> Classes:
             stacklevel=3,
         )
     return classes
+
+
+def _warn_of_gaps(labels: list[Any]) -> None:
+    """Warns if a few integers are missing in a scale of three or more labels; codes such as 10, 20, 30 are no scale."""
+    if len(labels) < 3 or not all(isinstance(label, int) for label in labels):
+        return
+    lowest, highest, known = labels[0], labels[-1], set(labels)
+    if 0 < highest - lowest + 1 - len(labels) < len(labels):
+        gaps = (label for label in range(lowest, highest) if label not in known)
+        warnings.warn(
+            f"No sample has the label {listed(map(str, gaps))}, so the model has no such class. If it is possible, "
+            "name all labels in `order`, lowest first.",
+            LabelGapWarning,
+            stacklevel=4,
+        )
 
 
 def positions_of(y: Classes, classes: Classes) -> Positions:
@@ -110,8 +153,8 @@ def positions_of(y: Classes, classes: Classes) -> Positions:
     unknown = [label for label in found.tolist() if label not in place]
     if unknown:
         raise InputError(
-            f"`y` must have only labels of the order {listed(map(repr, place))}, got {listed(map(repr, unknown))}."
-            + (_ENCODED if _are_codes(found, classes) else "")
+            f"`y` must have only labels of the order {listed(map(repr, place))}, got {listed(map(repr, unknown))}"
+            + (_ENCODED if _are_codes(found, classes) else _UNKNOWN)
         )
     return np.array([place[label] for label in found.tolist()], dtype=np.int64)[inverse]
 

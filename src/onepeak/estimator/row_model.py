@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from onepeak._shapes import Labels, LogProbs
 from onepeak.estimator.fitting import Curves, Table, fit_network, random_numbers, train_epoch
+from onepeak.estimator.full_batch import fit_full_batch, suits_full_batch
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.samples import Samples
 from onepeak.estimator.unchanged import unchanged_by_failure
@@ -58,18 +59,23 @@ class RowModel:
         self.network = plan.build(seed=seed).to(device=device, dtype=self.dtype).eval()
         self.optimizer: torch.optim.Optimizer | None = None
 
-    def fit(self, train: Samples, valid: Samples | None, *, verbose: bool) -> Curves:
-        """Trains the network; see `fit_network`."""
+    def fit(self, train: Samples, valid: Samples | None, *, full_batch: bool = False, verbose: bool = False) -> Curves:
+        """Trains the network.
+
+        Args:
+            train: Training samples.
+            valid: Samples that choose the epoch, see `fit_network`, or the penalty, see `fit_full_batch`.
+            full_batch: Whether to minimise the loss of all samples if the method allows it, see `fit_full_batch`. The
+                network must be linear.
+            verbose: Whether to show a progress bar.
+        """
         self._learn_scale(train)
+        table, decay = self._table(train), self.recipe.weight_decay
         with same_bits():
-            return fit_network(
-                self.network,
-                self._table(train),
-                None if valid is None else self._table(valid),
-                self.recipe,
-                seed=self.seed,
-                verbose=verbose,
-            )
+            held_out = None if valid is None else self._table(valid)
+            if full_batch and suits_full_batch(self.network, table):
+                return fit_full_batch(self.network, table, held_out, weight_decay=decay, verbose=verbose)
+            return fit_network(self.network, table, held_out, self.recipe, seed=self.seed, verbose=verbose)
 
     def go_on(self, train: Samples, recipe: Recipe, *, epoch: int) -> float:
         """Trains one more pass over some samples, which also update the scaler; returns their mean loss.

@@ -95,6 +95,11 @@ class Constrained(Method):
         """The prediction of the base method."""
         return self.base.predict(outputs)
 
+    @property
+    def scheduled(self) -> bool:
+        """Whether the base method or the constraint has a schedule."""
+        return self.base.scheduled or self.constraint.scheduled
+
     def tighten(self) -> None:
         """Advances the schedules of the base method and of the constraint."""
         self.base.tighten()

@@ -143,5 +143,10 @@ class Method(nn.Module, ABC):
         """The predicted labels."""
         return DECISIONS[self.decision](self.log_probs(outputs))
 
+    @property
+    def scheduled(self) -> bool:
+        """Whether `tighten` changes the loss, so that an epoch's loss differs from that of the epoch before."""
+        return type(self).tighten is not Method.tighten
+
     def tighten(self) -> None:
         """Advances the method's schedule, if it has one. Call it once per epoch, after validation."""

@@ -102,6 +102,11 @@ class Smoothed(Method):
         check_scores(outputs, self.num_outputs, name="outputs")
         return self.base.predict(self.smooth(full_precision(outputs)))
 
+    @property
+    def scheduled(self) -> bool:
+        """Whether the base method has a schedule."""
+        return self.base.scheduled
+
     def tighten(self) -> None:
         """Advances the schedule of the base method."""
         self.base.tighten()

@@ -57,10 +57,15 @@ SMALL_PICTURES = Recipe(epochs=15, batch_size=32, lr=2e-3, warmup_epochs=1, augm
 SMALL_FILES = replace(SMALL_PICTURES, augment=Augment())
 """Small image files of equal size: the same without vertical flips, as they may show something with a top."""
 
-TABLE = Recipe(epochs=100, batch_size=64, lr=3e-3, weight_decay=1e-3, warmup_epochs=1, evaluation_batch_size=4096)
-"""Tables, for the mlp."""
+LEAST_ROWS, MOST_ROWS = 64, 1024
+"""Smallest and largest batch of table rows."""
 
-LARGE_TABLE = replace(TABLE, epochs=40, batch_size=256, lr=6e-3)
+TABLE = Recipe(
+    epochs=100, batch_size=LEAST_ROWS, lr=3e-3, weight_decay=1e-3, warmup_epochs=1, evaluation_batch_size=4096
+)
+"""Tables, for the mlp; `rows_per_step` gives the batch size."""
+
+LARGE_TABLE = replace(TABLE, epochs=40, lr=6e-3)
 """The same errors as with `TABLE`, in a fraction of the time."""
 
 MANY_ROWS = 20_000
@@ -102,7 +107,8 @@ def preset(name: str, manifest: Manifest) -> Recipe:
         return PAPER_BY_SET.get(manifest.name, PAPER)
     match manifest.items:
         case FeatureRows():
-            return TABLE if len(manifest) < MANY_ROWS else LARGE_TABLE
+            recipe = TABLE if len(manifest) < MANY_ROWS else LARGE_TABLE
+            return replace(recipe, batch_size=rows_per_step(len(manifest)))
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
             return _for_few(SMALL_PICTURES, len(manifest))
         case ImageFiles() as files if (side := _one_small_side(files)) is not None:
@@ -110,6 +116,19 @@ def preset(name: str, manifest: Manifest) -> Recipe:
             return _for_few(replace(SMALL_FILES, resize=Resize(short_side=side)), len(manifest))
         case _:
             return _for_few(PICTURES, len(manifest))
+
+
+def rows_per_step(num_rows: int) -> int:
+    """Returns the batch size for a table: twice the square root of the number of rows, rounded to a power of two.
+
+    A small table needs small batches to get enough steps. A large one has steps to spare, and larger batches take much
+    less time per row.
+
+    Example:
+        >>> [rows_per_step(count) for count in (100, 1_000, 5_000, 15_000, 50_000, 1_000_000)]
+        [64, 64, 128, 256, 512, 1024]
+    """
+    return min(MOST_ROWS, max(LEAST_ROWS, 1 << round(math.log2(2 * math.sqrt(num_rows)))))
 
 
 def _for_few(recipe: Recipe, num_items: int) -> Recipe:
