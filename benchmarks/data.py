@@ -34,7 +34,7 @@ RECIPE = Resize(short_side=SIDE)
 
 
 def write_pictures(root: Path, count: int) -> ImageFiles:
-    """Soft random pictures, as JPEGs of varying size in one folder a class."""
+    """Soft random images, as JPEGs of varying size in one folder a class."""
     rng = np.random.default_rng(0)
     paths = []
     for number in range(count):
@@ -59,7 +59,7 @@ def plain_loop(items: ImageFiles, target: Path) -> None:
 
 
 def loader(items: ImageFiles, batch_size: int, workers: int) -> DataLoader[tuple[torch.Tensor, int]]:
-    """The usual way to read pictures while training."""
+    """The usual way to read images while training."""
     transform = v2.Compose(
         [
             v2.Resize(SIDE),

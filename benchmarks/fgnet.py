@@ -1,4 +1,4 @@
-"""Makes the pages on the paper's FG-NET experiment from the committed records: tables, sentences and pictures.
+"""Makes the pages on the paper's FG-NET experiment from the committed records: tables, sentences and images.
 
 Run: python benchmarks/fgnet.py            (after benchmarks/keep_records.py has added runs to results/fgnet)
 or:  python benchmarks/fgnet.py --check    (writes nothing; fails where a page is not what the records say)
@@ -7,7 +7,7 @@ epochs) and results/fgnet-beyond/runs (other methods) where there are any, resul
 and results/fgnet-barrier (settings that were tried), results/fgnet/explanations.toml (what explains a difference from a
 printed figure) and the experiments. Written: what stands between `<!-- made: NAME -->` and `<!-- end of made -->` in
 docs/reproduce.md, docs/paper.md and the README.md of results/fgnet, results/fgnet-beyond and results/fgnet-barrier, the
-pictures in the first two folders, and docs/pictures/fgnet_posteriors.png.
+images in the first two folders, and docs/pictures/fgnet_posteriors.png.
 """
 
 import argparse

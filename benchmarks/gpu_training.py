@@ -1,12 +1,12 @@
 """Many runs on one GPU: one after another eagerly, recorded as CUDA graphs, and packed; steps a second.
 
 Run: python benchmarks/gpu_training.py [--epochs N] [--lanes 1,4,8] [--protocols FG-NET,AFAD] [--precisions fp32,bf16]
-Method: pictures of noise in the sizes of FG-NET (266 pixels wide, 260 to 337 high, crops of 256) on the device, 645 to
+Method: images of noise in the sizes of FG-NET (266 pixels wide, 260 to 337 high, crops of 256) on the device, 645 to
 train and 160 to validate on after every epoch, 70 classes, ResNet-18 with WILDCAT pooling, the paper's seven methods in
 turn. Every run trains two epochs first, in which kernels are found and steps are recorded; then all begin together, and
 the clock stops when the last has ended. Eager is the same loop without recordings, one run alone: its data are resident
 on the device, and nothing is read from it within an epoch. Validation's share is what the same epochs without it take
-less. AFAD's protocol is the same with batches of 64, 26 classes, 1,920 and 480 pictures. Ratios are to the eager loop
+less. AFAD's protocol is the same with batches of 64, 26 classes, 1,920 and 480 images. Ratios are to the eager loop
 in the same precision.
 """
 
@@ -70,7 +70,7 @@ def pictures(protocol: Protocol, folder: Path) -> ImageStore:
 
 
 class _Resized(ImageStore):
-    """A store whose pictures are shorter than they lie there."""
+    """A store whose images are shorter than they lie there."""
 
     def __init__(self, store: ImageStore, sizes: npt.NDArray[np.int64]) -> None:
         super().__init__(store.folder, store.index, store.pixels)

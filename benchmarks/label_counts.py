@@ -77,7 +77,7 @@ def make(folder: Path) -> None:
 
 
 def severity_read(num_samples: int) -> npt.NDArray[np.float64]:
-    """Of the pictures of `biopsies`, as who grades reads it: with an error. From 0 to 1, or a little outside."""
+    """Of the images of `biopsies`, as who grades reads it: with an error. From 0 to 1, or a little outside."""
     ids = np.arange(num_samples)
     chance = Chance(0, Use.LABEL, ids).between(0.0, 1.0)
     error = NOISE * np.log(chance / (1 - chance))

@@ -1,8 +1,8 @@
-"""How many new pictures of the same kind are told to be unlike the training, and which others are.
+"""How many new images of the same kind are told to be unlike the training, and which others are.
 
 Run: python benchmarks/picture_range.py fgnet --root DATA, or biopsies, each [--splits N]
 Method: a range is learnt on the training part of each split, by group; asked about are its test part, and a blank, a
-black and a grey picture, glass (nearly white), noise, noise four times as large before it is resized, and a ramp.
+black and a grey image, glass (nearly white), noise, noise four times as large before it is resized, and a ramp.
 """
 
 import argparse

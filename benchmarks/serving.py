@@ -6,7 +6,7 @@ process of its own. Directly, a third process reads the same files and asks the 
 (`Model.predict`), before and after the clients; the mean of both is 1. The clients run in one process of their own,
 each sending its next request when it has the answer to the last one; all share the machine's cores with the server.
 A request is lost if it has no answer 200. An answer counts if its request was sent and answered within the time. CPU a
-picture is the time that all cores spend on it in the server, and in the process that asks directly: it tells what
+image is the time that all cores spend on it in the server, and in the process that asks directly: it tells what
 serving adds also on a machine that is busy with other things.
 """
 
@@ -134,7 +134,7 @@ def clients_main(arguments: list[str]) -> None:
 
 
 def direct_main(arguments: list[str]) -> None:
-    """The process that asks the model directly: prints pictures a second, and seconds of all cores a picture."""
+    """The process that asks the model directly: prints images a second, and seconds of all cores an image."""
     model_folder, folder, seconds = arguments
     model = onepeak.load(model_folder)
     paths = sorted(Path(folder).iterdir())

@@ -1,8 +1,8 @@
 """Our training loop beside the plain one, and what ELB adds to a step of cross-entropy.
 
 Run: python benchmarks/training.py [--device cpu|cuda] [--rounds N] [--workers N]
-Method: generated pictures, random crops and flips, the same network, data, batch size and optimiser on both sides. The
-plain loop is a Dataset of the decoded pictures, a DataLoader (its workers started before the clock), eager forward,
+Method: generated images, random crops and flips, the same network, data, batch size and optimiser on both sides. The
+plain loop is a Dataset of the decoded images, a DataLoader (its workers started before the clock), eager forward,
 backward and step, in the style of the torch tutorials. A warm-up each, then both in turn, several rounds; the median
 round is shown. Steps of ELB and of cross-entropy run on one fixed batch, in turn, many short rounds; the median ratio
 of neighbours is shown.
@@ -55,7 +55,7 @@ def make_network(method: str, backbone: str, device: torch.device) -> Network:
 
 
 class Pictures(Dataset[tuple[Tensor, int]]):
-    """Decoded pictures with the transforms of the usual tutorial."""
+    """Decoded images with the transforms of the usual tutorial."""
 
     def __init__(self, data: Manifest, crop: int) -> None:
         assert isinstance(data.items, ImageArrays)

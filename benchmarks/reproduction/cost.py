@@ -23,7 +23,7 @@ STEPS_PER_SECOND = {8: (468.5, 0.08), 64: (87.0, 0.11)}
 """By batch size: training packed on one H200, and the share of its time that validation took (results/speed)."""
 CROP = 256 * 256
 FORWARD = 1 / 3
-"""What a pixel costs that is only evaluated; the shares above say .29 and .36 for pictures of FG-NET's sizes."""
+"""What a pixel costs that is only evaluated; the shares above say .29 and .36 for images of FG-NET's sizes."""
 PIXELS = {
     "iciar": 1024 * 768,  # 2048 x 1536, halved
     "hci": 400 * 400,  # sides of 312 to 500
@@ -31,7 +31,7 @@ PIXELS = {
     "afad-full": 266 * 266,
     "fgnet": 266 * 330,
 }
-"""Of a picture that is evaluated, about."""
+"""Of an image that is evaluated, about."""
 SUBJECTS = 82
 LONG_RUNS = 14
 """Seven methods on two splits with all 1000 epochs, to show what the later ones change."""
@@ -93,7 +93,7 @@ def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
 
 
 def counted_manifest(name: str) -> Manifest:
-    """As many pictures as the complete data set has, evenly over classes, genders and persons; there are no files."""
+    """As many images as the complete data set has, evenly over classes, genders and persons; there are no files."""
     record = DATASETS[name]
     count = record.num_items
     labels = np.arange(count) % len(record.classes)

@@ -1,4 +1,4 @@
-"""The pictures: courses of training (the paper's fig. 2), error against order, posteriors laid over each other."""
+"""The images: courses of training (the paper's fig. 2), error against order, posteriors laid over each other."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +23,7 @@ IN_FIGURE_2 = ("ce", "pn", "elb")
 SHOWN = 40
 """Posteriors of a method that are laid over each other."""
 FARTHEST = 9.0
-"""MAE at the right end of the picture; the LD that is printed lies at 18.25."""
+"""MAE at the right end of the image; the LD that is printed lies at 18.25."""
 
 
 def write_pictures(runs: pd.DataFrame, folder: Path, *, longer: pd.DataFrame | None = None) -> None:

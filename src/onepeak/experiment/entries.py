@@ -35,7 +35,7 @@ class MethodEntry:
     settings: dict[str, Any] = field(default_factory=dict)
     """The method's own settings, such as t."""
     recipe: dict[str, Any] = field(default_factory=dict)
-    """What of the recipe is different for this method, such as its epochs; pictures are the same for all."""
+    """What of the recipe is different for this method, such as its epochs; images are the same for all."""
     label: str = ""
     """The name of its row and of its folder; by default the method's, with variant and settings."""
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 State: TypeAlias = Literal["open", "failed", "finished"]
 
 _BATCHES = 4
-"""Of a probe on pictures."""
+"""Of a probe on images."""
 _FORWARD = 1 / 3
 """What a sample costs that is only evaluated: its gradient is twice the work of its outputs."""
 

@@ -59,7 +59,7 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
 
 
 def check_place(folder: Path) -> None:
-    """Refuses a place that is not new and holds no experiment, nor runs of one; told before any picture is read."""
+    """Refuses a place that is not new and holds no experiment, nor runs of one; told before any image is read."""
     check_out(folder)
     has_runs = any((folder / RUNS).glob(f"*/*/{RESULT}"))  # which may have been copied there without their file
     if not has_runs and config_of(folder) is None:
@@ -70,7 +70,7 @@ def config_of(folder: Path) -> Path | None:
     """The file that says what a comparison's folder holds; None of a folder that is no comparison's."""
     path = folder / CONFIG
     if not path.is_file() or RECORD not in read_toml(path, wanted="A folder of onepeak compare must have its file"):
-        return None  # a folder of pictures may have a config.toml of somebody's own
+        return None  # a folder of images may have a config.toml of somebody's own
     return path
 
 

@@ -26,7 +26,7 @@ from onepeak.training.trial import try_network
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Opened:
-    """Prepared data, splits, recipe and network. It can be sent to another process, which maps the same pictures."""
+    """Prepared data, splits, recipe and network. It can be sent to another process, which maps the same images."""
 
     experiment: Experiment
     prepared: Prepared
@@ -77,11 +77,11 @@ class Opened:
 
 
 def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> Opened:
-    """Opens the data, decodes pictures where that was not done before, and makes the splits.
+    """Opens the data, decodes images where that was not done before, and makes the splits.
 
     Args:
         experiment: The plan.
-        cache: Folder for decoded pictures, see `onepeak.data.store.build_store`.
+        cache: Folder for decoded images, see `onepeak.data.store.build_store`.
         quiet: Whether to show no progress of decoding.
 
     Raises:
@@ -90,13 +90,13 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
     manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment)
     opened = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet)
-    # Which backbone suits pictures is known now, and so whether the weights fit it.
+    # Which backbone suits images is known now, and so whether the weights fit it.
     make_network(opened.settings(experiment.methods[0]), opened.network, manifest.num_classes)
     return opened
 
 
 def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None) -> Recipe:
-    """The recipe for the data; what cannot be built, split or trained is refused before any picture is read.
+    """The recipe for the data; what cannot be built, split or trained is refused before any image is read.
 
     Args:
         manifest: The data.
@@ -121,7 +121,7 @@ def prepare_experiment(
     quiet: bool = False,
     only: tuple[int, int] | None = None,
 ) -> Opened:
-    """Decodes pictures where that was not done before, and makes the splits.
+    """Decodes images where that was not done before, and makes the splits.
 
     Args:
         experiment: The plan.

@@ -53,7 +53,7 @@ class Experiment:
     """A local file with the backbone's first weights."""
     precision: Precision = "fp32"
     skip_bad: bool = False
-    """Whether pictures that do not exist or cannot be read are left out."""
+    """Whether images that do not exist or cannot be read are left out."""
     allow_leak: bool = False
     """Whether to train though the splits leak; what leaks is then in every record."""
 

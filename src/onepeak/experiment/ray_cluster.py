@@ -16,8 +16,8 @@ from onepeak.experiment.ray_fleet import Fleet
 class RayExecutor:
     """Trains every run as a task of a Ray cluster; its files come home when it ends.
 
-    Nodes need the same versions of the libraries. Data and weights are sent to them; pictures too, where a node does
-    not see the folder of decoded pictures under the same path. A run whose process or node is lost begins anew on
+    Nodes need the same versions of the libraries. Data and weights are sent to them; images too, where a node does
+    not see the folder of decoded images under the same path. A run whose process or node is lost begins anew on
     another one, which gives the same bits. Runs are claimed here, so that several comparisons share one folder.
 
     Args:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 RETRIES = 3
 """How often a run begins anew after its process was lost."""
 MOST_SENT = 4 * 2**30
-"""Bytes of pictures that are sent to nodes at most; more must be under the same path there."""
+"""Bytes of images that are sent to nodes at most; more must be under the same path there."""
 _LISTEN = 0.5
 """Seconds between two looks at the mailbox."""
 _ASK_AGAIN = 1.0
@@ -160,13 +160,13 @@ class Fleet:
         return Failed(run=run, message=message)
 
     def send_pictures(self) -> None:
-        """Makes the pictures ready for nodes that do not see them; once, and Ray copies them to each node once."""
+        """Makes the images ready for nodes that do not see them; once, and Ray copies them to each node once."""
         store = self.opened.prepared.store
         if store is None or self.pieces is not None:
             return
         if store.num_bytes > MOST_SENT:
             raise InputError(
-                f"The decoded pictures have {store.num_bytes / 2**30:.1f} GiB, more than the "
+                f"The decoded images have {store.num_bytes / 2**30:.1f} GiB, more than the "
                 f"{MOST_SENT / 2**30:.1f} GiB that are sent to nodes: put {store.folder} under the same "
                 "path on every node, or give a --cache on a disk that all nodes share."
             )

@@ -38,7 +38,7 @@ def train_on_node(
     Args:
         run: What to train.
         shipment: The experiment.
-        pieces: References to the pieces of its pictures, for a node that does not see them.
+        pieces: References to the pieces of its images, for a node that does not see them.
         mailbox: The actor that is told of every event, see `Mailbox`.
         device: "cpu", or "cuda" for the GPU that Ray has given to this task.
         threads: How many threads to compute with.

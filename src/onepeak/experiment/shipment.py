@@ -21,12 +21,12 @@ Pieces: TypeAlias = Callable[[], Iterable[bytes]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shipment:
-    """What is sent once to every machine: all of an experiment but its decoded pictures."""
+    """What is sent once to every machine: all of an experiment but its decoded images."""
 
     opened: bytes
     """Without its store and its weights; pickled, for arrays in the memory of a cluster cannot be written to."""
     store_folder: Path | None
-    """Where the pictures are on the machine that sends; another one may see the same disk."""
+    """Where the images are on the machine that sends; another one may see the same disk."""
     store_index: StoreIndex | None
     weights: tuple[str, bytes] | None
     """Name and content of the file of first weights."""
@@ -40,7 +40,7 @@ class Shipment:
 
         Args:
             folder: Where to put what must be a file.
-            pieces: How to get the pictures where this machine does not see them.
+            pieces: How to get the images where this machine does not see them.
 
         Returns:
             The experiment; None where it cannot be whole without the pieces.

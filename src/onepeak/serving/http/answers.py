@@ -21,7 +21,7 @@ class Failure(BaseModel):
 
 
 class Answer(BaseModel):
-    """What the model says of one picture or row."""
+    """What the model says of one image or row."""
 
     item: int = Field(description="The position in the request, from 0.")
     file: str | None = Field(description="The name of the file, if it was sent with one.")
@@ -36,7 +36,7 @@ class Answer(BaseModel):
     unimodal: bool = Field(description="Whether the posterior has one peak.")
     paradoxical: bool = Field(description="Whether the second most probable class is no neighbour of the first.")
     unlike: list[str] | None = Field(
-        description="By what the picture or row is unlike those of the training, so that the answer may mean nothing: "
+        description="By what the image or row is unlike those of the training, so that the answer may mean nothing: "
         "brightness, contrast, grain, redness or yellowness, or columns with numbers far outside or names that are "
         "new. Empty where it is usual; null where the model cannot tell."
     )
@@ -46,15 +46,15 @@ class Answer(BaseModel):
     )
     interval_names: tuple[str, str] | None = Field(description="What the classes at both ends are called.")
     evidence: list[list[float]] | None = Field(
-        description="With evidence=true, where in the picture the class comes from: rows of numbers from top to "
-        "bottom, more for stronger evidence, to be laid over the picture. Each is the score of the class at its place "
+        description="With evidence=true, where in the image the class comes from: rows of numbers from top to "
+        "bottom, more for stronger evidence, to be laid over the image. Each is the score of the class at its place "
         "less the mean score of all classes there, below zero where others have more; of a method without scores, its "
         "log-probability there."
     )
 
 
 class FailedItem(BaseModel):
-    """A picture that could not be answered, among others that could."""
+    """An image that could not be answered, among others that could."""
 
     item: int = Field(description="The position in the request, from 0.")
     file: str | None = Field(description="The name of the file, if it was sent with one.")
@@ -62,7 +62,7 @@ class FailedItem(BaseModel):
 
 
 class Predictions(BaseModel):
-    """One entry per picture or row, in the order in which they were sent."""
+    """One entry per image or row, in the order in which they were sent."""
 
     model_config = ConfigDict(protected_namespaces=())  # some versions of pydantic keep `model_` to themselves
 
@@ -82,13 +82,13 @@ class ColumnCard(BaseModel):
 
 
 class PictureCard(BaseModel):
-    """What happens to a picture before the network sees it."""
+    """What happens to an image before the network sees it."""
 
     formats: list[str] = Field(description="Kinds of files that can be read.")
     short_side: int | None = Field(description="Pixels that the shorter side is resized to; null leaves it.")
-    only_enlarge: bool = Field(description="Whether larger pictures are left at their size.")
+    only_enlarge: bool = Field(description="Whether larger images are left at their size.")
     scale: float = Field(description="A factor on both sides, after that.")
-    bits: int | None = Field(description="Bits that 16-bit pictures hold; null for all 16.")
+    bits: int | None = Field(description="Bits that 16-bit images hold; null for all 16.")
     max_pixels: int = Field(description="More pixels than this are refused.")
     max_network_pixels: int = Field(description="More pixels than this after resizing are refused.")
     max_items: int = Field(description="Pictures in one request.")
@@ -133,14 +133,14 @@ class ModelCard(BaseModel):
     input: Literal["pictures", "rows"] = Field(description="What POST /v1/predict takes.")
     columns: list[ColumnCard] | None = Field(description="For rows: what each must have.")
     max_rows: int | None = Field(description="For rows: how many a request may hold.")
-    pictures: PictureCard | None = Field(description="For pictures: how they are handled.")
+    pictures: PictureCard | None = Field(description="For images: how they are handled.")
     calibration: CalibrationCard | None = Field(description="Null for a model of an earlier version.")
     reading: ReadingCard = Field(description="How answers are made where a request does not say.")
     evidence: bool = Field(description="Whether predictions can come with a map of evidence.")
     evidence_range: tuple[float, float] | None = Field(
         description="What to draw as nothing and what as brightest on every such map: the evidence for a class that "
         "has no more than others, and what the predicted class has at its highest place in the strongest tenth of "
-        "some validation pictures, or 1 more than the first. Null for a model of an earlier version, and without maps."
+        "some validation images, or 1 more than the first. Null for a model of an earlier version, and without maps."
     )
     data: str = Field(description="What the model was trained on.")
     version: str = Field(description="Of onepeak, that serves it.")

@@ -1,4 +1,4 @@
-"""Uploads become pixels in threads of their own, a few at a time, so that no picture holds up another."""
+"""Uploads become pixels in threads of their own, a few at a time, so that no image holds up another."""
 
 import asyncio
 import os
@@ -13,14 +13,14 @@ from onepeak.serving.model import Model
 from onepeak.serving.pictures import Pixels
 
 _MOST_BYTES = 256 * 2**20
-"""Of decoded pictures that wait for the network; beyond, no further one is decoded."""
+"""Of decoded images that wait for the network; beyond, no further one is decoded."""
 _MOST_THREADS = 8
 
 ResultT = TypeVar("ResultT")
 
 
 class TooLargeForNetworkError(InputError):
-    """A picture that could be decoded, and is more than the network shall see at once."""
+    """An image that could be decoded, and is more than the network shall see at once."""
 
 
 @final
@@ -28,9 +28,9 @@ class Decoding:
     """Threads for what takes time outside of the network, and a bound on the pixels that wait.
 
     Args:
-        model: Whose recipe resizes the pictures.
-        max_pixels: A picture with more is refused.
-        max_network_pixels: A picture with more after it is resized is refused too.
+        model: Whose recipe resizes the images.
+        max_pixels: An image with more is refused.
+        max_network_pixels: An image with more after it is resized is refused too.
     """
 
     def __init__(self, model: Model, *, max_pixels: int, max_network_pixels: int) -> None:
@@ -50,7 +50,7 @@ class Decoding:
 
     @asynccontextmanager
     async def pixels(self, data: bytes) -> AsyncIterator[Pixels]:
-        """A picture as the network was trained on it, counted until the end of the context.
+        """An image as the network was trained on it, counted until the end of the context.
 
         Args:
             data: The file.

@@ -78,7 +78,7 @@ def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] 
 
     Example:
         >>> failure("/v1/predict", 415, "Send a picture.").body
-        b'{"error":{"code":"unsupported_media_type","message":"Send a picture."}}'
+        b'{"error":{"code":"unsupported_media_type","message":"Send an image."}}'
     """
     if path.startswith("/v1"):
         error = {"code": CODES[status], "message": message}

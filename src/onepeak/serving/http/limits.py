@@ -23,10 +23,10 @@ class Limits:
     max_rows: int = 10_000
     """Rows of a table in one request."""
     max_pixels: int = 50_000_000
-    """Of one picture, known from its header: a picture with more is refused before it is decoded."""
+    """Of one image, known from its header: an image with more is refused before it is decoded."""
     max_network_pixels: int = 8_000_000
-    """Of one picture as the network sees it, resized where the model does that: what memory and time grow with. By
-    default about as many as a whole batch of usual pictures has."""
+    """Of one image as the network sees it, resized where the model does that: what memory and time grow with. By
+    default about as many as a whole batch of usual images has."""
     upload_seconds: float = 30.0
     """For the whole body of a request to arrive."""
     max_requests: int = 512

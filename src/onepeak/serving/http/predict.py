@@ -55,7 +55,7 @@ class Options(BaseModel):
     )
     project: bool | SkipJsonSchema[None] = Field(None, description="Take the nearest posterior with one peak.")
     raw: bool | SkipJsonSchema[None] = Field(None, description="Posteriors as the network gives them, not calibrated.")
-    evidence: bool = Field(False, description="For pictures: add a map of the evidence for the predicted class.")
+    evidence: bool = Field(False, description="For images: add a map of the evidence for the predicted class.")
 
     def reading(self, usual: Reading) -> Reading:
         """The same for the model.
@@ -92,10 +92,10 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
 
     @router.post(
         "/predict",
-        summary="Labels, posteriors and intervals of pictures or rows",
+        summary="Labels, posteriors and intervals of images or rows",
         description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
         response_model=Predictions,
-        response_description="One entry per picture or row, in the order in which they were sent.",
+        response_description="One entry per image or row, in the order in which they were sent.",
         responses=_FAILURES,
         openapi_extra={"requestBody": request_body(model, limits)},
     )
@@ -118,9 +118,9 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
 
 _USUAL = "What the options leave open is as GET /v1/model tells under reading."
 _DESCRIPTION = {
-    "pictures": "Send one picture as the body, or one or many as files of a form: "
+    "pictures": "Send one image as the body, or one or many as files of a form: "
     "curl -F images=@a.png -F images=@b.jpg http://127.0.0.1:8000/v1/predict\n\n"
-    "What a file is, is decided by its bytes, not by its name or declared type. A picture that cannot be read has an "
+    "What a file is, is decided by its bytes, not by its name or declared type. An image that cannot be read has an "
     "entry with its error, and the others are answered; if none can be, the status is 422, or 413 where all are too "
     "large. Requests that arrive together are computed together. " + _USUAL,
     "rows": 'Send {"rows": [{column: value, ...}, ...]}: '
@@ -140,12 +140,12 @@ def _check_kind(kind: str, *, rows: bool) -> None:
         raise RequestError(415, f"This model reads rows of a table: send application/json, got {kind[:100]!r}.")
     if not rows and kind not in (FORM, _RAW) and not kind.startswith("image/"):
         raise RequestError(
-            415, f"This model reads pictures: send {FORM} with files, or a picture as {_RAW}, got {kind[:100]!r}."
+            415, f"This model reads images: send {FORM} with files, or an image as {_RAW}, got {kind[:100]!r}."
         )
 
 
 def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
-    """The rows or the pictures that lie in a body."""
+    """The rows or the images that lie in a body."""
     table = model.description.table
     if table is None:
         return uploads_of(body, kind, max_items=limits.max_items)

@@ -34,13 +34,13 @@ from onepeak.serving.unlike import unlike_notes
 _USUAL_PIXELS = 512 * 512
 """Pictures larger than this fill more of a batch than one place."""
 _DARK = 24
-"""The highest value of 255 up to which a picture may be one of 12 bits in a 16-bit file: 4095 of 65,535 are 16."""
+"""The highest value of 255 up to which an image may be one of 12 bits in a 16-bit file: 4095 of 65,535 are 16."""
 _NOTHING = np.zeros((64, 64, 3), np.uint8)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unanswered:
-    """Why there is no answer for one picture."""
+    """Why there is no answer for one image."""
 
     code: str
     message: str
@@ -68,7 +68,7 @@ class Predictor:
 
     Args:
         model: Asked by one thread only.
-        limits: On pictures.
+        limits: On images.
         usual: What to make of the posteriors unless a request says otherwise.
     """
 
@@ -83,7 +83,7 @@ class Predictor:
         """Refuses at once what this model cannot do."""
         reading.check(self.model.description.calibration)
         if evidence and not isinstance(self.model.network.head, MapHead):
-            raise InputError("`evidence` needs a model of pictures with maps, got one without: leave it out.")
+            raise InputError("`evidence` needs a model of images with maps, got one without: leave it out.")
 
     async def warm(self) -> None:
         """Asks the model about nothing: the first answer takes seconds, and nobody should wait for it."""
@@ -102,7 +102,7 @@ class Predictor:
         self.batcher.close()
 
     async def pictures(self, uploads: Sequence[Upload], reading: Reading, *, evidence: bool = False) -> Outcome:
-        """What the model says of pictures; a bad one is told of beside the others.
+        """What the model says of images; a bad one is told of beside the others.
 
         Args:
             uploads: The files.
@@ -112,7 +112,7 @@ class Predictor:
         Raises:
             RequestError: None of them can be answered.
         """
-        # A request takes part in two batches at a time at most, so that one with many pictures leaves room for others.
+        # A request takes part in two batches at a time at most, so that one with many images leaves room for others.
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
         dark: dict[int, bytes] = {}
@@ -185,7 +185,7 @@ class Predictor:
         )
 
     async def _asked(self, compute: Compute, pixels: Pixels, about: object) -> Any:
-        """What is computed of a picture, in a batch with others of its size."""
+        """What is computed of an image, in a batch with others of its size."""
         height, width = pixels.shape[:2]
         try:
             size = min(-(-height * width // _USUAL_PIXELS), PICTURES_A_BATCH)
@@ -244,7 +244,7 @@ def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:
 def _none(reasons: Sequence[Unanswered]) -> RequestError:
     status = 413 if all(reason.code == "too_large" for reason in reasons) else 422
     if len(reasons) == 1:
-        return RequestError(status, f"The picture cannot be answered: {reasons[0].message}.")
+        return RequestError(status, f"The image cannot be answered: {reasons[0].message}.")
     return RequestError(
-        status, f"None of the {len(reasons)} pictures can be answered; the first: {reasons[0].message}."
+        status, f"None of the {len(reasons)} images can be answered; the first: {reasons[0].message}."
     )

@@ -14,7 +14,7 @@ def request_body(model: Model, limits: Limits) -> dict[str, Any]:
     """The `requestBody` of OpenAPI.
 
     Args:
-        model: Of pictures or of rows.
+        model: Of images or of rows.
         limits: On how many.
     """
     table = model.description.table
@@ -30,7 +30,7 @@ def _pictures(limits: Limits) -> dict[str, Any]:
         "required": ["images"],
         "additionalProperties": False,
     }
-    one = {**_FILE, "minLength": 1, "description": "The file of one picture."}
+    one = {**_FILE, "minLength": 1, "description": "The file of one image."}
     return {kind: {"schema": one} for kind in ("image/*", "application/octet-stream")} | {
         "multipart/form-data": {"schema": form}
     }

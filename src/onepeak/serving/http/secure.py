@@ -21,7 +21,7 @@ CONTENT_SECURITY_POLICY = {
     "frame-ancestors": "'none'",
     "base-uri": "'none'",
 }
-"""What a page may load: its own files, and pictures that it made itself. Nothing from anywhere else."""
+"""What a page may load: its own files, and images that it made itself. Nothing from anywhere else."""
 
 HEADERS = {
     "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in CONTENT_SECURITY_POLICY.items()),

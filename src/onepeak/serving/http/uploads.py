@@ -63,7 +63,7 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
     if not parts.whole:
         raise RequestError(400, "The form must end with its boundary, got one that is cut off: send it again.")
     if not parts.files:
-        raise RequestError(400, "The form must hold at least one file, got none: send each picture as a file.")
+        raise RequestError(400, "The form must hold at least one file, got none: send each image as a file.")
     return parts.files
 
 
@@ -96,7 +96,7 @@ class _Parts:
         if b"filename" not in options:
             raise RequestError(400, "Every part of the form must be a file; options stand in the query of the address.")
         if len(self.files) == self._max_items:
-            raise RequestError(413, f"A request must hold at most {self._max_items} pictures, got more: send several.")
+            raise RequestError(413, f"A request must hold at most {self._max_items} images, got more: send several.")
         self._file_name = options[b"filename"].decode("utf-8", "replace")
 
     def data(self, data: bytes, start: int, end: int) -> None:

@@ -21,7 +21,7 @@ def inspect_model(model: Model, folder: Path, data: Manifest, *, actions: Path |
     Args:
         model: The model.
         folder: Where it lies.
-        data: The data; pictures that cannot be read are left out, and counted in the notes.
+        data: The data; images that cannot be read are left out, and counted in the notes.
         actions: A CSV with what to do for each class.
     """
     measured = evaluate(model, data, skip_bad=True)

@@ -1,4 +1,4 @@
-"""Where in a picture the predicted class comes from, as a picture to lay over it."""
+"""Where in an image the predicted class comes from, as an image to lay over it."""
 
 import io
 import threading
@@ -50,7 +50,7 @@ class EvidenceMaps:
         return load_description(run.folder).evidence_range
 
     def png(self, run: Run, picture: Image.Image, label: int) -> bytes:
-        """The evidence for one class of a picture, transparent where there is little.
+        """The evidence for one class of an image, transparent where there is little.
 
         Args:
             run: The run whose model is asked.
@@ -58,7 +58,7 @@ class EvidenceMaps:
             label: The class.
 
         Raises:
-            InputError: The run has no model of pictures.
+            InputError: The run has no model of images.
         """
         with self._lock:
             model = self._model(run)
@@ -90,7 +90,7 @@ def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int], ends: tupl
 
     Args:
         evidence: Height x width.
-        size: Width and height of the picture below.
+        size: Width and height of the image below.
         ends: What is drawn as nothing and what as brightest, with all that goes beyond; the lowest and the highest
             value of this map where not given.
     """

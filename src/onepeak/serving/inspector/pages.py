@@ -79,12 +79,12 @@ class LabelsPage:
 
 @dataclass(frozen=True, kw_only=True)
 class TryPage:
-    """A picture or a row of the user's own."""
+    """An image or a row of the user's own."""
 
     template: ClassVar[str] = "try.html"
     shell: Shell
     columns: Mapping[str, tuple[str, ...]]
-    """Of a table, with the names of categories; none for a model of pictures."""
+    """Of a table, with the names of categories; none for a model of images."""
 
 
 PLACES = {"Overview": "/", "Samples": "/samples", "Labels": "/labels"}

@@ -8,13 +8,13 @@ from onepeak.report.thumbnails import small
 from onepeak.serving.inspector.bounded_cache import BoundedCache
 
 LARGE_SIDE = 1024
-"""The most pixels of a side of the large picture."""
+"""The most pixels of a side of the large image."""
 _MOST_BYTES = 64 * 2**20
 
 
 @final
 class Pictures:
-    """Reads pictures from the data one at a time; only small encoded ones are kept.
+    """Reads images from the data one at a time; only small encoded ones are kept.
 
     Args:
         source: The data.
@@ -25,11 +25,11 @@ class Pictures:
         self._small: BoundedCache[bytes] = BoundedCache(most=_MOST_BYTES, size=len)
 
     def thumbnail(self, place: int) -> bytes:
-        """JPEG, at most 160 pixels a side; empty where there is no picture."""
+        """JPEG, at most 160 pixels a side; empty where there is no image."""
         return self._small.get(place, lambda: self._encoded(place))
 
     def large(self, place: int) -> bytes | None:
-        """PNG, as it is or made smaller to `LARGE_SIDE`; None where there is no picture."""
+        """PNG, as it is or made smaller to `LARGE_SIDE`; None where there is no image."""
         picture = self.source.picture(place)
         if picture is None:
             return None

@@ -119,7 +119,7 @@ class Posteriors:
         return None
 
     def evidence(self, row: str, part: str, item: int, label: int) -> bytes | None:
-        """The evidence map of one class; None where there is no such sample, picture or model."""
+        """The evidence map of one class; None where there is no such sample, image or model."""
         run, where = self.archive.runs.get((row, part)), self.where(part, item)
         picture = None if where is None else self.source.picture(where)
         if run is None or picture is None or self._no_evidence(run):
@@ -179,4 +179,4 @@ class Posteriors:
         return self.source.place(*said.known_by(place))
 
     def _no_evidence(self, run: Run) -> str:
-        return self.maps.missing(run) if self.kind == "pictures" else "There are no pictures."
+        return self.maps.missing(run) if self.kind == "pictures" else "There are no images."

@@ -39,7 +39,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
 
     Args:
         inspection: What is shown.
-        columns: The columns that the model behind /v1/predict reads, none for pictures; left out where there is no
+        columns: The columns that the model behind /v1/predict reads, none for images; left out where there is no
             model, and then there is no page to try it.
     """
     router = APIRouter(include_in_schema=False)
@@ -139,7 +139,7 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
 
 
 def _pictures(inspection: Inspection) -> APIRouter:
-    """The picture of a sample, small and large, and the evidence over it."""
+    """The image of a sample, small and large, and the evidence over it."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/thumbnail/{tested}/{item}")
@@ -196,7 +196,7 @@ def _html(page: Any) -> HTMLResponse:
 
 def _picture(content: bytes | None, kind: str) -> Response:
     if not content:
-        raise RequestError(404, "There is no picture of this sample.")
+        raise RequestError(404, "There is no image of this sample.")
     return Response(content, media_type=kind, headers=A_WHILE)
 
 

@@ -19,7 +19,7 @@ class Said:
     item: npt.NDArray[np.int64]
     """The position of each sample in the data of the run."""
     path: npt.NDArray[Any]
-    """The path of each picture below the data's root; None for other data."""
+    """The path of each image below the data's root; None for other data."""
     label: npt.NDArray[np.int64]
     predicted: npt.NDArray[np.int64]
     log_probs: npt.NDArray[np.float32]

@@ -34,7 +34,7 @@ class Page:
 
     kind: Kind
     reason: str
-    """Why there are no pictures."""
+    """Why there are no images."""
     total: int
     page: int
     """From 1."""
@@ -85,7 +85,7 @@ class OneSample:
     """Whether the model that is asked learnt from it; never of a run's test part."""
     kind: Kind
     reason: str
-    """Why there is no picture."""
+    """Why there is no image."""
     features: dict[str, str]
     true_probs: list[float] | None
     """The true posterior, known only for generated data."""

@@ -11,7 +11,7 @@ from onepeak.serving.reading import Reading
 
 
 def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
-    """The columns that a model of a table reads, with the names of categories; none for a model of pictures."""
+    """The columns that a model of a table reads, with the names of categories; none for a model of images."""
     table = model.description.table
     return {} if table is None else {name: table.categories.get(name, ()) for name in table.columns}
 
