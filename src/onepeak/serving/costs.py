@@ -26,8 +26,8 @@ def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
 
     Args:
         given: A CSV file, a DataFrame, or an array or list of lists, with one row per true class and one column per
-                class decided on. With names, rows and columns may be in any order; without, in that of the classes.
-            classes: The model's classes.
+            class decided on. With names, rows and columns may be in any order; without, in that of the classes.
+        classes: The model's classes.
 
     Example:
         >>> costs_of([[0, 1], [10, 0]], ("benign", "malignant"))
