@@ -58,7 +58,7 @@ def test_a_file_that_is_not_calibrated_says_so():
 @pytest.mark.parametrize(
     ("resize", "words"),
     [
-        (Resize(), "Pictures keep their size"),
+        (Resize(), "Images keep their size"),
         (Resize(scale=0.5), "multiplied by 0.5 and"),
         (Resize(short_side=64), "multiplied by 64 / min(height, width) and"),
         (

@@ -157,8 +157,7 @@ def cohen_dz(differences: Differences) -> float:
 
 
 def rank_biserial(differences: Differences) -> float:
-    """The matched-pairs rank-biserial correlation: the share of ranks with a positive sign minus the share with a
-    negative.
+    """The matched-pairs rank-biserial correlation: the share of positive ranks minus the share of negative ranks.
 
     Range -1 (every difference is negative) to 1 (every difference is positive). Ranks are those of Wilcoxon's test.
 

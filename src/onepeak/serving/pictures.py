@@ -74,7 +74,7 @@ def _read(path: Path) -> bytes:
     except FileNotFoundError:
         raise UnreadablePictureError("there is no such file") from None
     except OSError as error:
-        raise UnreadablePictureError(f"the file cannot be read: {error.strerror}") from None
+        raise UnreadablePictureError(f"the file may not be read: {error.strerror}") from None
     except ValueError as error:  # not a valid file name
         raise UnreadablePictureError(f"there is no such file: {error}") from None
     raise UnreadablePictureError("this is a folder or a device, not a file")

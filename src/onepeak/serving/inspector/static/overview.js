@@ -103,7 +103,7 @@ try {
   byId("chance").textContent = `; guessing reaches ${percent(found.chance, 0)}`;
   showTable();
   const open = event => { const row = event.points[0]?.data.meta; if (row) location.href = samplesOf(row); };
-  if (byId("unseen") && found.upward && !chanceSeen()) byId("unseen").textContent = ` Guessing, ${percent(found.chance)}, lies ${found.chance < found.upward[0] ? "below" : "above"} the chart.`;
+  if (byId("unseen") && found.upward && !chanceSeen()) byId("unseen").textContent = ` Guessing, ${percent(found.chance)}, lies ${found.chance < found.upward[0] ? "below" : "above"} the range shown.`;
   const place = byId("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // absent for a single run
   courses = await getJson("/v1/inspect/curves");
   if (Object.keys(courses.mae).length) showCurves(wanted);
