@@ -33,9 +33,9 @@ def test_a_file_of_pictures_says_how_to_make_them_and_what_the_answers_mean():
 
 def test_a_file_of_pictures_says_how_sixteen_bits_become_eight():
     model = load(picture_run().folder)
-    assert "of 16, the whole range is scaled" in read(model)["preprocessing"]["decode"]
+    assert "16-bit images: the whole range is scaled" in read(model)["preprocessing"]["decode"]
     model.description = replace(model.description, bits=12)
-    assert "of 16, 0 to 4095 is scaled" in read(model)["preprocessing"]["decode"]
+    assert "16-bit images: 0 to 4095 is scaled" in read(model)["preprocessing"]["decode"]
 
 
 def test_a_file_of_rows_names_columns_and_categories():

@@ -27,7 +27,7 @@ def test_pictures_are_counted_by_statistic_and_the_first_are_named():
 @pytest.mark.parametrize(
     ("source_name", "sources", "told"),
     [
-        ("item", (0, "b.png"), "pictures, by x (2): item 0, b.png"),
+        ("item", (0, "b.png"), "images, by x (2): item 0, b.png"),
         ("line", (2, 7), "rows, by x (2): line 2, line 7"),
         ("row", ("a", 7), "rows, by x (2): row a, row 7"),
     ],
