@@ -270,7 +270,7 @@ def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_sca
     page.goto(address + SAMPLE)
     expect(page.locator("#scale")).to_have_text("012.5 and more")
     expect(page.locator("#scale .ramp")).to_be_visible()
-    expect(page.locator("#scale-note")).to_contain_text("One scale for all pictures and classes of this model")
+    expect(page.locator("#scale-note")).to_contain_text("One scale for all images and classes of this model")
     page.locator("#methods").get_by_role("link", name="elb").click()
     expect(page.locator("#scale-note")).to_contain_text("do not compare it with others")
     expect(page.locator("#scale")).to_be_empty()
