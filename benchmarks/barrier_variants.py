@@ -1,8 +1,8 @@
-"""What was tried under the log-barrier: the base loss, the barrier's weight and schedule, smoothed scores.
+"""Variants of the log-barrier: the base loss, the barrier's weight and schedule, smoothed scores.
 
 Run: python benchmarks/barrier_variants.py compare benchmarks/barrier_variants.toml --root FGNET --weights W --out D
      python benchmarks/barrier_variants.py table D --out results/fgnet-barrier/runs.csv
-`table` appends the runs of some folders to a file, one line each, and prints the means.
+`table` appends the runs of some folders to a file, one line per run, and prints the means.
 """
 
 import torch
@@ -18,20 +18,20 @@ from variants_table import main
 
 
 class BarrierVariant(SoftmaxMethod):
-    """Base losses under a log-barrier of any weight, on scores that may be averaged with their neighbours'.
+    """Base losses under a log-barrier of any weight, on scores that may be averaged with their neighbours.
 
     Args:
         num_classes: Number of classes, at least 2.
         ce: The weight of cross-entropy.
-        rps: That of the ranked probability score.
-        barrier: That of the barrier, whose sum over the constraints has 1; 1 / (c - 1) makes a mean of it.
-        t: The barrier's first t.
+        rps: The weight of the ranked probability score.
+        barrier: The weight of the barrier's sum over the constraints; 1 / (c - 1) turns the sum into a mean.
+        t: The barrier's initial t.
         growth: Its factor after every epoch.
         reach: Scores are the mean of the outputs and of their averages over 1, 2, 4, ... neighbours on either side, up
-            to this many; 0 leaves them as they are, and the number of classes makes them those of `Smoothed`.
-        passes: How many times they are averaged so.
-        accumulated: Averaged outputs are differences of neighbouring scores, as those of `Slopes` are.
-        class_weight: A weight of each class.
+            to this many; 0 leaves them unchanged, and the number of classes gives those of `Smoothed`.
+        passes: How often this averaging is repeated.
+        accumulated: Whether averaged outputs are differences of adjacent scores, as in `Slopes`.
+        class_weight: One weight per class.
     """
 
     mixing: Tensor
@@ -57,11 +57,11 @@ class BarrierVariant(SoftmaxMethod):
         self.register_buffer("mixing", (table.cumsum(dim=0) if accumulated else table).float(), persistent=False)
 
     def class_scores(self, outputs: Tensor) -> Tensor:
-        """Smoothed outputs; no matrix product, which mixed precision would round."""
+        """Smoothed outputs; without a matrix product, which mixed precision would round."""
         return (outputs.unsqueeze(-2) * self.mixing.to(outputs.dtype)).sum(dim=-1)
 
     def sample_losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
-        """All terms that have a weight."""
+        """The sum of all terms with a weight."""
         scores = self.class_scores(outputs)
         loss = self.barrier * self.constraint.cost(scores, labels)
         if self.ce:
@@ -71,7 +71,7 @@ class BarrierVariant(SoftmaxMethod):
         return loss
 
     def tighten(self) -> None:
-        """Moves the barrier's schedule on."""
+        """Advances the barrier's schedule."""
         self.constraint.tighten()
 
 

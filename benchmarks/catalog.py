@@ -1,12 +1,12 @@
-"""What a comparison of the whole catalog on several data sets found: one line a run, a table, diagrams.
+"""Summarises a comparison of the whole catalog on several data sets: one line per run, a table, diagrams.
 
-Run: python benchmarks/catalog.py FOLDER... --out results/catalog   (folders that onepeak compare wrote, one a data set)
-or:  python benchmarks/catalog.py results/catalog/runs.csv --out results/catalog   (from the lines, as committed)
-Written: runs.csv, ranks-mae.png, ranks-rps_tempered.png, ranks-soi_predicted.png, accuracy-consistency.png. Tables are
-printed.
+Run: python benchmarks/catalog.py FOLDER... --out results/catalog   (folders of onepeak compare, one per data set)
+or:  python benchmarks/catalog.py results/catalog/runs.csv --out results/catalog   (from the committed lines)
+Writes runs.csv, ranks-mae.png, ranks-rps_tempered.png, ranks-soi_predicted.png and accuracy-consistency.png, and
+prints tables.
 Method: figures are means over the folds of a data set. Errors of different data sets cannot be averaged, so MAE and RPS
-are ratios to those of cross-entropy on the same folds, averaged as logarithms; ranks are over all methods of a data
-set, ties share a rank. Folds that not all methods finished are left out. Friedman's test and Nemenyi's critical
+are ratios to those of cross-entropy on the same folds, averaged as logarithms. Ranks are over all methods of a data
+set; ties share a rank. Folds that not all methods finished are left out. Friedman's test and Nemenyi's critical
 difference are those of onepeak.experiment.ranks.
 """
 
@@ -32,7 +32,7 @@ METRICS = {
     "nll": False,
     "accuracy": True,
 }
-"""What is kept of every run, and whether more is better."""
+"""The metrics kept for every run, and whether higher is better."""
 RANKED = {
     "mae": "mean absolute error",
     "rps_tempered": "ranked probability score, calibrated",
@@ -49,7 +49,7 @@ COLOURS = {
 
 
 def lines_of(folders: list[Path]) -> pd.DataFrame:
-    """One line a run."""
+    """Returns one line per run."""
     runs = read_results(*folders)
     columns = {"dataset": runs["dataset"], "method": runs["label"], "split": runs["split"], "fold": runs["fold"]}
     figures = {name: runs[f"test_{name}"].round(5) for name in METRICS if name != "rps_tempered"}
@@ -59,7 +59,7 @@ def lines_of(folders: list[Path]) -> pd.DataFrame:
 
 
 def whole_folds(runs: pd.DataFrame) -> pd.DataFrame:
-    """The folds that every method has: a mean over others would compare what was trained on other samples."""
+    """Keeps the folds that every method has: means over different folds would not be comparable."""
     counts = runs.groupby(["dataset", "split", "fold"])["method"].transform("nunique")
     kept = runs[counts == runs["method"].nunique()]
     for dataset, part in runs.groupby("dataset"):
@@ -69,26 +69,26 @@ def whole_folds(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks(means: pd.DataFrame, metric: str) -> RankComparison:
-    """The methods' mean ranks over data sets."""
+    """Returns the methods' mean ranks over data sets."""
     values = means[metric].unstack("method")
     return compare_ranks(values.to_numpy(), tuple(values.columns), higher_is_better=METRICS[metric])
 
 
 def family_of(method: str) -> str:
-    """That of the catalog; what is put together of two ("smooth-elb", "rps+elb-weight-0.3") is a constraint here."""
+    """The family in the catalog; combinations ("smooth-elb", "rps+elb-weight-0.3") count as constraints here."""
     families = {record.name: record.family for record in onepeak.methods()}
     return families.get(method, "constraint")
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
-    """One line a method, lowest error first."""
+    """Returns one line per method, lowest error first."""
     means = runs.groupby(["dataset", "method"])[list(METRICS)].mean()
     methods = list(runs["method"].unique())
     table = pd.DataFrame({"family": [family_of(method) for method in methods]}, index=methods)
     for metric in ("mae", "rps", "rps_tempered"):
         values = means[metric].unstack("method")
         table[f"{metric} / ce"] = np.exp(np.log(values.div(values["ce"], axis=0)).mean())
-        if metric == "rps":  # the tempered one tells more
+        if metric == "rps":  # the tempered one is more informative
             continue
         found = ranks(means, metric)
         table[f"rank {metric}"] = pd.Series(found.mean_ranks, index=list(found.methods))
@@ -114,7 +114,7 @@ def by_data_set(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_family(table: pd.DataFrame) -> pd.DataFrame:
-    """The median method of each family, and its best by rank."""
+    """Returns the median method of each family, and its best by rank."""
     grouped = table.groupby("family")
     found = grouped[
         ["rank mae", "mae / ce", "rank rps_tempered", "rps_tempered / ce", "soi_predicted", "unimodal"]
@@ -125,7 +125,7 @@ def by_family(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_words(column: str) -> str:
-    """The head of a column as a reader knows it."""
+    """Returns a readable column header."""
     words = {"rps_tempered": "calibrated RPS", "soi_predicted": "SOI %", "unimodal": "one-peaked %"}
     for name, word in (words | {"mae": "MAE", "rps /": "RPS /", "rank ": "rank by "}).items():
         column = column.replace(name, word)
@@ -148,7 +148,7 @@ def markdown(table: pd.DataFrame, decimals: dict[str, int]) -> str:
 
 
 def scatter(table: pd.DataFrame) -> Figure:
-    """Accurate to the left, consistent at the top."""
+    """Plots accurate methods to the left, consistent ones at the top."""
     figure = Figure(figsize=(9, 7.5), dpi=110, layout="constrained")
     axes = figure.subplots()
     for family, colour in COLOURS.items():

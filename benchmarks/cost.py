@@ -1,10 +1,10 @@
-"""What ELB costs as classes and batch grow, beside cross-entropy: a table, the growth of each, and a plot.
+"""The cost of ELB as classes and batch size grow, compared with cross-entropy: a table, growth rates, and a plot.
 
 Run: python benchmarks/cost.py [--device cpu|cuda] [--out results/speed/cost-cpu.png, cost-cuda.png]
 Method: forward + backward of float32 scores; for every size both losses in turn, many rounds, the median. The growth is
-the slope of log time over log size between the last two sizes, four times apart: 1 is linear. Below some size a call
-costs the same whatever it holds. On a GPU that would be all that shows, so there the steps are recorded as a CUDA
-graph, as the training loop runs them, and sizes go further.
+the slope of log time over log size between the last two sizes, four times apart: 1 is linear. Below some size the
+overhead of a call dominates. On a GPU that would hide everything else, so there the steps are recorded as a CUDA graph,
+as in the training loop, and sizes go further.
 """
 
 import argparse
@@ -28,7 +28,7 @@ Line = dict[str, list[float]]
 
 
 def seconds(batch: int, classes: int, device: torch.device, rounds: int) -> dict[str, float]:
-    """Median time of a step of each loss."""
+    """Median time of one step of each loss."""
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(batch, classes, generator=generator).to(device).requires_grad_()
     labels = torch.randint(classes, (batch,), generator=generator).to(device)
@@ -50,7 +50,7 @@ def seconds(batch: int, classes: int, device: torch.device, rounds: int) -> dict
 
 
 def _way(loss: Callable[..., Tensor], scores: Tensor, labels: Tensor) -> tuple[Callable[[], object], int]:
-    """What does some steps, and how many."""
+    """Returns a function that does some steps, and how many."""
 
     def step() -> object:
         return torch.autograd.grad(loss(scores, labels), scores)

@@ -1,9 +1,9 @@
-"""The image store beside what one would use without it: a PIL loop to build, ImageFolder + DataLoader to read.
+"""The image store compared with the usual tools: a PIL loop to build, ImageFolder + DataLoader to read.
 
 Run: python benchmarks/data.py [--pictures N] [--workers N] [--batch-size N] [--device cpu|cuda]
-Method: writes its own JPEG files, of the sizes of FG-NET, to a temporary folder. Every way makes the same thing: short
-side 266; then float32 batches of random 256-pixel crops, mirrored at random, in [-1, 1]. All ways of a table run in
-turn, several rounds; the best round of each is shown. The DataLoader's workers are started before its clock.
+Method: writes its own JPEG files, in the sizes of FG-NET, to a temporary folder. Every variant produces the same: short
+side 266; then float32 batches of random 256-pixel crops, flipped at random, in [-1, 1]. The variants of a table run in
+turn, several rounds; the best round of each is shown. The DataLoader's workers are started before timing.
 """
 
 import argparse
@@ -34,7 +34,7 @@ RECIPE = Resize(short_side=SIDE)
 
 
 def write_pictures(root: Path, count: int) -> ImageFiles:
-    """Soft random pictures, as JPEGs of varying size in one folder a class."""
+    """Writes smooth random images, as JPEGs of varying size in one folder per class."""
     rng = np.random.default_rng(0)
     paths = []
     for number in range(count):
@@ -48,7 +48,7 @@ def write_pictures(root: Path, count: int) -> ImageFiles:
 
 
 def plain_loop(items: ImageFiles, target: Path) -> None:
-    """The store as one would write it at home: one file after the other, into one."""
+    """Builds the store the simple way: one file after the other, into one file."""
     with target.open("wb") as file:
         for path in items.paths:
             picture = Image.open(items.root / path).convert("RGB")
@@ -59,7 +59,7 @@ def plain_loop(items: ImageFiles, target: Path) -> None:
 
 
 def loader(items: ImageFiles, batch_size: int, workers: int) -> DataLoader[tuple[torch.Tensor, int]]:
-    """The usual way to read pictures while training."""
+    """The usual way to read images for training."""
     transform = v2.Compose(
         [
             v2.Resize(SIDE),
@@ -108,7 +108,7 @@ def consumed(batches: Iterator[torch.Tensor]) -> int:
 
 
 def best_of(rounds: int, ways: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """The best time of each way, all of them in turn."""
+    """Returns the best time of each variant, run in turn."""
     taken = {name: float("inf") for name in ways}
     for _ in range(rounds):
         for name, work in ways.items():
@@ -127,7 +127,7 @@ def show(title: str, taken: dict[str, float], count: int, *, slowest: str) -> No
 
 
 def build_times(items: ImageFiles, folder: Path, workers: int) -> dict[str, float]:
-    """The plain loop, and the store with 1, 2, 4, ... workers, each into a fresh cache."""
+    """Times the plain loop, and the store with 1, 2, 4, ... workers, each with a new cache."""
 
     def build(number: int) -> None:
         with tempfile.TemporaryDirectory(dir=folder) as cache:

@@ -1,11 +1,11 @@
-"""What decisions, projection, temperature and intervals do to the posteriors of trained runs, as tables in markdown.
+"""The effect of decisions, projection, temperature and intervals on the posteriors of trained runs, as Markdown tables.
 
 Run: python benchmarks/decisions.py FOLDER... [--alpha 0.1]
-FOLDER is a run's folder or any folder above some: all `predictions.parquet` with a `result.json` beside them are read.
-Method: the validation part of each run is the one to calibrate on, the test part the one to measure; figures are means
-over the runs of a method. "Raw" are the posteriors as they came, "projected" the nearest with one peak; each has a
-temperature and intervals of its own, learnt on the validation part after the same treatment. Decisions are taken after
-tempering; "own" is the label that the method decided on itself.
+FOLDER is a run's folder or any folder above runs: every `predictions.parquet` next to a `result.json` is read.
+Method: each run is calibrated on its validation part and measured on its test part; figures are means over the runs of
+a method. "Raw" posteriors are unchanged, "projected" ones are the nearest with one peak; each kind has its own
+temperature and intervals, learnt on the validation part after the same treatment. Decisions are taken after tempering;
+"own" is the method's own label.
 """
 
 import argparse
@@ -55,11 +55,11 @@ class Part:
 
 
 def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha: float) -> Figures:
-    """All figures of one run, its posteriors treated in one way."""
+    """Returns all figures of one run under one treatment of its posteriors."""
     before, to_learn_from = treat(test.log_probs), treat(valid.log_probs)
     try:
         temperature = fit_temperature(to_learn_from, valid.labels)
-    except InputError:  # a true label without any probability, as some methods give
+    except InputError:  # a true label with zero probability, which some methods produce
         temperature = 1.0
     after = temper(before, temperature)
     found = {"temperature": temperature, "paradoxical %": 100 * share(is_paradoxical(before))}
@@ -74,7 +74,7 @@ def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha
     sets = ContiguousSets(alpha).calibrate(temper(to_learn_from, temperature), valid.labels)
     intervals = sets.predict(after)
     found["coverage %"] = 100 * share(covers(intervals, test.labels))
-    # of one run, were its samples independent: from the choice of the threshold and from the test part
+    # of one run, if its samples were independent: from the choice of the threshold and from the test part
     variance = alpha * (1 - alpha) * (1 / (len(valid.labels) + 2) + 1 / len(test.labels))
     found["+- %"] = 100 * math.sqrt(variance)
     found["shuffled %"] = 100 * coverage_when_shuffled(after, test.labels, alpha)
@@ -84,7 +84,7 @@ def figures_of(valid: Part, test: Part, treat: Callable[[Tensor], Tensor], alpha
 
 
 def coverage_when_shuffled(log_probs: Tensor, labels: Tensor, alpha: float, rounds: int = 50) -> float:
-    """The test part alone, halved at random: what is covered when the samples to learn from are like the others."""
+    """Splits the test part at random: the coverage when calibration and test samples are alike."""
     generator = torch.Generator().manual_seed(0)
     covered = []
     for _ in range(rounds):
@@ -99,11 +99,11 @@ def share(values: Tensor) -> float:
 
 
 def runs_below(folders: list[Path], alpha: float) -> dict[str, dict[str, list[Figures]]]:
-    """Per method and treatment, the figures of every run."""
+    """Returns the figures of every run, by method and treatment."""
     found: dict[str, dict[str, list[Figures]]] = {}
     paths = sorted({path for folder in folders for path in folder.rglob("predictions.parquet")})
     for number, path in enumerate(paths, 1):
-        if not (path.parent / "result.json").exists():  # a run that is not done
+        if not (path.parent / "result.json").exists():  # an unfinished run
             continue
         print(f"{number}/{len(paths)} {path.parent}", file=sys.stderr)
         record = json.loads((path.parent / "result.json").read_text())
@@ -117,7 +117,7 @@ def runs_below(folders: list[Path], alpha: float) -> dict[str, dict[str, list[Fi
 
 
 def print_table(columns: list[str], found: dict[str, dict[str, list[Figures]]], *, over_runs: bool = False) -> None:
-    """A row a method and treatment; the error of a mean over runs is smaller by the root of their number."""
+    """Prints one row per method and treatment; the error of a mean over runs is divided by the root of their number."""
     print("| method | posterior | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 2) + "|")
     for method, treatments in found.items():

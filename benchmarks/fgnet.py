@@ -1,13 +1,13 @@
-"""Makes the pages on the paper's FG-NET experiment from the committed records: tables, sentences and pictures.
+"""Generates the pages on the paper's FG-NET experiment from the committed records: tables, sentences and figures.
 
 Run: python benchmarks/fgnet.py            (after benchmarks/keep_records.py has added runs to results/fgnet)
-or:  python benchmarks/fgnet.py --check    (writes nothing; fails where a page is not what the records say)
-Read: results/fgnet/runs (either form of the methods, any number of splits), results/fgnet-1000/runs (the full 1000
-epochs) and results/fgnet-beyond/runs (other methods) where there are any, results/fgnet-posteriors, results/fgnet-ld
-and results/fgnet-barrier (settings that were tried), results/fgnet/explanations.toml (what explains a difference from a
-printed figure) and the experiments. Written: what stands between `<!-- made: NAME -->` and `<!-- end of made -->` in
+or:  python benchmarks/fgnet.py --check    (writes nothing; fails if a page does not match the records)
+Reads results/fgnet/runs (both forms of the methods, any number of splits), results/fgnet-1000/runs (the full 1000
+epochs) and results/fgnet-beyond/runs (other methods) if they exist, results/fgnet-posteriors, results/fgnet-ld and
+results/fgnet-barrier (settings that were tried), results/fgnet/explanations.toml (explanations of differences from
+printed figures) and the experiments. Writes the text between `<!-- made: NAME -->` and `<!-- end of made -->` in
 docs/reproduce.md, docs/paper.md and the README.md of results/fgnet, results/fgnet-beyond and results/fgnet-barrier, the
-pictures in the first two folders, and docs/pictures/fgnet_posteriors.png.
+figures in the first two folders, and docs/pictures/fgnet_posteriors.png.
 """
 
 import argparse
@@ -34,11 +34,11 @@ from reproduction.tried import tried_table
 
 PAGES = ("results/fgnet/README.md", "docs/reproduce.md", "docs/paper.md")
 BEYOND, BARRIER = "results/fgnet-beyond/README.md", "results/fgnet-barrier/README.md"
-"""Pages of their own, once there are runs."""
+"""Separate pages, once there are runs."""
 
 
 def makers_of(root: Path) -> dict[str, Callable[[], str]]:
-    """What can be made of the records below a checkout's root, by the name that pages ask for it by."""
+    """Returns functions that generate text from the records below a checkout's root, by their name in pages."""
     runs, longer = read_runs(root / "results/fgnet"), longer_runs(root)
     shorter, divided = read_runs(root / "results/fgnet-posteriors"), read_runs(root / "results/fgnet-ld")
     explanations = read_explanations(root / "results/fgnet/explanations.toml")
@@ -73,13 +73,13 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
 
 
 def longer_runs(root: Path) -> pd.DataFrame | None:
-    """The runs of all 1000 epochs, once there are any."""
+    """Returns the runs of all 1000 epochs, if there are any."""
     folder = root / "results/fgnet-1000"
     return read_runs(folder) if folder.exists() else None
 
 
 def pages_of(root: Path) -> dict[Path, str]:
-    """The pages as the records want them."""
+    """Returns the pages as generated from the records."""
     makers = makers_of(root)
     names = [*PAGES, *(name for name in (BEYOND, BARRIER) if (root / name).exists())]
     return {root / name: filled((root / name).read_text(encoding="utf-8"), makers) for name in names}

@@ -1,12 +1,11 @@
-"""Losses and metrics on a GPU, as multiples of `F.cross_entropy`, of our own plain form and of the memory's limit.
+"""Losses and metrics on a GPU, relative to `F.cross_entropy`, to our own plain form and to the memory bandwidth limit.
 
 Run: python benchmarks/gpu_losses.py [--rounds N] [--only recorded|eager]
-Method: float32 scores; several inputs in turn, so that none is found in the cache of the one before; a step is forward,
-backward, and the gradient dropped (of metrics: forward); many steps between two waits for the device, ways in turn, the
-median round. The floor is reading the scores once and writing their gradient once (of metrics: reading them once) at
-the rate that a copy of 4 GB reaches in this run. Recorded: the same steps as one CUDA graph, which is how training runs
-them, so that the time is that of the kernels alone, not of their launches. "plain" is the same call with
-ONEPEAK_FUSED=0.
+Method: float32 scores; several inputs in turn, so that none is still in the cache; a step is forward, backward, and
+dropping the gradient (for metrics: forward); many steps between two synchronisations, variants in turn, the median
+round. The floor is reading the scores once and writing their gradient once (for metrics: reading them once) at the rate
+of a copy of 4 GB in this run. Recorded: the same steps as one CUDA graph, as in training, so that the time is that of
+the kernels alone, without their launches. "plain" is the same call with ONEPEAK_FUSED=0.
 """
 
 import argparse
@@ -34,13 +33,13 @@ Step = Callable[[Tensor, Tensor], object]
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """A way to do a step."""
+    """One way to do a step."""
 
     step: Step
     kernels: bool = True
 
     def switched(self) -> contextlib.AbstractContextManager[object]:
-        """Kernels on or off, as this way has them."""
+        """Turns the kernels on or off for this variant."""
         return contextlib.nullcontext() if self.kernels else mock.patch.object(launch, "takes", return_value=False)
 
 
@@ -50,7 +49,7 @@ def training(loss: Callable[[Tensor, Tensor], Tensor]) -> Step:
 
 @torch.no_grad()
 def order_and_error(scores: Tensor, labels: Tensor) -> Tensor:
-    """The sums behind the side order index to the mode and to the truth, and the mean absolute error."""
+    """The sums for the side order index to the mode and to the truth, and for the mean absolute error."""
     counts = order_counts(scores, labels)
     sums = (counts.to_predicted, counts.to_label, (counts.predicted - labels).abs())
     return torch.stack([values.sum() for values in sums])
@@ -84,7 +83,7 @@ def metrics(num_classes: int) -> dict[str, Way]:  # noqa: ARG001 - as for losses
 
 
 def copy_rate() -> float:
-    """Bytes read and written a second by a large copy."""
+    """Bytes read and written per second by a large copy."""
     source = torch.empty(1 << 30, dtype=torch.float32, device="cuda")
     target = torch.empty_like(source)
     times = []
@@ -110,7 +109,7 @@ def batches(batch: int, num_classes: int) -> list[tuple[Tensor, Tensor]]:
 
 
 def several(way: Way, inputs: list[tuple[Tensor, Tensor]], count: int) -> float:
-    """Seconds a step."""
+    """Seconds per step."""
     with way.switched():
         torch.cuda.synchronize()
         start = time.perf_counter()
@@ -121,7 +120,7 @@ def several(way: Way, inputs: list[tuple[Tensor, Tensor]], count: int) -> float:
 
 
 def recorded(way: Way, inputs: list[tuple[Tensor, Tensor]]) -> Way:
-    """The steps as one graph, which a step of the result replays whole."""
+    """Records the steps as one graph; a step of the result replays all of it."""
     several(way, inputs, 3)
     graph = torch.cuda.CUDAGraph()
     with way.switched(), torch.cuda.graph(graph):
@@ -133,7 +132,7 @@ def recorded(way: Way, inputs: list[tuple[Tensor, Tensor]]) -> Way:
 def measure(
     ways: dict[str, Way], batch: int, num_classes: int, rounds: int, *, in_graphs: bool = False
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Milliseconds a step and peak memory beyond the scores, in tensors of their size."""
+    """Milliseconds per step, and peak memory beyond the scores, in tensors of their size."""
     size = batch * num_classes * 4
     inputs = batches(batch, num_classes)
     steps, steps_a_call = 200 if size < 1e8 else 10, 1
@@ -164,7 +163,7 @@ def table(
     passes: int = 2,
     in_graphs: bool = False,
 ) -> None:
-    """Prints one; `passes` is how often the floor moves a tensor of the scores' size."""
+    """Prints a table; `passes` is how often the floor moves a tensor of the scores' size."""
     print(f"\n## {title}")
     for batch, num_classes in sizes:
         times, peaks = measure(make(num_classes), batch, num_classes, rounds, in_graphs=in_graphs)
@@ -185,7 +184,7 @@ TABLES = (
     ("Losses of rows that fit the registers", losses_of_rows, ROW_SIZES, 2),
     ("Metrics", metrics, SIZES, 1),
 )
-"""Title, ways, sizes, and how often the floor moves a tensor of the scores' size."""
+"""Title, variants, sizes, and how often the floor moves a tensor of the scores' size."""
 
 
 def main() -> None:

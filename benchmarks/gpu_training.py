@@ -1,13 +1,13 @@
-"""Many runs on one GPU: one after another eagerly, recorded as CUDA graphs, and packed; steps a second.
+"""Many runs on one GPU: eager one after another, recorded as CUDA graphs, and packed; steps per second.
 
 Run: python benchmarks/gpu_training.py [--epochs N] [--lanes 1,4,8] [--protocols FG-NET,AFAD] [--precisions fp32,bf16]
-Method: pictures of noise in the sizes of FG-NET (266 pixels wide, 260 to 337 high, crops of 256) on the device, 645 to
-train and 160 to validate on after every epoch, 70 classes, ResNet-18 with WILDCAT pooling, the paper's seven methods in
-turn. Every run trains two epochs first, in which kernels are found and steps are recorded; then all begin together, and
-the clock stops when the last has ended. Eager is the same loop without recordings, one run alone: its data are resident
-on the device, and nothing is read from it within an epoch. Validation's share is what the same epochs without it take
-less. AFAD's protocol is the same with batches of 64, 26 classes, 1,920 and 480 pictures. Ratios are to the eager loop
-in the same precision.
+Method: images of noise in the sizes of FG-NET (266 pixels wide, 260 to 337 high, crops of 256) on the device, 645 for
+training and 160 for validation after every epoch, 70 classes, ResNet-18 with WILDCAT pooling, the paper's seven methods
+in turn. Every run first trains two epochs, in which kernels are tuned and steps are recorded; then all start together,
+and timing ends with the last. Eager is the same loop without recordings, one run alone: its data is on the device, and
+nothing is read back within an epoch. Validation's share is the time saved by the same epochs without it. AFAD's
+protocol is the same with batches of 64, 26 classes, 1,920 and 480 images. Ratios are to the eager loop in the same
+precision.
 """
 
 import argparse
@@ -43,7 +43,7 @@ METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """What is trained on what."""
+    """What is trained, and on what."""
 
     name: str
     batch_size: int
@@ -60,7 +60,7 @@ PROTOCOLS = (
 
 
 def pictures(protocol: Protocol, folder: Path) -> ImageStore:
-    """Noise in FG-NET's sizes: a store of the largest, whose table of contents then says smaller ones."""
+    """Noise in FG-NET's sizes: a store of the largest size, whose index then lists smaller ones."""
     rng = np.random.default_rng(0)
     count = protocol.num_train + protocol.num_valid
     store = build_store(ImageArrays(pixels=rng.integers(0, 256, (count, 337, 266, 3), np.uint8)), cache_dir=folder)
@@ -70,7 +70,7 @@ def pictures(protocol: Protocol, folder: Path) -> ImageStore:
 
 
 class _Resized(ImageStore):
-    """A store whose pictures are shorter than they lie there."""
+    """A store whose index lists smaller images than it holds."""
 
     def __init__(self, store: ImageStore, sizes: npt.NDArray[np.int64]) -> None:
         super().__init__(store.folder, store.index, store.pixels)
@@ -86,7 +86,7 @@ class _Resized(ImageStore):
 
 
 def make_loop(protocol: Protocol, store: ImageStore, number: int, *, validates: bool = True) -> Loop:
-    """A run that has come through its first two epochs."""
+    """Returns a run after its first two epochs."""
     fabric = make_fabric(device="cuda", precision=protocol.precision)
     everything = np.arange(len(store))
     train, valid = everything[: protocol.num_train], everything[protocol.num_train :]
@@ -106,7 +106,7 @@ def make_loop(protocol: Protocol, store: ImageStore, number: int, *, validates: 
 
 
 def steps_a_second(protocol: Protocol, store: ImageStore, count: int, epochs: int, *, validates: bool = True) -> float:
-    """Of so many runs at once."""
+    """Steps per second of that many runs at once."""
     together = threading.Barrier(count + 1)
 
     def run(number: int) -> None:

@@ -1,9 +1,9 @@
-"""Copies the small files of a comparison, to be kept beside the code that made it.
+"""Copies the small files of a comparison, to be committed with the code.
 
 Run: python benchmarks/keep_records.py FOLDER TARGET [--every 10] [--predictions 0]
-Keeps every `result.json`, one epoch of the history in `--every` (and the best and the last one), the predictions of the
-splits named, and the configuration. `onepeak report TARGET` reads what is kept, and `onepeak compare` into a folder
-that `runs` was copied to takes these runs as done.
+Keeps every `result.json`, one in `--every` epochs of the history (plus the best and the last one), the predictions of
+the named splits, and the configuration. `onepeak report TARGET` reads the copy, and `onepeak compare` treats runs
+copied into its folder as finished.
 """
 
 import argparse
@@ -19,7 +19,7 @@ def keep_run(run: Path, target: Path, *, every: int, predictions: list[int]) -> 
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy(run / "result.json", target)
     result = json.loads((run / "result.json").read_text(encoding="utf-8"))
-    history = pd.read_csv(run / "history.csv", dtype=str)  # as text: nothing is rounded on the way
+    history = pd.read_csv(run / "history.csv", dtype=str)  # as text, so that nothing is rounded
     epochs = history["epoch"].astype(int)
     kept = (epochs % every == 0) | (epochs == result["best_epoch"]) | (epochs == epochs.max())
     history[kept].to_csv(target / "history.csv", index=False, lineterminator="\n")
@@ -28,7 +28,7 @@ def keep_run(run: Path, target: Path, *, every: int, predictions: list[int]) -> 
 
 
 def without_folders(commands: str) -> str:
-    """Absolute paths, which are those of one machine, become the names of what lies there."""
+    """Replaces absolute paths, which hold for one machine only, by their last part."""
     return re.sub(r"(?<=[ =])/(?:[^/\s\"]+/)+(?=[^/\s\"])", "", commands)
 
 

@@ -1,4 +1,4 @@
-"""Which method is best with few labels, and which with many: the same samples, their labels cut finer and finer.
+"""Which methods are best with few labels, and which with many: the same samples with ever finer labels.
 
 Run: python benchmarks/label_counts.py make DATA
      METHODS=$(python benchmarks/label_counts.py methods)
@@ -9,13 +9,13 @@ Run: python benchmarks/label_counts.py make DATA
          --backbone small --device cpu --out OUT/pictures-$c
      done
      python benchmarks/label_counts.py table OUT/* --out results/labels
-or:  python benchmarks/label_counts.py table results/labels/runs.csv --out results/labels   (from the lines, as kept)
-Data: `pictures`, those of `biopsies` at half the size, graded anew in c grades by the same reader; `friedman`, 2,000
-rows of Friedman's first function of 10 columns with noise, cut into c classes of equal size. What can be known of a
-sample is the same whatever c is; with 100 classes there are about 20 samples of each.
-Method: means over five folds, test parts. An error in classes grows with their number, so errors are shown over the
-lowest one of all methods with as many classes: 1 is the best. Written: runs.csv, error-by-labels.png. Tables are
-printed.
+or:  python benchmarks/label_counts.py table results/labels/runs.csv --out results/labels   (from the committed lines)
+Data: `pictures`, the images of `biopsies` at half the size, graded again in c grades by the same reader; `friedman`,
+2,000 rows of Friedman's first function of 10 columns with noise, cut into c classes of equal size. The information in a
+sample does not depend on c; with 100 classes there are about 20 samples of each.
+Method: means over five folds, test parts. An error in classes grows with their number, so errors are divided by the
+lowest one of all methods with as many classes: 1 is best. Writes runs.csv and error-by-labels.png, and prints
+tables.
 """
 
 import argparse
@@ -51,16 +51,16 @@ LINES = {
     "smooth-elb:t=3": ("#e45756", "-."),
     "smooth-rps+elb:weight=1:cross_entropy_weight=1:t=3:decision=mode": ("#f58518", "-."),
 }
-"""The methods as commands take them, and how each is drawn."""
+"""The methods as given to commands, and how each is drawn."""
 LABELS = {entry_from_text(method).label: method for method in LINES}
-"""Of the rows of a comparison."""
+"""Labels of the rows of a comparison."""
 METRICS = {"mae": "MAE", "rps_tempered": "RPS, tempered", "soi_predicted": "SOI %", "unimodal": "one-peaked %"}
 RELATIVE = ("mae", "rps_tempered")
-"""Shown over the lowest of all methods."""
+"""Metrics shown relative to the lowest of all methods."""
 
 
 def make(folder: Path) -> None:
-    """The data: a file for each number of classes."""
+    """Writes the data: one file for each number of classes."""
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
     biopsy = biopsies(NUM_SAMPLES, size=32)
     names = [f"pictures/{place:04d}.png" for place in range(NUM_SAMPLES)]
@@ -77,7 +77,7 @@ def make(folder: Path) -> None:
 
 
 def severity_read(num_samples: int) -> npt.NDArray[np.float64]:
-    """Of the pictures of `biopsies`, as who grades reads it: with an error. From 0 to 1, or a little outside."""
+    """The severity in images of `biopsies` as a grader reads it, with an error: from 0 to 1, or slightly outside."""
     ids = np.arange(num_samples)
     chance = Chance(0, Use.LABEL, ids).between(0.0, 1.0)
     error = NOISE * np.log(chance / (1 - chance))
@@ -95,7 +95,7 @@ def cut(share: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
 
 
 def lines_of(folders: list[Path]) -> pd.DataFrame:
-    """One line a run."""
+    """Returns one line per run."""
     runs = read_results(*folders)
     data = runs["dataset"].str.rsplit("-", n=1, expand=True)
     columns = {
@@ -110,19 +110,19 @@ def lines_of(folders: list[Path]) -> pd.DataFrame:
 
 
 def check_whole(runs: pd.DataFrame) -> None:
-    """A mean over folds that another method lacks would compare what was trained on other samples."""
+    """Refuses incomplete folds: means over different folds would not be comparable."""
     folds = runs.groupby(["data", "labels", "method"]).size()
     if folds.nunique() > 1:
         raise SystemExit(f"Not all methods have as many folds:\n{folds[folds < folds.max()].to_string()}")
 
 
 def by_labels(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Means over the folds: a row a method, a column a number of labels."""
+    """Means over the folds: one row per method, one column per number of labels."""
     return runs.pivot_table(index="method", columns="labels", values=metric).loc[list(LINES)]
 
 
 def drawn(runs: pd.DataFrame) -> Figure:
-    """The error over the lowest, against the number of labels."""
+    """Plots the relative error against the number of labels."""
     sets = runs.groupby("data")
     figure = Figure(figsize=(5.2 * len(sets), 4.6), layout="constrained")
     for axes, (data, part) in zip(figure.subplots(1, len(sets), sharey=True, squeeze=False)[0], sets, strict=True):
@@ -142,7 +142,7 @@ def drawn(runs: pd.DataFrame) -> Figure:
 
 
 def markdown(runs: pd.DataFrame) -> str:
-    """One table a metric."""
+    """Returns one table per metric."""
     parts = []
     for metric, title in METRICS.items():
         table = by_labels(runs, metric)

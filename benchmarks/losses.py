@@ -1,8 +1,8 @@
-"""Forward + backward of the ordinal losses on the CPU, as a multiple of `F.cross_entropy`, and the memory of ELB.
+"""Forward + backward of the ordinal losses on the CPU, relative to `F.cross_entropy`, and the memory of ELB.
 
 Run: python benchmarks/losses.py [--threads N]
-Method: in every round each loss takes one step, in an order drawn anew, so that all meet the same machine and none
-always runs in the wake of another; median of many rounds after a warm-up.
+Method: in every round each loss takes one step, in random order, so that all run under the same conditions and none
+always follows the same other; median of many rounds after a warm-up.
 """
 
 import argparse
@@ -28,12 +28,12 @@ MEMORY_SIZE = (4096, 4000)
 
 
 def plain_elb(scores: Tensor, labels: Tensor) -> Tensor:
-    """The definition as one would write it at home."""
+    """ELB written directly from its definition."""
     return F.cross_entropy(scores, labels) + log_barrier(order_gaps(scores, labels), 1.0).sum(-1).mean()
 
 
 def peers(num_classes: int) -> dict[str, Loss]:
-    """The nearest losses of dlordinal and coral-pytorch, where they are installed."""
+    """The closest losses of dlordinal and coral-pytorch, if installed."""
     found: dict[str, Loss] = {}
     try:
         from dlordinal.losses import CDWCELoss, EMDLoss
@@ -52,7 +52,7 @@ def peers(num_classes: int) -> dict[str, Loss]:
 
 
 def losses(num_classes: int) -> dict[str, Loss]:
-    """All losses of one table, the yardstick first."""
+    """All losses of one table, the reference first."""
     ours = {name: onepeak.method(name, num_classes=num_classes).loss for name in ("ren", "ld", "mv", "slopes")}
     return {
         "F.cross_entropy": F.cross_entropy,
@@ -66,7 +66,7 @@ def losses(num_classes: int) -> dict[str, Loss]:
 
 
 def seconds(candidates: dict[str, Loss], batch: int, num_classes: int, steps: int) -> dict[str, float]:
-    """Median time of a step of each loss, all of them interleaved."""
+    """Median time of one step of each loss, interleaved."""
     torch.manual_seed(0)
     scores = torch.randn(batch, num_classes, requires_grad=True)
     labels = torch.randint(num_classes, (batch,))
@@ -74,7 +74,7 @@ def seconds(candidates: dict[str, Loss], batch: int, num_classes: int, steps: in
     for step in range(steps + max(3, steps // 10)):
         for name in random.sample(list(candidates), len(candidates)):
             loss = candidates[name]
-            if len(taken[name]) > 3 and taken[name][-1] > 2:  # a loss with a Python loop a sample: enough is seen
+            if len(taken[name]) > 3 and taken[name][-1] > 2:  # a loss that loops over samples in Python: enough data
                 continue
             scores.grad = None
             start = time.perf_counter()
@@ -86,12 +86,12 @@ def seconds(candidates: dict[str, Loss], batch: int, num_classes: int, steps: in
 
 
 def peak_memory(loss: str) -> int:
-    """Peak bytes that one step takes beyond scores and their gradient, seen in a fresh process."""
+    """Peak bytes of one step beyond the scores and their gradient, measured in a new process."""
     return int(subprocess.run([sys.executable, __file__, "--memory", loss], capture_output=True, check=True).stdout)
 
 
 def measure_memory(name: str) -> None:
-    """Inside the fresh process: prints by how much the peak of a step passes the memory held before it (Linux)."""
+    """Runs in the new process: prints by how much the peak of a step exceeds the memory held before it (Linux)."""
     batch, num_classes = MEMORY_SIZE
     scores = torch.randn(batch, num_classes, requires_grad=True)
     labels = torch.randint(num_classes, (batch,))
@@ -100,8 +100,8 @@ def measure_memory(name: str) -> None:
         "plain": plain_elb,
         "ce": F.cross_entropy,
     }
-    candidates[name](scores[:2], labels[:2]).backward()  # what is set up once is not counted; scores.grad is there now
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    candidates[name](scores[:2], labels[:2]).backward()  # exclude one-off setup; scores.grad exists now
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = resident("VmRSS")
     scores.grad = None
     candidates[name](scores, labels).backward()

@@ -1,8 +1,8 @@
-"""How many new pictures of the same kind are told to be unlike the training, and which others are.
+"""How many new images of the same kind are flagged as unlike the training, and which other images are.
 
 Run: python benchmarks/picture_range.py fgnet --root DATA, or biopsies, each [--splits N]
-Method: a range is learnt on the training part of each split, by group; asked about are its test part, and a blank, a
-black and a grey picture, glass (nearly white), noise, noise four times as large before it is resized, and a ramp.
+Method: a range is learnt on the training part of each split, by group. It is applied to the test part, and to a blank,
+a black and a grey image, glass (nearly white), noise, noise four times as large before resizing, and a ramp.
 """
 
 import argparse
@@ -21,7 +21,7 @@ Picture = npt.NDArray[np.uint8]
 
 
 def others(height: int, width: int) -> dict[str, Picture]:
-    """Pictures of no face and no tissue."""
+    """Images without a face or tissue."""
     rng = np.random.default_rng(0)
     shape = (height, width, 3)
     large = Image.fromarray(rng.integers(0, 256, (4 * height, 4 * width, 3), np.uint8))

@@ -1,9 +1,9 @@
-"""Projection of posteriors onto one-peaked ones, against scipy's isotonic regression tried at every cut.
+"""Projection onto one-peaked posteriors, compared with scipy's isotonic regression at every cut.
 
 Run: python benchmarks/projection.py [--device cpu|cuda] [--threads N] [--rows N] [--classes N]
 Method: `posterior.project` on all rows, median of several runs after a warm-up; scipy in a Python loop over rows and
-cuts, which is one core whatever N, on the first rows only and scaled to all of them; both in this process, and their
-distances compared on those rows. On a GPU the time includes waiting for the result, not the way to the GPU.
+cuts, which uses one core whatever N, on the first rows only and scaled to all of them; both in this process, with their
+distances compared on those rows. On a GPU the time includes waiting for the result, but not the transfer to the GPU.
 """
 
 import argparse
@@ -24,7 +24,7 @@ RUNS = 5
 
 
 def noisy_peaks(rows: int, classes: int, generator: torch.Generator) -> Tensor:
-    """What a network gives that has learned where the peak is, but not its shape."""
+    """The output of a network that has learned where the peak is, but not its shape."""
     peaks = torch.rand(rows, 1, generator=generator) * classes
     widths = classes * torch.empty(rows, 1).uniform_(0.02, 0.2, generator=generator)
     bump = -0.5 * ((torch.arange(classes) - peaks) / widths).square()
@@ -32,7 +32,7 @@ def noisy_peaks(rows: int, classes: int, generator: torch.Generator) -> Tensor:
 
 
 def pure_noise(rows: int, classes: int, generator: torch.Generator) -> Tensor:
-    """Nothing learned at all."""
+    """The output of a network that has learned nothing."""
     return torch.randn(rows, classes, generator=generator).log_softmax(-1)
 
 
@@ -48,7 +48,7 @@ def nearest_by_scipy(probs: np.ndarray) -> np.ndarray:
 
 
 def seconds(work: Callable[[], object], device: torch.device) -> float:
-    """Median time of a run, the device waited for."""
+    """Median time of a run, synchronised with the device."""
     taken = []
     for _ in range(RUNS + 1):
         start = time.perf_counter()

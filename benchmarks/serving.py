@@ -1,13 +1,13 @@
-"""`onepeak serve` under many clients, beside the same model called directly in batches, in one run.
+"""`onepeak serve` under many clients, compared with the same model called directly in batches.
 
 Run: python benchmarks/serving.py [--seconds N] [--clients N] [--backbone NAME] [--side N] [--out FILE]
-Method: makes a model with random weights and JPEG files of its own in a temporary folder, and starts the server as a
-process of its own. Directly, a third process reads the same files and asks the model in batches of 32
-(`Model.predict`), before and after the clients; the mean of both is 1. The clients run in one process of their own,
-each sending its next request when it has the answer to the last one; all share the machine's cores with the server.
-A request is lost if it has no answer 200. An answer counts if its request was sent and answered within the time. CPU a
-picture is the time that all cores spend on it in the server, and in the process that asks directly: it tells what
-serving adds also on a machine that is busy with other things.
+Method: makes a model with random weights and JPEG files in a temporary folder, and starts the server as a separate
+process. For the direct baseline, a third process reads the same files and calls the model in batches of 32
+(`Model.predict`), before and after the clients; the mean of both is 1. The clients run in one process, each sending its
+next request after the answer to the last one; all share the machine's cores with the server. A request is lost unless
+it is answered with 200. An answer counts if its request was sent and answered within the time. CPU per image is the
+time that all cores spend on it in the server, and in the direct process: it shows what serving adds even on a busy
+machine.
 """
 
 import argparse
@@ -40,10 +40,10 @@ PICTURES = 64
 
 @dataclass
 class Tally:
-    """What the clients have seen."""
+    """What the clients measured."""
 
     answered: int = 0
-    """Pictures, within the time."""
+    """Images answered within the time."""
     requests: int = 0
     lost: list[str] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
@@ -65,7 +65,7 @@ def make_model(folder: Path, backbone: str, side: int) -> None:
 
 
 def make_pictures(folder: Path, side: int) -> list[Path]:
-    """Soft random JPEGs, a little larger than the network wants them."""
+    """Writes smooth random JPEGs, slightly larger than the network's input."""
     rng = np.random.default_rng(0)
     folder.mkdir()
     paths = []
@@ -89,13 +89,13 @@ def memory_mib(pid: int, line: str = "VmRSS") -> float:
 
 
 def spent_seconds(pid: int) -> float:
-    """Of all cores, by a process so far."""
+    """CPU seconds of a process so far, over all cores."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def ask(address: str, bodies: list[bytes], *, clients: int, per_request: int, seconds: float) -> Tally:
-    """Many clients at once, until the time is over and all have their answers."""
+    """Runs many clients at once, until the time is over and all have their answers."""
     tally = Tally()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     end = time.perf_counter() + seconds
@@ -124,7 +124,7 @@ async def ask(address: str, bodies: list[bytes], *, clients: int, per_request: i
 
 
 def clients_main(arguments: list[str]) -> None:
-    """The process of the clients: prints what they saw as JSON."""
+    """The client process: prints its measurements as JSON."""
     address, folder, clients, per_request, seconds = arguments
     bodies = [path.read_bytes() for path in sorted(Path(folder).iterdir())]
     tally = asyncio.run(
@@ -134,7 +134,7 @@ def clients_main(arguments: list[str]) -> None:
 
 
 def direct_main(arguments: list[str]) -> None:
-    """The process that asks the model directly: prints pictures a second, and seconds of all cores a picture."""
+    """The direct process: prints images per second, and CPU seconds per image."""
     model_folder, folder, seconds = arguments
     model = onepeak.load(model_folder)
     paths = sorted(Path(folder).iterdir())
@@ -146,17 +146,17 @@ def direct_main(arguments: list[str]) -> None:
 
 
 def part(name: str, *arguments: object) -> str:
-    """Runs one of the parts above in a process of its own."""
+    """Runs one of the parts above in a separate process."""
     command = [sys.executable, __file__, name, *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def measure(model: Path, pictures: Path, *, clients: int, per_request: int, seconds: float) -> str:
-    """One row of the table."""
+    """Returns one row of the table."""
     before, cost_before = map(float, part("direct", model, pictures, seconds / 4).split())
     server, address = start_server(model)
     try:
-        part("clients", address, pictures, 4, 8, 3)  # warm
+        part("clients", address, pictures, 4, 8, 3)  # warm-up
         idle, spent = memory_mib(server.pid), spent_seconds(server.pid)
         tally = Tally(**json.loads(part("clients", address, pictures, clients, per_request, seconds)))
         busy, peak = memory_mib(server.pid), memory_mib(server.pid, "VmHWM")

@@ -1,9 +1,9 @@
-"""What was tried on the way from `slopes` to `smooth-slopes`: one method with many settings, and a table of its runs.
+"""Variants between `slopes` and `smooth-slopes`: one method with many settings, and a table of its runs.
 
 Run: python benchmarks/slopes_variants.py compare benchmarks/slopes_variants.toml --root FGNET --weights W --out D
      python benchmarks/slopes_variants.py compare experiments/catalog-esl.toml --methods variant,variant:levels=logistic
      python benchmarks/slopes_variants.py table D... --out results/fgnet-slopes/runs.csv
-`table` appends the runs of some folders to a file, one line each, and prints the means.
+`table` appends the runs of some folders to a file, one line per run, and prints the means.
 """
 
 import math
@@ -28,19 +28,19 @@ Smoothing: TypeAlias = Literal["none", "gaussian", "pyramid", "harmonic"]
 
 
 class SlopesVariant(Method):
-    """`Slopes` with other losses of a level, other terms on the accumulated scores, and smoothed outputs.
+    """`Slopes` with other level losses, other terms on the accumulated scores, and smoothed outputs.
 
     Args:
         num_classes: Number of classes, at least 2.
         levels: The loss of a level: "squared", "logistic", or "arcsine", the proper loss halfway between them.
-        factor: Of the levels' sum.
-        weight: Of cross-entropy on the accumulated scores.
-        rps: Of the ranked probability score of their posterior.
-        barrier: Of the log-barrier (t = 1) on the slopes.
-        smoothing: What a slope is the mean of: "none" but its output; outputs weighted by a "gaussian" of `width`; that
-            at five widths and none ("pyramid"); or weighted by (1 + distance) ^ -`width` ("harmonic").
-        width: In shares of the number of levels; the power of "harmonic".
-        class_weight: A weight of each class.
+        factor: The weight of the levels' sum.
+        weight: The weight of cross-entropy on the accumulated scores.
+        rps: The weight of the ranked probability score of their posterior.
+        barrier: The weight of the log-barrier (t = 1) on the slopes.
+        smoothing: What a slope is the mean of: only its output ("none"); outputs weighted by a "gaussian" of `width`;
+            the same at five widths and none ("pyramid"); or weighted by (1 + distance) ^ -`width` ("harmonic").
+        width: As a share of the number of levels; for "harmonic" the power.
+        class_weight: One weight per class.
     """
 
     mixing: Tensor
@@ -64,15 +64,15 @@ class SlopesVariant(Method):
 
     @property
     def num_outputs(self) -> int:
-        """One slope a pair of adjacent classes."""
+        """One slope per pair of adjacent classes."""
         return self.num_classes - 1
 
     def slopes(self, outputs: Tensor) -> Tensor:
-        """Smoothed outputs; no matrix product, which mixed precision would round."""
+        """Smoothed outputs; without a matrix product, which mixed precision would round."""
         return (outputs.unsqueeze(-2) * self.mixing.to(outputs.dtype)).sum(dim=-1)
 
     def sample_losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
-        """All terms that have a weight."""
+        """The sum of all terms with a weight."""
         slopes = self.slopes(outputs)
         wrong = slopes * (1 - 2 * answers(labels, self.num_outputs).to(slopes.dtype))
         loss = self.factor * level_loss(wrong, self.levels).sum(dim=-1)
@@ -95,7 +95,7 @@ class SlopesVariant(Method):
 
 
 def level_loss(wrong: Tensor, levels: Levels) -> Tensor:
-    """The loss of a level's answer, whose logit is positive where it is wrong; p is the probability of that.
+    """The loss of one level, whose logit is positive if it is wrong; p is the probability of being wrong.
 
     Its slope is 2 p^2 (1 - p) for "squared", p for "logistic", and p sqrt(p (1 - p)) for "arcsine".
     """

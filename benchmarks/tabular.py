@@ -1,14 +1,14 @@
-"""OrdinalClassifier beside other ordinal estimators on small tables, all on the same folds.
+"""OrdinalClassifier compared with other ordinal estimators on small tables, on the same folds.
 
 Run: python benchmarks/tabular.py FILE.csv... [--folds N] [--seed N] [--only NAME...]
-Method: stratified folds, drawn once a table from the seed; every estimator with its own defaults, peers behind a
-StandardScaler as ours standardises inside. Figures are means over the test folds. SOI and one-peaked are of the
-posterior that `predict_proba` gives, taken at the label that `predict` decides on; ties break the order. A dash: the
-estimator gives no probabilities. Seconds are CPU time of one fit on one thread, so other work on the machine does not
-count; set OMP_NUM_THREADS=1 for the peers that start threads of their own.
+Method: stratified folds, drawn once per table from the seed; every estimator with its own defaults, peers behind a
+StandardScaler because ours standardises internally. Figures are means over the test folds. SOI and one-peaked refer to
+the posterior of `predict_proba`, at the label of `predict`; ties break the order. A dash: the estimator gives no
+probabilities. Seconds are CPU time of one fit on one thread, so other work on the machine does not count; set
+OMP_NUM_THREADS=1 for peers that start their own threads.
 
-A file has one header row, features in all columns but the last, and class indices in the last one; a header that is
-shorter than the rows is fine, as in the ORCA sets: rows, features, class names.
+A file has one header row, features in all columns but the last, and class indices in the last one. A header shorter
+than the rows is fine, as in the ORCA sets: rows, features, class names.
 """
 
 import argparse
@@ -38,11 +38,11 @@ Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 COLUMNS = {"MAE": 3, "accuracy": 3, "QWK": 3, "SOI %": 1, "one-peaked %": 1, "RPS": 3, "CPU seconds": 2}
-"""What is shown, and with how many decimals."""
+"""The columns shown, with their number of decimals."""
 
 
 class OrderedLogit(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The proportional odds model of statsmodels as a classifier."""
+    """statsmodels' proportional odds model as a classifier."""
 
     def fit(self, X: Floats, y: Labels) -> "OrderedLogit":  # noqa: N803
         """Maximum likelihood by BFGS."""
@@ -62,7 +62,7 @@ class OrderedLogit(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def peer(module: str, name: str, *arguments: Any) -> Callable[[], Any]:
-    """Makes an estimator of another package, behind a scaler."""
+    """Returns a function that makes an estimator of another package, behind a scaler."""
     return lambda: make_pipeline(StandardScaler(), getattr(importlib.import_module(module), name)(*arguments))
 
 
@@ -91,17 +91,17 @@ def read(path: Path) -> tuple[Floats, Labels]:
 
 
 def posterior(model: Any, rows: Floats, classes: Labels, num_classes: int) -> torch.Tensor | None:
-    """Log-probabilities over all classes, those that the training fold lacked included; None where there are none."""
+    """Log-probabilities over all classes, including those missing from the training fold; None if not available."""
     if not hasattr(model, "predict_proba"):
         return None
     probs = np.zeros((len(rows), num_classes))
     probs[:, classes] = model.predict_proba(rows)
-    probs = np.clip(probs, 0, None)  # rounding may leave a difference of cumulative probabilities below zero
+    probs = np.clip(probs, 0, None)  # rounding may make a difference of cumulative probabilities negative
     return torch.from_numpy(probs / probs.sum(axis=1, keepdims=True)).log()
 
 
 def measure(make: Callable[[], Any], train: tuple[Floats, Labels], test: tuple[Floats, Labels], c: int) -> list[float]:
-    """The figures of one fold, in the order of `COLUMNS`; NaN for those that need probabilities and have none."""
+    """Returns the figures of one fold, in the order of `COLUMNS`; NaN for those that need missing probabilities."""
     model = make()
     start = time.process_time()
     model.fit(*train)
@@ -147,7 +147,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(ESTIMATORS), default=list(ESTIMATORS))
     given = parser.parse_args()
     torch.set_num_threads(1)
-    # Peers warn of unfinished optimisation and old interfaces; the figures show what they reach with their defaults.
+    # Peers warn of unfinished optimisation and deprecated interfaces; the figures show what their defaults reach.
     warnings.simplefilter("ignore")
     for path in given.files:
         compare(path, given.only, num_folds=given.folds, seed=given.seed)

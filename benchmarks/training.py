@@ -1,11 +1,11 @@
-"""Our training loop beside the plain one, and what ELB adds to a step of cross-entropy.
+"""Our training loop compared with a plain one, and what ELB adds to a step of cross-entropy.
 
 Run: python benchmarks/training.py [--device cpu|cuda] [--rounds N] [--workers N]
-Method: generated pictures, random crops and flips, the same network, data, batch size and optimiser on both sides. The
-plain loop is a Dataset of the decoded pictures, a DataLoader (its workers started before the clock), eager forward,
-backward and step, in the style of the torch tutorials. A warm-up each, then both in turn, several rounds; the median
-round is shown. Steps of ELB and of cross-entropy run on one fixed batch, in turn, many short rounds; the median ratio
-of neighbours is shown.
+Method: generated images, random crops and flips, the same network, data, batch size and optimiser on both sides. The
+plain loop is a Dataset of the decoded images, a DataLoader (its workers started before timing), eager forward, backward
+and step, in the style of the torch tutorials. After a warm-up, both run in turn, several rounds; the median round is
+shown. Steps of ELB and of cross-entropy run on one fixed batch, in turn, many short rounds; the median ratio of
+adjacent rounds is shown.
 """
 
 import argparse
@@ -39,7 +39,7 @@ CLASSES = 8
 
 
 def generated(count: int, side: int) -> Manifest:
-    """Pictures of noise; only the time they take is of interest."""
+    """Images of noise; only their timing matters."""
     rng = np.random.default_rng(0)
     return Manifest(
         name="noise",
@@ -55,7 +55,7 @@ def make_network(method: str, backbone: str, device: torch.device) -> Network:
 
 
 class Pictures(Dataset[tuple[Tensor, int]]):
-    """Decoded pictures with the transforms of the usual tutorial."""
+    """Decoded images with the usual tutorial transforms."""
 
     def __init__(self, data: Manifest, crop: int) -> None:
         assert isinstance(data.items, ImageArrays)
@@ -80,7 +80,7 @@ class Pictures(Dataset[tuple[Tensor, int]]):
 def plain_epoch(
     data: Manifest, crop: int, recipe: Recipe, backbone: str, device: torch.device, workers: int
 ) -> Callable[[], object]:
-    """An epoch as one would write it at home."""
+    """Returns an epoch as in the torch tutorials."""
     network = make_network("elb", backbone, device)
     optimizer = make_optimizer(network, recipe)
     loader = DataLoader(
@@ -106,11 +106,11 @@ def plain_epoch(
 
 
 def our_epoch(data: Manifest, crop: int, recipe: Recipe, backbone: str, device: torch.device) -> Callable[[], object]:
-    """An epoch of training in the loop of onepeak, without its validation."""
+    """Returns an epoch of onepeak's training loop, without validation."""
     assert isinstance(data.items, ImageArrays)
     fabric = make_fabric(device=device.type)
     everything = np.arange(len(data))
-    # The parts of a split share no sample, and the plain loop has them all: two samples more are never trained on.
+    # The parts of a split must be disjoint, and the plain loop trains on all samples: two extra samples are never used.
     split = Split(train=everything, valid=everything[-1:] + 1, test=everything[-1:] + 2, protocol="all")
     feed = PictureFeed(build_store(data.items), Augment(crop=crop), device)
     network = make_network("elb", backbone, device)
@@ -118,7 +118,7 @@ def our_epoch(data: Manifest, crop: int, recipe: Recipe, backbone: str, device: 
 
     def epoch() -> None:
         loop.train_epoch()
-        loop.is_warm = True  # as after a first epoch: on a GPU steps are recorded from now on
+        loop.is_warm = True  # as after the first epoch: on a GPU steps are recorded from here on
 
     return epoch
 
@@ -160,7 +160,7 @@ def compare_loops(
 
 
 def step_of(method: str, batch_size: int, side: int, device: torch.device) -> Callable[[], object]:
-    """A step on one fixed batch."""
+    """Returns a step on one fixed batch."""
     network = make_network(method, "resnet18", device).train()
     optimizer = make_optimizer(network, replace(Recipe(), optimizer="sgd", lr=1e-6))
     generator = torch.Generator().manual_seed(0)
@@ -177,7 +177,7 @@ def step_of(method: str, batch_size: int, side: int, device: torch.device) -> Ca
 
 
 def compare_steps(batch_size: int, side: int, device: torch.device, rounds: int, repeats: int) -> None:
-    """CE, ELB, CE: what the machine does meanwhile falls on both."""
+    """CE, ELB, CE: other load on the machine affects both."""
     ce, elb = (step_of(method, batch_size, side, device) for method in ("ce", "elb"))
 
     def several(step: Callable[[], object]) -> float:

@@ -1,4 +1,4 @@
-"""A table of the runs of forms that were tried: one line a run, appended to a file, and their means printed."""
+"""A table of the runs of tried variants: appends one line per run to a file, and prints their means."""
 
 import argparse
 import sys
@@ -14,7 +14,7 @@ COLUMNS += ["test_mae", "test_soi_predicted", "test_unimodal"]
 
 
 def lines_of(folders: list[Path]) -> pd.DataFrame:
-    """One line a run."""
+    """Returns one line per run."""
     runs = read_results(*folders)
     lines = runs[COLUMNS].assign(
         rps_tempered=runs["test_rps_calibrated"],
@@ -42,7 +42,7 @@ def write_table(arguments: list[str]) -> None:
 
 
 def main() -> None:
-    """A program with a method of its own is `onepeak`, and has `table` too."""
+    """Runs `onepeak` with the program's own method, plus the command `table`."""
     if sys.argv[1:2] == ["table"]:
         write_table(sys.argv[2:])
     else:

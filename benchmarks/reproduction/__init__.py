@@ -1,1 +1,1 @@
-"""What the committed records of the paper's FG-NET experiment say, as the tables and pictures of the pages on it."""
+"""Tables and figures of the pages on the paper's FG-NET experiment, from the committed records."""

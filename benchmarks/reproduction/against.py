@@ -1,4 +1,4 @@
-"""Every method against another on the same splits: is the difference real?"""
+"""Compares every method with a reference on the same splits: is the difference significant?"""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from reproduction.runs import FORMS
 from reproduction.text import MINUS, number, p_value, table
 
 COLUMNS = {"test_mae": (2, 1), "test_soi_predicted": (1, 100), "test_rps_calibrated": (2, 1)}
-"""What is tested, with the decimals and the factor that it is shown with."""
+"""The metrics tested, with decimals and factor for display."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,18 +19,18 @@ class Tested:
 
     mean: float
     p: float
-    """Of the corrected resampled t-test, after Holm; NaN for one split."""
+    """The p-value of the corrected resampled t-test, after Holm; NaN for one split."""
     n: int
 
 
 def against(runs: pd.DataFrame, column: str, labels: list[str], reference: str) -> list[Tested]:
-    """Each of the methods less the reference; Holm's correction is for all of them.
+    """Each method minus the reference; Holm's correction is over all of them.
 
     Args:
-        runs: As `read_runs` gives them, of one form.
-        column: What is compared.
-        labels: Of the methods.
-        reference: The label of the other.
+        runs: From `read_runs`, of one form.
+        column: The column to compare.
+        labels: The labels of the methods.
+        reference: The label of the reference.
     """
     pairs = [paired(runs, column, label, reference) for label in labels]
     tests = [
@@ -46,7 +46,7 @@ def against(runs: pd.DataFrame, column: str, labels: list[str], reference: str) 
 
 
 def against_table(runs: pd.DataFrame) -> str:
-    """Mean paired differences to the ELB of the same form, each with its p-value."""
+    """Mean paired differences to the ELB of the same form, with p-values."""
     rows = [row for form in FORMS for row in _rows_of(runs[runs["variant"] == form], form)]
     differences = [cell for name in ("MAE", "SOI", "RPS") for cell in (f"{name} {MINUS} ELB's", "p")]
     return table(("method", "form", "shared splits", *differences), rows)

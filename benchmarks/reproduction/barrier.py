@@ -1,4 +1,4 @@
-"""What was tried under the log-barrier: every form with its settings and its figures, the failures too."""
+"""What was tried under the log-barrier: every variant with its settings and figures, including failures."""
 
 import tomllib
 from collections.abc import Mapping
@@ -21,40 +21,40 @@ DEFAULTS: Settings = {
     "passes": 1,
     "accumulated": False,
 }
-"""Those of `barrier_variants.BarrierVariant`."""
+"""The defaults of `barrier_variants.BarrierVariant`."""
 REFERENCES: dict[str, Settings | None] = {
     "elb-averaged": {"ce": 1.0},
     "smooth-elb-averaged": {"ce": 1.0, "reach": NUM_CLASSES},
     "rps+elb-averaged": {"rps": 0.3},
     "smooth-slopes-averaged": None,
 }
-"""Of results/fgnet-beyond, trained alike; without settings where there is no barrier."""
+"""References from results/fgnet-beyond, trained alike; None if there is no barrier."""
 SHOWN = {
     "valid_mae": beyond.SHOWN["valid_mae"],
     "valid_unimodal": ("validation one-peaked %", 1, 100),
     **{name: shown for name, shown in beyond.SHOWN.items() if name not in ("valid_mae", "test_rps")},
 }
-"""As on the page of the ten splits, and how many have one peak in validation."""
+"""As on the page of the ten splits, plus the share with one peak in validation."""
 
 
 def read_lines(path: Path) -> pd.DataFrame:
-    """One line a run, as `barrier_variants.py table` writes them; columns are called as by `read_results`."""
+    """Reads one line per run, as written by `barrier_variants.py table`; columns are named as in `read_results`."""
     return pd.read_csv(path).rename(columns={f"{name}_tempered": f"test_{name}_calibrated" for name in ("rps", "nll")})
 
 
 def read_forms(experiment: Path) -> dict[str, Settings]:
-    """The settings of every form, by its label."""
+    """Reads the settings of every variant, by its label."""
     methods = tomllib.loads(experiment.read_text(encoding="utf-8"))["methods"]
     return {entry["label"]: entry["settings"] for entry in methods}
 
 
 def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], ten_splits: pd.DataFrame) -> str:
-    """Means over splits, the lowest validation error first.
+    """Means over splits, lowest validation error first.
 
     Args:
-        lines: As `read_lines` gives them.
-        forms: As `read_forms` gives them.
-        ten_splits: The runs of results/fgnet-beyond, of which the references are taken on the same splits.
+        lines: From `read_lines`.
+        forms: From `read_forms`.
+        ten_splits: The runs of results/fgnet-beyond; the references are taken from them, on the same splits.
     """
     lines = lines[lines["dataset"] == DATASET]
     known = ten_splits[ten_splits["label"].isin(list(REFERENCES)) & ten_splits["split"].isin(lines["split"])]
@@ -62,7 +62,7 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], ten_splits
     settings = {**forms, **REFERENCES}
     rows = []
     for label, own in means.iterrows():
-        name = f"`{label}`" if label in REFERENCES else ""  # a form is told by its settings
+        name = f"`{label}`" if label in REFERENCES else ""  # a variant is identified by its settings
         figures = (number(by * own[column], digits) for column, (_, digits, by) in SHOWN.items())
         rows.append((*_described(settings[str(label)]), *figures, name))
     header = ("CE", "RPS", "barrier", "t", "smoothed over")
@@ -70,7 +70,7 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], ten_splits
 
 
 def few_labels_table(lines: pd.DataFrame) -> str:
-    """Error and tempered RPS of every method on the other data sets, means over folds."""
+    """Error and tempered RPS of every method on the other data sets, averaged over folds."""
     others = lines[lines["dataset"] != DATASET]
     means = others.groupby(["label", "dataset"])[["test_mae", "test_rps_calibrated"]].mean()
     sets = list(dict.fromkeys(others["dataset"]))
@@ -85,7 +85,7 @@ def few_labels_table(lines: pd.DataFrame) -> str:
 
 
 def _described(settings: Settings | None) -> tuple[str, ...]:
-    """The cells of a form: the weights of its terms, t at the first epoch and the last of 60, how far scores reach."""
+    """The cells of a variant: the weights of its terms, t at the first and last of 60 epochs, the reach of scores."""
     if settings is None:
         return (MISSING,) * 5
     found = {**DEFAULTS, **settings}

@@ -1,4 +1,4 @@
-"""Our figures beside the printed ones, and which differences need an explanation."""
+"""Compares our figures with the printed ones, and finds the differences that need an explanation."""
 
 import math
 import tomllib
@@ -15,9 +15,9 @@ from reproduction.runs import DATASET, FORMS, Figure, figure, of_the_paper
 from reproduction.text import MINUS, MISSING, number, spread, table
 
 METRICS = {"mae": ("MAE", 2, 1), "soi_predicted": ("SOI %", 1, 100)}
-"""What the paper prints: its name here, the decimals and the factor that it is shown with."""
+"""The paper's metrics: name, decimals and factor for display."""
 PRINTED_RUNS = 10
-"""What a printed deviation is over is not said; the published code makes one run on each of ten splits."""
+"""Assumed number of runs behind a printed deviation: the published code makes one run on each of ten splits."""
 UNEXPLAINED = "**unexplained**"
 
 Explanations = Mapping[str, Mapping[str, Mapping[str, str]]]
@@ -26,7 +26,7 @@ Explanations = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One of our figures beside the printed one."""
+    """One of our figures and the printed one."""
 
     method: str
     form: str
@@ -41,16 +41,16 @@ class Difference:
 
     @property
     def standard_error(self) -> float:
-        """Of the difference of two means, as if all runs were independent; NaN for one run.
+        """Standard error of the difference of two means, as if all runs were independent; NaN for one run.
 
-        Runs on splits of one data set are not independent, so that the true error is larger: what is called large here
-        may be chance, what is called small is small.
+        Runs on splits of one data set are not independent, so the true error is larger: a difference called large here
+        may be chance, one called small is small.
         """
         return math.sqrt(self.printed.std**2 / PRINTED_RUNS + self.ours.std**2 / self.ours.n)
 
     @property
     def large(self) -> bool | None:
-        """Whether it is more than two standard errors; None where that cannot be said."""
+        """Whether it exceeds two standard errors; None if that is unknown."""
         return None if math.isnan(self.standard_error) else abs(self.value) > 2 * self.standard_error
 
 
@@ -69,7 +69,7 @@ def differences(runs: pd.DataFrame) -> list[Difference]:
 
 
 def paper_table(runs: pd.DataFrame) -> str:
-    """The paper's table, and ours in both forms beside it."""
+    """The paper's table next to ours in both forms."""
     own = of_the_paper(runs)
     header = ["method"]
     for title, _, _ in METRICS.values():
@@ -87,7 +87,7 @@ def paper_table(runs: pd.DataFrame) -> str:
 
 
 def differences_table(found: list[Difference], explanations: Explanations) -> str:
-    """Every difference in standard errors, and why it is there where there are more than two."""
+    """Every difference in standard errors, with an explanation if it exceeds two."""
     rows = []
     for each in found:
         title, digits, scale = METRICS[each.metric]
@@ -107,7 +107,7 @@ def differences_table(found: list[Difference], explanations: Explanations) -> st
 
 
 def split_table(runs: pd.DataFrame) -> str:
-    """MAE split by split: how much of a mean is the luck of its splits."""
+    """MAE by split: shows how much of a mean depends on the splits."""
     own = of_the_paper(runs)
     splits = sorted(set(own["split"]))
     rows = []
@@ -119,7 +119,7 @@ def split_table(runs: pd.DataFrame) -> str:
 
 
 def read_explanations(path: Path) -> Explanations:
-    """What explains large differences, from a file with a table for each form and metric; every key is checked."""
+    """Reads explanations of large differences from a file with a table for each form and metric; checks every key."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     for form, metrics in content.items():
         for metric, methods in metrics.items():

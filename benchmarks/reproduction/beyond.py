@@ -1,4 +1,4 @@
-"""Is order free? Methods that keep it beside those that do not, and how far the goal for one of them is met."""
+"""Does order cost accuracy? Compares methods that keep it with those that do not, and checks the stated goals."""
 
 import numpy as np
 import pandas as pd
@@ -20,26 +20,26 @@ SHOWN = {
     "test_rps_calibrated": ("RPS, tempered", 2, 1),
     "test_nll_calibrated": ("NLL, tempered", 2, 1),
 }
-"""The columns, each with its name on the page, its decimals and the factor that it is shown with."""
+"""The columns, each with its name on the page, decimals and factor for display."""
 TESTED = {"test_mae": "MAE", "test_rps_calibrated": "RPS", "test_nll_calibrated": "NLL"}
 _MET = {True: "met", False: "**missed**"}
 LEAST_SOI, LEAST_UNIMODAL, SIGNIFICANT = 0.999, 0.97, 0.05
 
 
 def whole(runs: pd.DataFrame) -> pd.DataFrame:
-    """The methods that were run on every split, which alone are compared on them."""
+    """Keeps the methods that were run on every split; only these are compared."""
     return runs[runs.groupby("label")["split"].transform("nunique") == runs["split"].nunique()]
 
 
 def smaller_steps(runs: pd.DataFrame) -> str:
-    """Methods with averaged weights, with the steps of all others and with smaller ones, on the splits all have."""
+    """Methods with averaged weights, with the common step size and with smaller steps, on the splits that all have."""
     averaged = runs[runs["label"].str.endswith(("-averaged", "-slow"))]
     shared = averaged.groupby("split")["label"].nunique() == averaged["label"].nunique()
     return beyond_table(averaged[averaged["split"].map(shared)])
 
 
 def beyond_table(runs: pd.DataFrame) -> str:
-    """Every method's figures, the lowest validation error first: that is what a method may be chosen by."""
+    """Every method's figures, lowest validation error first, since that is what a method may be selected by."""
     rows = []
     for label in _by_validation(runs):
         own = runs[runs["label"] == label]
@@ -52,7 +52,7 @@ def beyond_table(runs: pd.DataFrame) -> str:
 
 
 def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
-    """Every method less another, on the same splits."""
+    """Every method minus a reference, on the same splits."""
     labels = [label for label in _by_validation(runs) if label != reference]
     found = {column: against(runs, column, labels, reference) for column in TESTED}
     rows = [
@@ -64,10 +64,10 @@ def beyond_tests(runs: pd.DataFrame, reference: str) -> str:
 
 
 def goal(runs: pd.DataFrame) -> str:
-    """Which aims two methods meet on the test parts: those with the lowest validation error, of all and of the orderly.
+    """Which goals two methods meet on the test parts: the lowest in validation error of all, and of the ordered.
 
-    ELB and REN, which they are to be compared with, are not chosen. In order is who meets both aims of order on the
-    validation parts.
+    ELB and REN, the methods to compare with, are not candidates. A method counts as ordered if it meets both goals for
+    order on the validation parts.
     """
     means = runs.groupby("label")[["valid_soi_predicted", "valid_unimodal"]].mean()
     ours = [label for label in _by_validation(runs) if label not in ("elb", "ren")]
@@ -83,7 +83,7 @@ def _aims(runs: pd.DataFrame, chosen: str) -> dict[str, str]:
     own = runs[runs["label"] == chosen]
     labels = [label for label in dict.fromkeys(runs["label"]) if label != "elb"]
     holm = dict(zip(labels, against(runs, "test_mae", labels, "elb"), strict=True))[chosen]
-    barrier = against(runs, "test_mae", [chosen], "elb")[0]  # chosen without the test parts: one question, one test
+    barrier = against(runs, "test_mae", [chosen], "elb")[0]  # chosen without the test parts: a single test
     levels = against(runs, "test_mae", [chosen], "ren")[0]
     soi, unimodal = float(own["test_soi_predicted"].mean()), float(own["test_unimodal"].mean())
     verdict = _MET[barrier.mean < 0 and barrier.p < SIGNIFICANT]
@@ -102,7 +102,7 @@ def _aims(runs: pd.DataFrame, chosen: str) -> dict[str, str]:
 
 
 def beyond_picture(runs: pd.DataFrame) -> Figure:
-    """Error against posteriors with more peaks than one: accurate to the left, in order at the top."""
+    """Error against posteriors with more than one peak: accurate to the left, ordered at the top."""
     figure = Figure(figsize=(7.5, 4.5), dpi=130, layout="constrained")
     axes = figure.subplots()
     labels = _by_validation(runs)

@@ -1,4 +1,4 @@
-"""What the paper's five experiments cost: steps from the experiment files, hours from measured speed."""
+"""The cost of the paper's five experiments: steps from the experiment files, hours from measured speed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +20,10 @@ from reproduction.runs import WANTED, of_the_paper, steps
 from reproduction.text import table
 
 STEPS_PER_SECOND = {8: (468.5, 0.08), 64: (87.0, 0.11)}
-"""By batch size: training packed on one H200, and the share of its time that validation took (results/speed)."""
+"""By batch size: steps per second packed on one H200, and the share of time for validation (results/speed)."""
 CROP = 256 * 256
 FORWARD = 1 / 3
-"""What a pixel costs that is only evaluated; the shares above say .29 and .36 for pictures of FG-NET's sizes."""
+"""Relative cost of a pixel that is only evaluated; the shares above imply .29 and .36 for images of FG-NET's sizes."""
 PIXELS = {
     "iciar": 1024 * 768,  # 2048 x 1536, halved
     "hci": 400 * 400,  # sides of 312 to 500
@@ -31,22 +31,22 @@ PIXELS = {
     "afad-full": 266 * 266,
     "fgnet": 266 * 330,
 }
-"""Of a picture that is evaluated, about."""
+"""Approximate pixels of an evaluated image."""
 SUBJECTS = 82
 LONG_RUNS = 14
-"""Seven methods on two splits with all 1000 epochs, to show what the later ones change."""
+"""Seven methods on two splits with all 1000 epochs, to show the effect of the later ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """All runs of one experiment."""
+    """The cost of all runs of one experiment."""
 
     runs: int
     steps: int
     hours: float
     """On one H200."""
     sizes: str
-    """Of the parts of the first run."""
+    """Sizes of the parts of the first run."""
 
 
 def cost_of(experiment: Path) -> Cost:
@@ -55,7 +55,7 @@ def cost_of(experiment: Path) -> Cost:
     manifest = counted_manifest(plan.data)
     recipe = recipe_for(manifest, plan.recipe, source=str(experiment), prefix="recipe.")
     num_splits = plan.splits or find_protocol(manifest, plan.protocol).num_splits
-    first = make_splits(manifest, protocol=plan.protocol, splits=1, folds=plan.folds)  # the others are as large
+    first = make_splits(manifest, protocol=plan.protocol, splits=1, folds=plan.folds)  # the others have the same size
     works = [work_of(fold, recipe_of(entry, recipe)) for fold in first for entry in plan.methods]
     seconds = sum(seconds_of(work, batch_size=recipe.batch_size, pixels=PIXELS[plan.data]) for work in works)
     return Cost(
@@ -67,14 +67,14 @@ def cost_of(experiment: Path) -> Cost:
 
 
 def seconds_of(work: Work, *, batch_size: int, pixels: int) -> float:
-    """From the measured speed of training alone, and a third of it for every pixel that is evaluated."""
+    """From the measured training speed, plus a third of the time per evaluated pixel."""
     speed, validation = STEPS_PER_SECOND[batch_size]
     step = (1 - validation) / speed
     return step * (work.steps + FORWARD * work.evaluated * pixels / CROP / batch_size)
 
 
 def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
-    """What the runs that are there took, and what the missing ones will; as sentences."""
+    """The time that the existing runs took and the missing ones will take, as sentences."""
     speed, _ = STEPS_PER_SECOND[8]
     done = steps(runs) + (0 if longer is None else steps(longer))
     number = len(runs) + (0 if longer is None else len(longer))
@@ -93,7 +93,7 @@ def fgnet_cost(runs: pd.DataFrame, longer: pd.DataFrame | None) -> str:
 
 
 def counted_manifest(name: str) -> Manifest:
-    """As many pictures as the complete data set has, evenly over classes, genders and persons; there are no files."""
+    """As many images as in the complete data set, evenly over classes, genders and persons; without files."""
     record = DATASETS[name]
     count = record.num_items
     labels = np.arange(count) % len(record.classes)
@@ -109,7 +109,7 @@ def counted_manifest(name: str) -> Manifest:
 
 
 def cost_table(experiments: Path) -> str:
-    """The five experiments of the paper."""
+    """The paper's five experiments."""
     rows = []
     for name in PIXELS:
         cost = cost_of(experiments / f"{name}-paper.toml")

@@ -1,4 +1,4 @@
-"""Which epoch was chosen, and what the epochs after the learning rate fell to 1e-5 would have given."""
+"""Which epoch was selected, and what the epochs after the learning rate fell to 1e-5 would have given."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,12 @@ LATE = 200
 LAST_STEP = 300
 """The epoch from which it is 1e-6 or less."""
 EVERY = 10
-"""Of a history this many epochs are kept, and the chosen one."""
+"""The committed histories keep one epoch in this many, and the selected one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What one run's validation part said over its epochs."""
+    """Validation results of one run over its epochs."""
 
     chosen: int
     chosen_mae: float
@@ -28,23 +28,23 @@ class Course:
     tenth_mae: float
     """The lowest of every tenth epoch."""
     tenth_soi: float
-    """At that epoch."""
+    """The SOI at that epoch."""
     late_mae: float
-    """The lowest of every tenth epoch from then on; NaN where the run ended before."""
+    """The lowest of every tenth epoch from `LATE` on; NaN if the run ended before."""
     by_loss: int
-    """The epoch with the lowest loss, of every tenth."""
+    """The epoch with the lowest loss, among every tenth."""
     by_loss_mae: float
     by_loss_soi: float
 
 
 def course(history: pd.DataFrame, chosen: int) -> Course:
-    """Reads one history.
+    """Summarises one history.
 
     Args:
-        history: As `benchmarks/keep_records.py` keeps it.
-        chosen: The epoch that the run kept.
+        history: As kept by `benchmarks/keep_records.py`.
+        chosen: The epoch that the run selected.
     """
-    # The chosen epoch is kept for being the best of all; beside every tenth epoch it would not be a fair one.
+    # The selected epoch is the best of all epochs, so comparing it with every tenth epoch would not be fair.
     tenth = history[history["epoch"] % EVERY == 0]
     early, late = tenth[tenth["epoch"] < LATE], tenth[tenth["epoch"] >= LATE]
     best, lowest = (tenth.iloc[int(tenth[column].to_numpy().argmin())] for column in ("valid_mae", "valid_loss"))
@@ -62,13 +62,13 @@ def course(history: pd.DataFrame, chosen: int) -> Course:
 
 
 def courses(runs: pd.DataFrame) -> list[Course]:
-    """Of each run."""
+    """Summarises the history of each run."""
     places = zip(runs["folder"], runs["best_epoch"], strict=True)
     return [course(read_history(folder), int(chosen)) for folder, chosen in places]
 
 
 def epochs_table(runs: pd.DataFrame) -> str:
-    """One row a method, form and length of training: validation MAE at the chosen epoch, and at others."""
+    """One row per method, form and length of training: validation MAE at the selected epoch, and at others."""
     rows = []
     for form, title in FORMS.items():
         own = runs[runs["variant"] == form]
@@ -96,7 +96,7 @@ def epochs_table(runs: pd.DataFrame) -> str:
 
 
 def longest_table(runs: pd.DataFrame, longer: pd.DataFrame) -> str:
-    """What further epochs of the same schedule change: the epoch chosen, and the errors of runs on the same splits."""
+    """The effect of further epochs of the same schedule: the selected epoch, and the errors on the same splits."""
     both = longer.merge(runs, on=["label", "split", "fold"], suffixes=("_long", ""))
     rows = []
     for _, own in both.groupby("label", sort=False):
@@ -115,10 +115,9 @@ def longest_table(runs: pd.DataFrame, longer: pd.DataFrame) -> str:
 
 
 def plateau_table(longer: pd.DataFrame) -> str:
-    """Validation MAE and SOI before and after the learning rate falls to 1e-6, mean over runs and every tenth epoch.
+    """Validation MAE and SOI before and after the learning rate falls to 1e-6, means over runs and every tenth epoch.
 
-    The deviation is that of one run over its epochs: how far one epoch lies from the next for no other reason than
-    that it is another one.
+    The deviation is that of one run over its epochs: the noise between epochs.
     """
     rows = []
     for _, own in longer.groupby("label", sort=False):
@@ -138,7 +137,7 @@ def plateau_table(longer: pd.DataFrame) -> str:
 
 
 def chosen_early(runs: pd.DataFrame) -> str:
-    """How many of the runs that go on after `LATE` were chosen before it, as a sentence."""
+    """How many of the runs that continue after `LATE` selected an epoch before it, as a sentence."""
     longer = runs[runs["epochs"] > LATE]
     if longer.empty:
         return f"No run yet continues past epoch {LATE}."
@@ -158,7 +157,7 @@ def _mean(values: list[float]) -> str:
 
 
 def _length(own: pd.DataFrame, suffix: str) -> tuple[str, ...]:
-    """Of the runs of one length: epochs, the epoch chosen, and the errors there."""
+    """Cells for the runs of one length: epochs, the selected epoch, and the errors there."""
     chosen = [
         course(read_history(folder), int(epoch)).chosen_mae
         for folder, epoch in zip(own[f"folder{suffix}"], own[f"best_epoch{suffix}"], strict=True)

@@ -1,4 +1,4 @@
-"""What the tables say, in sentences; each follows the figures, whatever they become."""
+"""The findings in the tables as sentences, generated from the figures."""
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from reproduction.text import number, p_value
 
 
 def state(runs: pd.DataFrame) -> str:
-    """How many of the runs are there."""
+    """How many of the runs exist."""
     own = of_the_paper(runs)
     parts = []
     for form, title in FORMS.items():

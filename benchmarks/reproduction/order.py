@@ -1,4 +1,4 @@
-"""How many posteriors have one peak, before and after projection, and how good they are as probabilities."""
+"""How many posteriors have one peak, before and after projection, and how good their probabilities are."""
 
 import math
 from pathlib import Path
@@ -13,7 +13,7 @@ from reproduction.text import MISSING, number, spread, table
 
 
 def order_table(runs: pd.DataFrame) -> str:
-    """One row a method and form."""
+    """One row per method and form."""
     header = (
         "method", "form", "one-peaked %", "after projection %", "temperature", "RPS", "NLL", "labels in 90 % interval",
     )  # fmt: skip
@@ -37,13 +37,13 @@ def order_table(runs: pd.DataFrame) -> str:
 
 
 def one_peaked_after_projection(runs: pd.DataFrame) -> float:
-    """The share of test posteriors with one strict peak once projected, in the runs whose predictions are kept.
+    """The share of projected test posteriors with one strict peak, in the runs whose predictions are kept.
 
     Args:
-        runs: Of one row.
+        runs: The runs of one row.
 
     Returns:
-        NaN where no predictions are kept.
+        The share; NaN if no predictions are kept.
     """
     kept = [folder for folder in runs["folder"] if Path(folder, PREDICTIONS).exists()]
     parts = [torch.tensor(read_predictions(folder, columns=["log_probs"], part="test")["log_probs"]) for folder in kept]

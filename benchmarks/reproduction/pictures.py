@@ -1,4 +1,4 @@
-"""The pictures: courses of training (the paper's fig. 2), error against order, posteriors laid over each other."""
+"""The figures: learning curves (the paper's fig. 2), error against order, overlaid posteriors."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,17 +21,17 @@ from reproduction.runs import DATASET, NUM_CLASSES, of_the_paper
 
 IN_FIGURE_2 = ("ce", "pn", "elb")
 SHOWN = 40
-"""Posteriors of a method that are laid over each other."""
+"""Number of overlaid posteriors per method."""
 FARTHEST = 9.0
-"""MAE at the right end of the picture; the LD that is printed lies at 18.25."""
+"""MAE at the right end of the figure; the printed LD is at 18.25."""
 
 
 def write_pictures(runs: pd.DataFrame, folder: Path, *, longer: pd.DataFrame | None = None) -> None:
-    """Writes curves.png, tradeoff.png, posteriors.png, and curves-1000.png where there are runs of all 1000 epochs.
+    """Writes curves.png, tradeoff.png, posteriors.png, and curves-1000.png if there are runs of all 1000 epochs.
 
     Args:
-        runs: As `read_runs` gives them.
-        folder: Where to.
+        runs: From `read_runs`.
+        folder: The folder to write to.
         longer: Runs of all 1000 epochs.
     """
     _save(curves_picture(runs), folder / "curves.png")
@@ -45,7 +45,7 @@ def write_pictures(runs: pd.DataFrame, folder: Path, *, longer: pd.DataFrame | N
 def mean_course(runs: pd.DataFrame, column: str) -> Curve:
     """Mean and deviation over the runs of a row, at every tenth epoch that all of them reached.
 
-    Epochs that were kept for being the best are left out: they would draw the curve down.
+    Epochs that were kept because they are the best are left out: they would bias the curve.
     """
     histories = [read_history(folder).set_index("epoch")[column] for folder in runs["folder"]]
     every = pd.concat(histories, axis=1)
@@ -69,7 +69,7 @@ def curves_picture(runs: pd.DataFrame) -> Printed:
 
 
 def tradeoff_picture(runs: pd.DataFrame) -> Printed:
-    """Error against order of the seven methods; hollow: as printed in the paper."""
+    """Error against order of the seven methods; hollow marks are the printed figures."""
     own = _corrected(runs)
     scores = {
         str(name): Scores(mae=row["test_mae"].to_numpy(), soi=row["test_soi_predicted"].to_numpy())
@@ -88,7 +88,7 @@ def tradeoff_picture(runs: pd.DataFrame) -> Printed:
 
 
 def tallied(runs: pd.DataFrame) -> dict[str, Tally]:
-    """The test predictions of each method on the first split that all have kept them of."""
+    """The test predictions of each method on the first split for which all have kept them."""
     own = _corrected(runs)
     kept = own[[Path(folder, PREDICTIONS).exists() for folder in own["folder"]]]
     if kept.empty:
@@ -103,7 +103,7 @@ def tallied(runs: pd.DataFrame) -> dict[str, Tally]:
 
 
 def overlay_picture(tallies: Mapping[str, Tally]) -> Printed:
-    """Posteriors of the label that is most often given."""
+    """Posteriors of the most frequently predicted label."""
     posteriors = {name: tally.posteriors for name, tally in tallies.items()}
     label = most_common_label(posteriors, {name: tally.confusion.sum(axis=0) for name, tally in tallies.items()})
     ages = [str(age) for age in range(NUM_CLASSES)]

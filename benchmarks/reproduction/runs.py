@@ -1,4 +1,4 @@
-"""The committed runs of the paper's FG-NET experiment, one row a run."""
+"""Reads the committed runs of the paper's FG-NET experiment, one row per run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +11,10 @@ from onepeak.experiment.records import read_results
 DATASET = "fgnet"
 NUM_CLASSES = 70
 FORMS = {"as_published": "as published", "corrected": "corrected"}
-"""The variants of a method, as the pages call them."""
+"""The variants of a method, as named on the pages."""
 SPLITS = 10
 WANTED = {"as_published": (len(PAPER_METHODS) - 1) * SPLITS, "corrected": len(PAPER_METHODS) * SPLITS}
-"""Runs of the whole experiment; the published PO cannot be run on 70 classes."""
+"""Runs of the whole experiment; the published PO cannot run on 70 classes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,31 +23,31 @@ class Figure:
 
     mean: float
     std: float
-    """Of a sample; NaN for one run."""
+    """Sample standard deviation; NaN for one run."""
     n: int
 
 
 def read_runs(folder: Path) -> pd.DataFrame:
-    """The runs of a folder.
+    """Reads the runs of a folder.
 
     Args:
-        folder: What `benchmarks/keep_records.py` wrote to.
+        folder: A folder written by `benchmarks/keep_records.py`.
 
     Returns:
-        What `read_results` gives, and the column name (of the method on the pages, whatever its form).
+        The table of `read_results`, plus the column name (of the method on the pages, whatever its form).
     """
     runs: pd.DataFrame = read_results(folder)
     return runs.assign(name=[_name(run) for _, run in runs.iterrows()])
 
 
 def of_the_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that are rows of the paper's table: its seven methods, with its settings."""
+    """Keeps the runs that are rows of the paper's table: its seven methods, with its settings."""
     as_there = runs["method"].isin(PAPER_METHODS) & (runs["settings"].map(len) == 0)
     return runs[as_there & (runs["dataset"] == DATASET)]
 
 
 def figure(runs: pd.DataFrame, column: str) -> Figure | None:
-    """Mean and deviation of a column; None where no run has it."""
+    """Mean and deviation of a column; None if no run has it."""
     if column not in runs or runs[column].isna().all():
         return None
     values = runs[column].dropna()
@@ -55,12 +55,12 @@ def figure(runs: pd.DataFrame, column: str) -> Figure | None:
 
 
 def steps(runs: pd.DataFrame, *, batch_size: int = 8) -> int:
-    """Steps of the optimiser over all runs; as in the loop, a last batch of one sample is left out."""
+    """Optimiser steps over all runs; as in the training loop, a last batch of one sample is dropped."""
     rest = runs["num_train"] % batch_size
     return int((runs["epochs"] * (runs["num_train"] // batch_size + (rest > 1))).sum())
 
 
 def _name(run: pd.Series) -> str:
-    """The paper's methods are called as there, others by their label."""
+    """The paper's methods have the paper's names, others their label."""
     ours = run["settings"] or run["method"] not in PAPER_METHODS
     return str(run["label"] if ours else run["method"].upper())

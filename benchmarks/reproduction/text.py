@@ -1,4 +1,4 @@
-"""How figures and tables read on the pages."""
+"""Formats figures and tables for the pages."""
 
 import math
 import re
@@ -13,7 +13,7 @@ _BLOCK = re.compile(r"(<!-- made: ([a-z-]+) -->\n).*?(<!-- end of made -->)", re
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown.
+    """Formats a table in Markdown.
 
     Example:
         >>> print(table(("method", "MAE"), [("CE", "7.79")]))
@@ -26,7 +26,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def number(value: float, digits: int, *, signed: bool = False) -> str:
-    """A number with so many decimals.
+    """Formats a number with that many decimals.
 
     Example:
         >>> number(1.234, 2), number(0.5, 1, signed=True), number(-0.01, 1), number(float("nan"), 2) == MISSING
@@ -38,7 +38,7 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
 
 
 def spread(found: Figure | None, digits: int, *, scale: float = 1.0, with_runs: bool = True) -> str:
-    """A mean with its deviation and, where asked for, the number of runs.
+    """Formats a mean with its deviation and, if asked for, the number of runs.
 
     Example:
         >>> spread(Figure(mean=0.99, std=0.012, n=3), 1, scale=100), spread(Figure(mean=1.0, std=float("nan"), n=1), 2)
@@ -54,7 +54,7 @@ def spread(found: Figure | None, digits: int, *, scale: float = 1.0, with_runs: 
 
 
 def p_value(value: float) -> str:
-    """As it is read: three decimals, and no zero.
+    """Formats a p-value with three decimals and without a leading zero.
 
     Example:
         >>> p_value(0.0301), p_value(0.00002), p_value(float("nan")) == MISSING
@@ -66,11 +66,11 @@ def p_value(value: float) -> str:
 
 
 def filled(page: str, makers: Mapping[str, Callable[[], str]]) -> str:
-    r"""A page with the text between its marks replaced by what is made for it.
+    r"""Fills the text between a page's marks.
 
     Args:
         page: Markdown with marks such as `<!-- made: table -->` and `<!-- end of made -->` on lines of their own.
-        makers: What makes the text, by name; those that the page does not ask for are not called.
+        makers: Functions that make the text, by name; only those that the page asks for are called.
 
     Example:
         >>> print(filled("<!-- made: n -->\nold\n<!-- end of made -->", {"n": lambda: "new"}))

@@ -1,4 +1,4 @@
-"""What was looked at to explain why errors are not the printed ones: settings of the published code, one at a time."""
+"""What was tried to explain differences from the printed errors: settings of the published code, one at a time."""
 
 from pathlib import Path
 
@@ -12,16 +12,16 @@ from reproduction.runs import of_the_paper
 from reproduction.text import number, table
 
 BY_LOSS = ("CE", "REN", "LD", "MV")
-"""Of these the published code keeps the epoch with the lowest validation loss."""
+"""For these methods the published code keeps the epoch with the lowest validation loss."""
 
 
 def tried_table(runs: pd.DataFrame, shorter: pd.DataFrame, divided: pd.DataFrame) -> str:
-    """Each setting with what it gives.
+    """Lists each setting with its effect.
 
     Args:
-        runs: As `read_runs` gives them.
+        runs: From `read_runs`.
         shorter: Runs of 60 epochs on the same splits.
-        divided: Runs of LD as published whose divergence is averaged over the classes too.
+        divided: Runs of LD as published whose divergence is also averaged over the classes.
     """
     own = of_the_paper(runs)
     own = own[own["variant"] == "corrected"]
@@ -49,7 +49,7 @@ def _mean(found: list[Course], name: str) -> float:
 
 
 def _rounded_down(runs: pd.DataFrame) -> str:
-    """The test error of both roundings, on the splits whose predictions are kept."""
+    """The test error with both roundings, on the splits whose predictions are kept."""
     found = []
     for folder in (folder for folder in runs["folder"] if Path(folder, PREDICTIONS).exists()):
         part = read_predictions(folder, columns=["label", "log_probs"], part="test")

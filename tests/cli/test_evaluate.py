@@ -118,13 +118,13 @@ def test_a_table_is_measured(run):
 
 @pytest.mark.bad_input
 def test_the_wrong_kind_of_data_is_told_first(run, listed):
-    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got images"):
         run(table_run().folder, listed)
-    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got images"):
         run(table_run().folder, "biopsies")
-    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got images"):
         run(table_run().folder, listed.parent)
-    with pytest.raises(InputError, match="must be pictures, as the model was trained on, got a table without a column"):
+    with pytest.raises(InputError, match="must be images, as the model was trained on, got a table without a column"):
         run(picture_run().folder, table_run().folder.parent / "grades.csv")
 
 

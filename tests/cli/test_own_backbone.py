@@ -69,7 +69,7 @@ def test_a_comparison_trains_it_in_workers_and_knows_when_it_was_changed(onepeak
     assert len(list(tmp_path.glob("all/runs/*/*/result.json"))) == 2
     (tmp_path / "nets.py").write_text(NETS.replace("GELU", "ReLU"))
     again = onepeak("compare", table, "--methods", "ce,elb,slopes", *flags, *TINY)
-    assert (again.returncode, "the file that the backbone is written in differs" in again.stderr) == (2, True)
+    assert (again.returncode, "the source file of the backbone differs" in again.stderr) == (2, True)
 
 
 @pytest.fixture(scope="module")

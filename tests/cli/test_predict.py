@@ -80,7 +80,8 @@ def test_a_name_that_no_file_can_have_fails_its_row_alone(run, folder):
 def test_a_root_without_a_list_ends_with_one_sentence(run, folder, tmp_path):
     (tmp_path / "rows.csv").write_text("tone,size\ndark,1\n")
     with pytest.raises(
-        InputError, match=re.escape(f"`--root` is where the pictures of a list lie, got {folder}, which is no list")
+        InputError,
+        match=re.escape(f"`--root` is the folder of the images of a list, got {folder}, which is not a list"),
     ):
         run(picture_run().folder, folder, "--root", tmp_path, ON_CPU)
     with pytest.raises(InputError, match="`--root` has no use for a model of a table: leave it out"):
@@ -196,10 +197,12 @@ def test_a_column_that_cannot_be_kept_ends_with_one_sentence(run, folder, tmp_pa
     (tmp_path / "rows.csv").write_text("tone,size,patient,label\n1,0.5,p,low\n")
     with pytest.raises(InputError, match=r"Unknown `--keep` column 'pateint'\. Did you mean 'patient'\?"):
         run(table_run().folder, tmp_path / "rows.csv", "--keep", "pateint", ON_CPU)
-    with pytest.raises(InputError, match="not called as those of the answers, got 'label': rename it in the file"):
+    with pytest.raises(
+        InputError, match="names differ from those of the predictions, got 'label': rename it in the file"
+    ):
         run(table_run().folder, tmp_path / "rows.csv", "--keep", "patient,label", ON_CPU)
     (folder / "list.csv").write_text("path,p_g3\n0.png,1\n")
-    with pytest.raises(InputError, match="not called as those of the answers, got 'p_g3'"):
+    with pytest.raises(InputError, match="names differ from those of the predictions, got 'p_g3'"):
         run(picture_run().folder, folder / "list.csv", "--keep", "p_g3", ON_CPU)
     with pytest.raises(InputError, match=r"`--keep` copies columns of a list or table, got .*: give a CSV that lists"):
         run(picture_run().folder, folder, "--keep", "id", ON_CPU)
@@ -232,7 +235,7 @@ def test_a_reader_that_has_enough_ends_it_quietly(folder):
 @pytest.mark.bad_input
 def test_nothing_to_predict_and_what_is_no_model_end_with_one_sentence(run, folder, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="There are no pictures below"):
+    with pytest.raises(InputError, match="There are no images below"):
         run(picture_run().folder, tmp_path / "empty", ON_CPU)
     with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
         run(tmp_path / "empty", folder, ON_CPU)
@@ -305,9 +308,7 @@ def test_pictures_unlike_the_training_are_told_at_the_end_and_fail_where_that_is
     answers = tmp_path / "answers.csv"
     (unlike,) = load(picture_run().folder).predict(folder / "black.png").unlike
     by = ", ".join(f"{name} (1)" for name in unlike)
-    note = (
-        f"Note: unlike the training, so that answers may mean nothing: 1 of 6 pictures, by {by}: {folder}/black.png\n"
-    )
+    note = f"Note: unlike the training, so that answers may mean nothing: 1 of 6 images, by {by}: {folder}/black.png\n"
     result = run(picture_run().folder, folder, "--out", answers, ON_CPU)
     assert (result.exit_code, result.stderr) == (0, f"{note}answers: {answers}\n")
     written = answers.read_text()
@@ -335,7 +336,7 @@ def test_json_names_what_is_unlike_and_null_is_where_nobody_knows_and_strict_say
     assert "contrast" in told[4]
     (folder / "bad.png").unlink()
     note = (
-        "Note: whether pictures are unlike the training cannot be told: the model is of an earlier version, or was "
+        "Note: cannot check whether images are unlike the training: the model is from an earlier version, or was "
         "trained on too few\n"
     )
     for flags, expected in (((), ""), (("--strict",), note), (("--strict", "--quiet"), note)):

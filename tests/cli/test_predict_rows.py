@@ -168,6 +168,6 @@ def test_an_older_model_of_tables_still_tells_new_names_and_strict_what_it_canno
     assert [json.loads(line)["unlike"] for line in result.stdout.splitlines()] == [None, ["tone"]]
     assert result.exit_code == 1
     assert result.stderr.startswith(
-        "Note: whether numbers are unlike the training's cannot be told: the model is of an earlier version\n"
+        "Note: cannot check whether numbers are unlike the training: the model is from an earlier version\n"
         "Note: unlike the training, so that answers may mean nothing: 1 of 2 rows, by tone (1): line 3\n"
     )

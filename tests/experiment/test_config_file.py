@@ -24,5 +24,5 @@ def test_how_to_go_on_is_a_command_that_a_shell_understands(tmp_path):
     folder.mkdir()
     assert none_done(folder) == "none is done."
     (folder / "config.toml").write_text("")
-    command = none_done(folder).removeprefix("none is done. Go on with: ")
+    command = none_done(folder).removeprefix("none is done. Continue with: ")
     assert shlex.split(command) == ["onepeak", "compare", str(folder)]

@@ -73,7 +73,7 @@ def test_a_default_label_is_a_name_for_a_folder_whatever_the_settings():
     ("text", "message"),
     [
         ("ebl", "Unknown method 'ebl'. Did you mean 'elb'?"),
-        ("ce,,elb", r"`--methods` must be names with commas between them, as in ce,elb, got 'ce,,elb'"),
+        ("ce,,elb", r"`--methods` must be comma-separated names, as in ce,elb, got 'ce,,elb'"),
         ("ld:published", "Unknown `variant` 'published'"),
         ("elb:tt=1", "Unknown setting of 'elb' 'tt'. Did you mean 't'?"),
         ("elb:t=0", r"`t` must be a finite number > 0, got 0"),
@@ -88,8 +88,8 @@ def test_a_wrong_text_is_refused_before_any_data_is_read(text, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"label": "../elsewhere"}, r"`label` must be a name for a folder .*, got '\.\./elsewhere'"),
-        ({"label": 3}, "`label` must be a name for a folder"),
+        ({"label": "../elsewhere"}, r"`label` must be a folder name .*, got '\.\./elsewhere'"),
+        ({"label": 3}, "`label` must be a folder name"),
         ({"settings": 3}, "`settings` must be a table, got 3"),
         ({"recipe": {"epoch": 3}}, r"Unknown setting 'recipe\.epoch'\. Did you mean 'recipe\.epochs'\?"),
         ({"recipe": {"lr": -1}}, r"recipe\.lr: `lr` must be a finite number > 0, got -1"),

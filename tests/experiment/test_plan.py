@@ -13,7 +13,7 @@ def plan(**given):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"name": "a/b"}, "`name` must be of letters, digits"),
+        ({"name": "a/b"}, "`name` must consist of letters, digits"),
         ({"data": 3}, "`data` must be text, got 3"),
         ({"root": 3}, "`root` must be text, got 3"),
         ({"order": 3}, "`order` must be the classes, lowest first"),

@@ -128,8 +128,8 @@ def test_all_that_is_wrong_is_said_at_once_with_the_file_and_the_dotted_key(read
     ("text", "message"),
     [
         ('data = "biopsies"', r"mine\.toml: methods: must be given"),
-        ('data = "biopsies"\nmethods = "ce"', r"mine\.toml: methods: must be a list of methods"),
-        ('data = "biopsies"\nmethods = []', r"mine\.toml: methods: must be a list of methods"),
+        ('data = "biopsies"\nmethods = "ce"', r"mine\.toml: methods: must be a non-empty list of methods"),
+        ('data = "biopsies"\nmethods = []', r"mine\.toml: methods: must be a non-empty list of methods"),
         ('data = "biopsies"\nmethods = ["ce", "ce"]', r"mine\.toml: methods: .*different labels, got 'ce' twice"),
         ('data = "biopsies"\nmethods = ["ce"]\nrecipe = 3', r"mine\.toml: recipe: must be a table of settings, got 3"),
         ("data: biopsies", r"mine\.toml must be TOML"),

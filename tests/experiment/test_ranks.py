@@ -108,7 +108,7 @@ def test_bad_tables_are_refused():
         compare_ranks(np.ones((1, 2)), ("x", "y"), higher_is_better=True)
     with pytest.raises(InputError, match=r"got shape \(2, 2\) for 3 methods"):
         compare_ranks(np.ones((2, 2)), ("x", "y", "z"), higher_is_better=True)
-    with pytest.raises(InputError, match="`values` must be finite: leave out methods that lack a figure"):
+    with pytest.raises(InputError, match="`values` must be finite: leave out methods that lack a value"):
         compare_ranks(np.array([[1.0, 2.0], [math.nan, 1.0]]), ("x", "y"), higher_is_better=True)
     with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 1.5"):
         compare_ranks(np.ones((2, 2)), ("x", "y"), higher_is_better=True, alpha=1.5)

@@ -92,7 +92,7 @@ def test_a_run_that_is_lost_too_often_has_failed(compared):
     assert facts["given up"]["finished"] == []
     message = facts["given up"]["failed"]["ce/split0-fold0"]
     assert message == (
-        "Its process was lost 1 time, at last so: The worker died unexpectedly while executing this task."
+        "Its process was lost 1 time, the last time with: The worker died unexpectedly while executing this task."
     )
     error = json.loads((place / "given-up" / "runs" / "ce" / "split0-fold0" / "error.json").read_text())
     assert error["message"] == message
@@ -110,7 +110,7 @@ def test_pictures_that_no_node_sees_and_that_are_too_many_to_be_sent_are_refused
     [
         ({"cpus_per_run": 0}, "`cpus_per_run` must be a finite number > 0, got 0"),
         ({"gpus_per_run": -1}, "`gpus_per_run` must be a finite number >= 0, got -1"),
-        ({"gpus_per_run": 1.5}, "`gpus_per_run` must be a part of one GPU or a whole number of them, got 1.5"),
+        ({"gpus_per_run": 1.5}, "`gpus_per_run` must be a fraction of one GPU or a whole number, got 1.5"),
         (
             {"gpus_per_run": 0.5, "device": "cpu"},
             "`gpus_per_run` must be 0 on a CPU and above 0 on a GPU, got 0.5 on cpu",

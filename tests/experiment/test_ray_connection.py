@@ -62,7 +62,7 @@ def test_an_address_where_nobody_listens_is_told_at_once(form):
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = form.format(server.getsockname()[1])
     start = time.monotonic()
-    with pytest.raises(ClusterError, match="Nobody listens at"):
+    with pytest.raises(ClusterError, match="Nothing listens at"):
         connect(address)
     assert time.monotonic() - start < 10
 

@@ -140,7 +140,9 @@ def test_a_thousand_runs_are_read_in_seconds(tmp_path):
 def test_what_is_no_folder_of_runs_is_refused(tmp_path):
     with pytest.raises(InputError, match="must be a folder that onepeak compare or train wrote, got no folder"):
         read_results(tmp_path / "nothing")
-    with pytest.raises(InputError, match=r"with runs/ or result.json in it, got one without either: give what --out"):
+    with pytest.raises(
+        InputError, match=r"with runs/ or result.json in it, got one without either: give the --out folder"
+    ):
         read_results(tmp_path)
     with pytest.raises(InputError, match="`folders` must name one or more different folders, got \\[\\]"):
         read_results()

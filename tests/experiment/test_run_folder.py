@@ -55,5 +55,5 @@ def test_a_run_without_a_result_has_none_and_a_damaged_one_is_named(tmp_path):
     (tmp_path / "result.json").write_text('{"label": "elb"}')
     assert read_result(tmp_path) == {"label": "elb"}
     (tmp_path / "result.json").write_text('{"label": "el')
-    with pytest.raises(InputError, match=r"result\.json is damaged .*delete its folder to have the run done again"):
+    with pytest.raises(InputError, match=r"result\.json is damaged .*delete its folder to run it again"):
         read_result(tmp_path)

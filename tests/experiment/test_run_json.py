@@ -22,7 +22,7 @@ def test_an_object_is_read_whole(tmp_path):
 )
 def test_what_is_no_object_is_named_with_the_fix(tmp_path, content, reason):
     (tmp_path / "result.json").write_bytes(content)
-    with pytest.raises(InputError, match=rf"result\.json {reason}.*: delete its folder to have the run done again"):
+    with pytest.raises(InputError, match=rf"result\.json {reason}.*: delete its folder to run it again"):
         read_json(tmp_path / "result.json")
 
 

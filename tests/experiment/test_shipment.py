@@ -85,7 +85,9 @@ def test_every_machine_must_have_the_same_file_of_the_users_own_backbone(opened,
     assert shipment.unpack(tmp_path, pieces=None).network.backbone == "nets_to_send:maps"
     here = re.escape(socket.gethostname())
     nets.write_text(nets.read_text() + "# changed\n")
-    with pytest.raises(InputError, match=f"the same file behind the backbone nets_to_send:maps, and {here} has anothe"):
+    with pytest.raises(
+        InputError, match=f"the same source file for the backbone nets_to_send:maps, but {here} has another"
+    ):
         shipment.unpack(tmp_path, pieces=None)
     monkeypatch.delitem(sys.modules, "nets_to_send")
     nets.unlink()

@@ -28,7 +28,7 @@ def test_other_separators_are_read_too(tmp_path, separator):
         ("label,what\nlow,a\n", "must have the columns label, action, got label, what"),
         (
             "label,action\nlow,a\nmiddle,b\n",
-            "line 3: `label` must name each class once, got 'middle' which is no class",
+            "line 3: `label` must name each class once, got 'middle' which is not a class",
         ),
         ("label,action\nlow,a\nlow,b\n", "got 'low' twice"),
         ("label,action\nlow,a\nhigh,\n", "an action for every class, got none for high"),

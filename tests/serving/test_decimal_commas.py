@@ -39,9 +39,9 @@ def test_a_row_that_cannot_be_answered_stops_it_as_ever(written):
 
 @pytest.mark.bad_input
 def test_what_has_no_decimal_commas_is_refused(model, written):
-    with pytest.raises(InputError, match="`decimal` has no use for inputs that are no CSV file, got dict"):
+    with pytest.raises(InputError, match="`decimal` has no effect for inputs that are not a CSV file, got dict"):
         table_model("ce").predict({"age": [40], "tone": ["pale"], "dose": [-200]}, decimal=",")
-    with pytest.raises(InputError, match="`decimal` has no use for a model of pictures: leave it out"):
+    with pytest.raises(InputError, match="`decimal` has no effect for an image model: leave it out"):
         model.predict("picture.png", decimal=",")
     with pytest.raises(InputError, match=r"`decimal` \(--decimal\) must be ',' or left out, got ';'"):
         table_model("ce").predict(written("40,pale,-200"), decimal=";")

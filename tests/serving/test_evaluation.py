@@ -162,10 +162,10 @@ def test_classes_of_another_name_or_order_are_refused(model, folder, tmp_path):
 def test_pictures_for_a_table_model_and_rows_for_a_picture_model_are_refused(model, table_model):
     pictures = replace(picture_run().manifest, classes=tuple("abcdefgh"))
     table_model.description = replace(table_model.description, classes=tuple("abcdefgh"))
-    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got images"):
         evaluate(table_model, pictures)
     model.description = replace(model.description, classes=TABLE_CLASSES)
-    with pytest.raises(InputError, match="must be pictures, as the model was trained on, got rows of a table"):
+    with pytest.raises(InputError, match="must be images, as the model was trained on, got rows of a table"):
         evaluate(model, table_run().manifest)
 
 

@@ -228,7 +228,9 @@ def test_seventy_classes_with_every_decision(tmp_path, decide, project):
 def test_a_file_that_is_there_is_kept_unless_forced(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_text("precious")
-    with pytest.raises(InputError, match=r"must be a new one, got .*model\.onnx, which exists: replace it by --force"):
+    with pytest.raises(
+        InputError, match=r"must be a new one, got .*model\.onnx, which exists: replace it with --force"
+    ):
         export_onnx(table_model("ce"), path)
     assert path.read_text() == "precious"
 

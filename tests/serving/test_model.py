@@ -186,7 +186,7 @@ def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
 
 
 def test_a_model_says_what_it_is(model, table_model):
-    assert repr(model) == "Model(pictures, 'elb', 8 classes, cpu)"
+    assert repr(model) == "Model(images, 'elb', 8 classes, cpu)"
     weights = (picture_run().folder / "model.safetensors").read_bytes()
     assert model.model_id == hashlib.sha256(weights).hexdigest()[:12]
     assert repr(table_model) == "Model(tables, 'elb', 3 classes, cpu)"
@@ -244,15 +244,15 @@ def test_inputs_that_are_no_pictures_are_refused(model, pixels, tmp_path):
         model.predict(tmp_path / "notes.txt")
     with pytest.raises(InputError, match=r"nothing.png cannot be read: there is no such file"):
         model.predict([tmp_path / "nothing.png"])
-    with pytest.raises(InputError, match=r"There are no pictures below .* \(1 other file there\)"):
+    with pytest.raises(InputError, match=r"There are no images below .* \(1 other file there\)"):
         model.predict(tmp_path)
-    with pytest.raises(InputError, match="`inputs` must hold at least one picture, got none"):
+    with pytest.raises(InputError, match="`inputs` must hold at least one image, got none"):
         model.predict([])
     with pytest.raises(InputError, match="must be uint8, 0 to 255, got float64: scale and convert it"):
         model.predict(pixels / 255)
-    with pytest.raises(InputError, match=r"must have shape \(n, height, width, 3\).*got \(64, 64\) for one picture"):
+    with pytest.raises(InputError, match=r"must have shape \(n, height, width, 3\).*got \(64, 64\) for one image"):
         model.predict(pixels[0, :, :, 0])
-    with pytest.raises(InputError, match=r"`inputs` must be pictures: .* got int"):
+    with pytest.raises(InputError, match=r"`inputs` must be images: .* got int"):
         model.predict(3)
     with pytest.raises(InputError, match="got one that is NoneType"):
         model.predict([None])
@@ -278,7 +278,7 @@ def test_inputs_that_are_no_such_rows_are_refused(table_model, tmp_path):
         table_model.predict(tmp_path / "nothing.csv")
     with pytest.raises(InputError, match=r"`inputs` must be a table: .* got int"):
         table_model.predict(3)
-    with pytest.raises(InputError, match="This model reads rows of a table, got a picture"):
+    with pytest.raises(InputError, match="This model reads rows of a table, got an image"):
         table_model.pixels(tmp_path / "a.png")
 
 
@@ -360,7 +360,7 @@ def test_a_model_of_an_earlier_version_answers_without_calibration(copied, pixel
     path.write_text(json.dumps(content))
     said = load(copied).predict(pixels[:2])
     assert said.intervals is None
-    assert said.notes == ("posteriors are not calibrated and have no intervals: the model is of an earlier version",)
+    assert said.notes == ("posteriors are not calibrated and have no intervals: the model is from an earlier version",)
     assert torch.equal(said.log_probs, load(picture_run().folder).predict(pixels[:2], raw=True).log_probs)
 
 
@@ -403,7 +403,7 @@ def test_pictures_unlike_the_training_are_told_and_by_older_models_not(model, pi
     black = np.zeros((64, 64, 3), np.uint8)
     said = model.predict([pixels[0], black, pixels[1]])
     by = ", ".join(f"{name} (1)" for name in said.unlike[1])
-    assert said.notes == (f"unlike the training, so that answers may mean nothing: 1 of 3 pictures, by {by}: item 1",)
+    assert said.notes == (f"unlike the training, so that answers may mean nothing: 1 of 3 images, by {by}: item 1",)
     assert (said.unlike[0], said[1].unlike, said[1:].unlike) == ((), said.unlike[1], said.unlike[1:])
     Image.fromarray(black).save(tmp_path / "black.png")
     Image.fromarray(pixels[0]).save(tmp_path / "usual.png")

@@ -33,9 +33,9 @@ def test_a_file_of_pictures_says_how_to_make_them_and_what_the_answers_mean():
 
 def test_a_file_of_pictures_says_how_sixteen_bits_become_eight():
     model = load(picture_run().folder)
-    assert "of 16, the whole range is scaled" in read(model)["preprocessing"]["decode"]
+    assert "16-bit images: the whole range is scaled" in read(model)["preprocessing"]["decode"]
     model.description = replace(model.description, bits=12)
-    assert "of 16, 0 to 4095 is scaled" in read(model)["preprocessing"]["decode"]
+    assert "16-bit images: 0 to 4095 is scaled" in read(model)["preprocessing"]["decode"]
 
 
 def test_a_file_of_rows_names_columns_and_categories():
@@ -58,7 +58,7 @@ def test_a_file_that_is_not_calibrated_says_so():
 @pytest.mark.parametrize(
     ("resize", "words"),
     [
-        (Resize(), "Pictures keep their size"),
+        (Resize(), "Images keep their size"),
         (Resize(scale=0.5), "multiplied by 0.5 and"),
         (Resize(short_side=64), "multiplied by 64 / min(height, width) and"),
         (

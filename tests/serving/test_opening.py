@@ -127,11 +127,9 @@ def test_the_kind_of_data_must_be_that_of_the_training(table_model, tmp_path):
     check_kind(pictures, pictures=True)
     check_kind(table_model, pictures=False)
     (tmp_path / "rows.csv").write_text("size,tone\n1,dark\n")  # not even a label
-    with pytest.raises(
-        InputError, match=r"must be pictures, .* without a column `path`: .* has size, tone\. .* --path"
-    ):
+    with pytest.raises(InputError, match=r"must be images, .* without a column `path`: .* has size, tone\. .* --path"):
         open_for(pictures, tmp_path / "rows.csv")
-    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got pictures"):
+    with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got images"):
         open_for(table_model, tmp_path)
 
 

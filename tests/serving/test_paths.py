@@ -23,9 +23,9 @@ def test_folders_give_their_pictures_in_order_and_files_stay_as_named(tmp_path):
 
 @pytest.mark.bad_input
 def test_nothing_to_look_at_is_refused(tmp_path):
-    with pytest.raises(InputError, match="`inputs` must name at least one picture or folder, got none"):
+    with pytest.raises(InputError, match="`inputs` must name at least one image or folder, got none"):
         picture_paths([])
-    with pytest.raises(InputError, match=re.escape(f"There are no pictures below {tmp_path}.")):
+    with pytest.raises(InputError, match=re.escape(f"There are no images below {tmp_path}.")):
         picture_paths([tmp_path])
 
 
@@ -65,7 +65,7 @@ def test_a_name_that_no_file_can_have_is_kept_for_its_row(tmp_path):
 def test_a_root_is_for_lists_alone(tmp_path):
     (tmp_path / "a.csv").write_text("path\na.png\n")
     for other in (tmp_path, tmp_path / "a.png"):
-        message = f"`--root` is where the pictures of a list lie, got {other}, which is no list: leave it out"
+        message = f"`--root` is the folder of the images of a list, got {other}, which is not a list: leave it out"
         with pytest.raises(InputError, match=re.escape(message)):
             pictures_and_columns([tmp_path / "a.csv", other], root=tmp_path)
 
@@ -127,7 +127,7 @@ def test_columns_cannot_be_kept_of_what_is_no_list_or_lacks_them(tmp_path):
         ("paths\na.png\n", r"rows\.csv has paths\. Did you mean 'paths'\? If one of them"),
         (
             "path,size\na.png,1\n,2\n",
-            r"Every row of a list must name a picture, .*rows\.csv line 3 does not: must have a `path`, got none\.",
+            r"Every row of a list must name an image, but .*rows\.csv line 3 does not: must have a `path`, got none\.",
         ),
     ],
 )

@@ -81,9 +81,9 @@ def test_a_named_pipe_is_not_waited_for(tmp_path):
 
 @pytest.mark.bad_input
 def test_arrays_that_are_no_pictures_are_refused():
-    with pytest.raises(InputError, match=r"got \(4, 4, 4\) for one picture"):
+    with pytest.raises(InputError, match=r"got \(4, 4, 4\) for one image"):
         pixels_of(np.zeros((4, 4, 4), np.uint8), SAME)
-    with pytest.raises(InputError, match=r"got \(0, 4, 3\) for one picture"):
+    with pytest.raises(InputError, match=r"got \(0, 4, 3\) for one image"):
         pixels_of(np.zeros((0, 4, 3), np.uint8), SAME)
     with pytest.raises(InputError, match="must be uint8, 0 to 255, got float32"):
         pixels_of(torch.zeros(4, 4, 3), SAME)

@@ -84,7 +84,7 @@ def test_without_calibration_posteriors_stay_as_they_are_and_a_note_says_so(post
     assert read.intervals is None
     assert torch.equal(read.labels, median(log_probs))
     assert Reading().notes(None) == (
-        "posteriors are not calibrated and have no intervals: the model is of an earlier version",
+        "posteriors are not calibrated and have no intervals: the model is from an earlier version",
     )
 
 
@@ -118,7 +118,7 @@ def test_notes_tell_what_is_missing_and_nothing_else():
         (
             Reading(alpha=0.1),
             None,
-            r"`alpha` needs a calibrated model, got one of an earlier version: train it again\.",
+            r"`alpha` needs a calibrated model, got one from an earlier version: train it again\.",
         ),
     ],
 )

@@ -142,7 +142,7 @@ def test_the_state_of_torch_is_left_as_it_was(model, pictures):
 
 @pytest.mark.bad_input
 def test_a_model_of_a_table_and_a_batch_of_none_are_refused_at_once(model):
-    with pytest.raises(InputError, match="`model` must be one of pictures, got one of a table: use its `predict`"):
+    with pytest.raises(InputError, match="`model` must be an image model, got a table model: use its `predict`"):
         stream(load(table_run().folder), [])
     with pytest.raises(InputError, match="`batch_size` must be an integer >= 1, got 0"):
         stream(model, [], batch_size=0)

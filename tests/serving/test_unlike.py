@@ -20,14 +20,14 @@ def test_pictures_are_counted_by_statistic_and_the_first_are_named():
     found += [("usual.png", ()), ("last.png", ("grain", "contrast"))]
     first = ", ".join(f"{number}.png" for number in range(10))
     assert unlike_notes(found, 1200, source_name="path") == (
-        f"{START}12 of 1,200 pictures, by contrast (12), grain (1): {first} and 2 more",
+        f"{START}12 of 1,200 images, by contrast (12), grain (1): {first} and 2 more",
     )
 
 
 @pytest.mark.parametrize(
     ("source_name", "sources", "told"),
     [
-        ("item", (0, "b.png"), "pictures, by x (2): item 0, b.png"),
+        ("item", (0, "b.png"), "images, by x (2): item 0, b.png"),
         ("line", (2, 7), "rows, by x (2): line 2, line 7"),
         ("row", ("a", 7), "rows, by x (2): row a, row 7"),
     ],
@@ -52,7 +52,7 @@ def test_a_row_is_unlike_by_far_numbers_and_new_names_and_unknown_to_an_older_mo
 def test_a_model_that_cannot_tell_says_so(model, table_model):
     assert unknown_notes(model.description) == unknown_notes(table_model.description) == ()
     (note,) = unknown_notes(replace(model.description, pictures=None))
-    assert note.startswith("whether pictures are unlike the training cannot be told: ")
+    assert note.startswith("cannot check whether images are unlike the training: ")
     table = replace(table_model.description.table, lowest=(), highest=())
     (note,) = unknown_notes(replace(table_model.description, table=table))
-    assert note.startswith("whether numbers are unlike the training's cannot be told: ")
+    assert note.startswith("cannot check whether numbers are unlike the training: ")

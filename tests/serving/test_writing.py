@@ -109,7 +109,7 @@ def test_kept_columns_stand_behind_what_a_sample_is_called_by():
 @pytest.mark.bad_input
 @pytest.mark.parametrize("name", ["line", "label", "unlike", "error", "probs", "p_low", "log_prob_high"])
 def test_a_kept_column_called_as_one_of_the_answers_is_refused(name):
-    with pytest.raises(InputError, match=f"got '{name}': rename it in the file, such as 'given_{name}'"):
+    with pytest.raises(InputError, match=f"got '{name}': rename it in the file, for example to 'given_{name}'"):
         Columns(kept=Kept(names=("id", name), rows=()), source_name="line", classes=("low", "high"))
 
 
@@ -131,7 +131,7 @@ def test_what_to_do_stands_before_the_flags_where_it_is_known():
 def test_a_column_called_action_can_be_kept_unless_there_is_one_of_the_answers():
     kept = Kept(names=("action",), rows=())
     Columns(kept=kept, source_name="line", classes=("low", "high"))
-    with pytest.raises(InputError, match="not called as those of the answers, got 'action'"):
+    with pytest.raises(InputError, match="names differ from those of the predictions, got 'action'"):
         Columns(kept=kept, source_name="line", classes=("low", "high"), actions=("wait", "operate"))
 
 

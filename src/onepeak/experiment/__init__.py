@@ -1,4 +1,4 @@
-"""Many runs as one experiment: the grid, its folder, and what the runs say together."""
+"""Many runs as one experiment: the grid, its folder, and the comparison of results."""
 
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ __all__ = [
     "wilcoxon",
 ]
 
-# Imported when first used: workers and pages need parts of this package, and not what the others import.
+# Lazy imports: workers and pages need only parts of this package, without the dependencies of the rest.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

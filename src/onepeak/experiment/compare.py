@@ -1,4 +1,4 @@
-"""The whole of a comparison: open the data, find what is to be done, have it done."""
+"""Runs a whole comparison: finds the unfinished runs and has them trained."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from onepeak.training.run import CHECKPOINT
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of the runs that were asked for."""
+    """The outcome of all runs of a comparison."""
 
     finished: tuple[Run, ...]
     failed: tuple[Failed, ...]
@@ -25,14 +25,14 @@ def compare(opened: Opened, folder: Path, *, executor: Executor, report: Report,
     """Trains every run that is not finished; runs that failed before are tried again.
 
     It can be killed at any moment and called again, and several processes may call it at once for the same folder:
-    no run is done twice, and the results are those of one call that nothing disturbed.
+    no run is done twice, and the results are those of one undisturbed call.
 
     Args:
         opened: The experiment with its data.
-        folder: Where its runs are kept.
-        executor: What trains them.
-        report: Who is told of everything; of runs that are finished already first.
-        command: What was typed, for the record.
+        folder: The folder of its runs.
+        executor: Trains the runs.
+        report: Called with every event, starting with runs that are finished already.
+        command: The command line, for the record.
 
     Raises:
         InputError: The folder holds another experiment.
@@ -56,13 +56,13 @@ def compare(opened: Opened, folder: Path, *, executor: Executor, report: Report,
 
 
 def _told_if_finished(runs: Sequence[Run], folder: Path, tell: Report) -> list[Run]:
-    """The runs that are to be done; the others are told to be finished."""
+    """Returns the runs still to do; the others are reported as finished."""
     todo = []
     for run in runs:
         result = read_result(run.folder(folder))
         if result is None:
             todo.append(run)
         else:
-            (run.folder(folder) / CHECKPOINT).unlink(missing_ok=True)  # of one that was killed at its very end
+            (run.folder(folder) / CHECKPOINT).unlink(missing_ok=True)  # left by a run that was killed at its very end
             tell(Finished(run=run, result=result))
     return todo

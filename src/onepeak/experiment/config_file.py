@@ -1,4 +1,4 @@
-"""`config.toml` of an experiment as others read it: without torch, which the inspector's first page does not load."""
+"""Reads `config.toml` of an experiment without torch, which the inspector's first page does not load."""
 
 import shlex
 import tomllib
@@ -8,11 +8,11 @@ from typing import Any
 
 CONFIG = "config.toml"
 RECORD = "record"
-"""The table in which it keeps what was found when the experiment began; no part of the experiment."""
+"""The table with what was found when the experiment began; not part of its settings."""
 
 
 def read_config(folder: Path) -> dict[str, Any] | None:
-    """The settings of an experiment; None where there are none, or none that can be read."""
+    """Returns the settings of an experiment; None if there are none, or they cannot be read."""
     try:
         return tomllib.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
@@ -20,7 +20,7 @@ def read_config(folder: Path) -> dict[str, Any] | None:
 
 
 def recorded_classes(config: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The names of the classes in their order, as the experiment recorded them; none where it did not.
+    """Returns the class names in order, as the experiment recorded them; empty if it did not.
 
     Example:
         >>> recorded_classes({"record": {"classes": ["low", "high"]}}), recorded_classes(None)
@@ -30,11 +30,11 @@ def recorded_classes(config: Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def none_done(folder: Path) -> str:
-    """Why an experiment without a finished run cannot be read, and the command that goes on with it if there is one.
+    """Says why an experiment without a finished run cannot be read, with the command that continues it if there is one.
 
     Example:
         >>> none_done(Path("nowhere"))
         'none is done.'
     """
     command = shlex.join(["onepeak", "compare", str(folder)])
-    return f"none is done. Go on with: {command}" if (folder / CONFIG).is_file() else "none is done."
+    return f"none is done. Continue with: {command}" if (folder / CONFIG).is_file() else "none is done."

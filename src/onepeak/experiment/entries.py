@@ -1,4 +1,4 @@
-"""The methods of an experiment: each with its variant, settings and the name of its row."""
+"""The methods of an experiment, each with its variant, settings and label."""
 
 import ast
 import re
@@ -20,7 +20,7 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._=-]{0,99}")
 
 @dataclass(frozen=True, kw_only=True)
 class MethodEntry:
-    """One row of the table that is to be made; checked when it is made, before any data is read.
+    """One row of the comparison's table; validated on construction, before any data is read.
 
     Example:
         >>> MethodEntry(name="ld", variant="as_published").label
@@ -30,14 +30,14 @@ class MethodEntry:
     """
 
     name: str
-    """As `onepeak.method` takes it: "elb", "mv+elb"."""
+    """A name for `onepeak.method`: "elb", "mv+elb"."""
     variant: Variant = "corrected"
     settings: dict[str, Any] = field(default_factory=dict)
     """The method's own settings, such as t."""
     recipe: dict[str, Any] = field(default_factory=dict)
-    """What of the recipe is different for this method, such as its epochs; pictures are the same for all."""
+    """Recipe settings that differ for this method, such as its epochs; image settings are the same for all methods."""
     label: str = ""
-    """The name of its row and of its folder; by default the method's, with variant and settings."""
+    """The name of its row and folder; by default made of the method, variant and settings."""
 
     def __post_init__(self) -> None:
         for name in ("settings", "recipe"):
@@ -54,7 +54,7 @@ class MethodEntry:
         object.__setattr__(self, "label", self.label or self._default_label())
         if not isinstance(self.label, str) or not _LABEL.fullmatch(self.label):
             raise InputError(
-                "`label` must be a name for a folder (letters, digits and + . _ = -, at most 100, the first a letter "
+                "`label` must be a folder name (letters, digits and + . _ = -, at most 100, starting with a letter "
                 f"or digit), got {self.label!r}."
             )
 
@@ -66,12 +66,12 @@ class MethodEntry:
 
 
 def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[MethodEntry, ...]:
-    """Reads `--methods`: names with commas between them; a variant and settings follow a name after colons.
+    """Reads `--methods`: comma-separated names, each with an optional variant and settings after colons.
 
     Args:
         text: As in "ce,elb:t=2:growth=1.01,ld:as_published"; "paper" stands for the seven methods of the paper, "all"
             for the catalog.
-        known: Entries that may be meant by their label, and from which entries with other settings start.
+        known: Entries that can be referred to by label, also as a base for other settings.
 
     Example:
         >>> [entry.label for entry in entries_from_text("ce,ld:as_published,elb:t=2")]
@@ -79,14 +79,14 @@ def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[Met
     """
     words = [word.strip() for word in text.split(",")]
     if not all(words):
-        raise InputError(f"`--methods` must be names with commas between them, as in ce,elb, got {text!r}.")
+        raise InputError(f"`--methods` must be comma-separated names, as in ce,elb, got {text!r}.")
     by_label = {entry.label: entry for entry in known}
     texts = [each for word in words for each in _names(word)]
     return tuple(by_label[each] if each in by_label else entry_from_text(each, by_label) for each in texts)
 
 
 def _names(word: str) -> tuple[str, ...]:
-    """The methods that a word stands for."""
+    """Returns the methods that a word stands for."""
     match word:
         case "paper":
             return PAPER_METHODS
@@ -106,7 +106,7 @@ def entry_from_text(text: str, by_label: Mapping[str, MethodEntry] | None = None
 
 
 def name_and_settings(text: str) -> tuple[str, Variant | None, dict[str, Any]]:
-    """What stands between the colons: the name of a method, its variant where one is named, its settings.
+    """Splits an entry at its colons: the method's name, its variant if given, its settings.
 
     Example:
         >>> name_and_settings("elb:t=2:growth=1.01")
@@ -125,7 +125,7 @@ def name_and_settings(text: str) -> tuple[str, Variant | None, dict[str, Any]]:
 
 
 def setting_value(text: str) -> object:
-    """A value as one writes it in a flag: numbers, true and false are read as such, all else is text.
+    """Parses a value from the command line: numbers, true and false are converted, everything else is text.
 
     Example:
         >>> [setting_value(text) for text in ("1.5", "true", "slopes")]

@@ -1,4 +1,4 @@
-"""What the runs of an experiment will cost, told before any starts."""
+"""Estimates the cost of an experiment's runs before any starts."""
 
 import tempfile
 import warnings
@@ -28,37 +28,37 @@ if TYPE_CHECKING:
 State: TypeAlias = Literal["open", "failed", "finished"]
 
 _BATCHES = 4
-"""Of a probe on pictures."""
+"""Batches in a probe on images."""
 _FORWARD = 1 / 3
-"""What a sample costs that is only evaluated: its gradient is twice the work of its outputs."""
+"""The cost of evaluating a sample, relative to training on it: the backward pass is twice the work of the forward."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRun:
-    """A run with what is known of its cost."""
+    """A run with its estimated cost."""
 
     run: Run
     work: Work
     state: State
-    """A run that failed is tried again."""
+    """A failed run will be tried again."""
     seconds: float
-    """Estimated; of a finished run those it took."""
+    """Estimated; for a finished run the time it took."""
     at_most: bool
-    """Whether its patience may end it before, so that work and time may be less; not of a finished run."""
+    """Whether early stopping may reduce work and time; false for a finished run."""
     in_company: bool
-    """Whether they were measured in runs with as many others at once as there are, not in one with none."""
+    """Whether the time was measured in runs that shared the machine with others, not in a run alone."""
 
 
 def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tuple[PlannedRun, ...]:
-    """Every run of an experiment, with its work and its estimated time; nothing is written.
+    """Lists every run of an experiment with its work and estimated time; writes nothing.
 
-    The time is that of finished runs in the folder where there are some, of the same method if possible; otherwise it
-    is measured in a few steps of the first method on a few samples.
+    The time is taken from finished runs in the folder if there are any, of the same method if possible. Otherwise it is
+    measured in a few steps of the first method on a few samples.
 
     Args:
         experiment: The plan.
-        folder: The experiment's folder, which need not be there.
-        fabric: Where the runs would be trained.
+        folder: The experiment's folder, which need not exist.
+        fabric: The device that the runs would be trained on.
 
     Raises:
         LeakError: The splits leak and the experiment does not allow it.
@@ -95,21 +95,21 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
 
 
 def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric") -> float:
-    """Seconds that a sample takes to be trained on, measured in three epochs of the first method on a few samples.
+    """Measures the seconds of training per sample in three epochs of the first method on a few samples.
 
     Args:
         experiment: The plan.
         manifest: Its data.
-        split: Where the samples come from; of a table, all are taken.
-        recipe: How all methods are trained.
-        fabric: Where to compute.
+        split: The source of the samples; for a table, all are used.
+        recipe: The recipe of all methods.
+        fabric: The device to compute on.
     """
     parts = list(split.parts.values())
     if not isinstance(manifest.items, FeatureRows):
         most = (_BATCHES * recipe.batch_size, recipe.batch_size, 1)
         parts = [_spread(part, count) for part, count in zip(parts, most, strict=True)]
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # training will tell of them
+        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # training will report them
         sample = manifest.take(np.concatenate(parts))
         prepared = prepare(sample, recipe, cache_dir=Path(place), skip_bad=True, keep_classes=False, quiet=True)
         valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
@@ -125,13 +125,13 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
         )
         settings = opened.settings(replace(experiment.methods[0], recipe={}))
         train_run(settings, prepared, few, Path(place, "run"), fabric=fabric)
-        # The first epoch also waits for what is loaded once, and on a GPU the second for what is recorded.
+        # The first epoch includes one-off loading and, on a GPU, the second includes recording graphs.
         seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
     return seconds / (len(few.train) + _FORWARD * len(few.valid))
 
 
 def _spread(items: Indices, count: int) -> Indices:
-    """That many items, evenly from the first to the last."""
+    """Returns that many items, evenly spaced from the first to the last."""
     places = np.linspace(0, len(items) - 1, min(count, len(items))).astype(np.int64)
     chosen: Indices = items[places]
     return chosen

@@ -1,4 +1,4 @@
-"""What is told while the runs of an experiment are trained."""
+"""Events reported while the runs of an experiment are trained."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,39 +10,39 @@ from onepeak.training.watch import Row
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """A run begins, or goes on from its checkpoint."""
+    """A run begins, or continues from its checkpoint."""
 
     run: Run
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpochDone:
-    """A run has come one epoch further."""
+    """A run has finished an epoch."""
 
     run: Run
     row: Row
-    """Of its history."""
+    """The epoch's row in the history."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finished:
-    """A run is done, now or before."""
+    """A run is finished, now or earlier."""
 
     run: Run
     result: dict[str, Any]
-    """What `result.json` says."""
+    """The content of `result.json`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failed:
-    """A run ended with an error, which its `error.json` tells in full."""
+    """A run ended with an error; its `error.json` has the details."""
 
     run: Run
     message: str
     unforeseen: bool = False
-    """Whether it is no error of onepeak's own, so that the process may not be fit for another run."""
+    """Whether the error is not one of onepeak's own, so that the process may be unfit for another run."""
     out_of_memory: bool = False
-    """Whether it lacked memory, which it might have found without other runs beside it."""
+    """Whether it ran out of memory, which might have sufficed without other runs in parallel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, kw_only=True)
 class Lost:
-    """The process or machine that trained a run is gone, or unfit; the run will go on, or begin anew."""
+    """The process or machine of a run is gone or unfit; the run will continue or start again."""
 
     run: Run
     message: str
@@ -62,4 +62,4 @@ class Lost:
 
 Event: TypeAlias = Started | EpochDone | Finished | Failed | Elsewhere | Lost
 Report: TypeAlias = Callable[[Event], object]
-"""Who is told."""
+"""A callback for events."""

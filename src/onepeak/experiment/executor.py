@@ -1,4 +1,4 @@
-"""What trains the runs of an experiment: worker processes on this machine, or something larger."""
+"""The interface of executors, which train runs in worker processes on this machine or on a cluster."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,24 +15,24 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many runs it trains at once, at most."""
+        """The most runs it trains at once."""
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """On what it trains them, in words."""
+        """A description of its devices."""
 
     def speedup(self, num_runs: int) -> float:
-        """How many times as fast it trains that many runs as one after another, about; at least 1."""
+        """The approximate speed-up for that many runs over training them one after another; at least 1."""
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
         """Trains all runs and returns when none is left.
 
-        Every run ends with `Finished` or `Failed`, told once; its files are then in the experiment's folder. What
-        another process is training is waited for. An interruption (Ctrl-C) ends all training, and passes on.
+        Every run ends with `Finished` or `Failed`, reported once; its files are then in the experiment's folder. Runs
+        that another process is training are waited for. An interruption (Ctrl-C) ends all training and is raised again.
 
         Args:
-            runs: What to train, in this order as far as may be.
+            runs: The runs to train, in this order as far as possible.
             opened: The experiment with its data.
             folder: The experiment's folder.
-            report: Who is told of every event, in this process.
+            report: Called with every event, in this process.
         """

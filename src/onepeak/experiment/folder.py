@@ -1,4 +1,4 @@
-"""The folder of an experiment: `config.toml` says what it holds, and another experiment is refused."""
+"""The folder of an experiment: `config.toml` records its settings, so that another experiment is refused."""
 
 import hashlib
 import time
@@ -25,19 +25,19 @@ from onepeak.training.run import versions
 from onepeak.training.toml_file import read_toml, toml_text
 
 _LOCK = ".lock"
-_HEAD = "# Written by `onepeak compare`; given to it, this file repeats the experiment.\n"
+_HEAD = "# Written by `onepeak compare`; pass it this file to repeat the experiment.\n"
 
 
 def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
-    """Writes what the folder is for; where that is written already, adds new methods, splits and commands to it.
+    """Writes the settings to the folder; if they exist, adds new methods, splits and commands to them.
 
     Args:
-        folder: The experiment's folder, made where it is not there.
+        folder: The experiment's folder, created if missing.
         opened: The experiment with its data.
-        command: What was typed, for the record.
+        command: The command line, for the record.
 
     Raises:
-        InputError: The folder holds another experiment, or something else; the message says what differs.
+        InputError: The folder holds another experiment, or something else; the message lists the differences.
     """
     check_place(folder)
     make_out(folder)
@@ -49,7 +49,7 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
             if differences := list(_differences(before, content)):
                 raise InputError(
                     f"`--out` {folder} holds another experiment: {'; '.join(differences)}. "
-                    "Give another folder, or the same settings to go on with this one.",
+                    "Give another folder, or the same settings to continue this one.",
                     page="scale",
                 )
             content = _grown(before, content)
@@ -59,23 +59,23 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
 
 
 def check_place(folder: Path) -> None:
-    """Refuses a place that is not new and holds no experiment, nor runs of one; told before any picture is read."""
+    """Refuses an existing folder without an experiment or runs of one; called before any image is read."""
     check_out(folder)
-    has_runs = any((folder / RUNS).glob(f"*/*/{RESULT}"))  # which may have been copied there without their file
+    has_runs = any((folder / RUNS).glob(f"*/*/{RESULT}"))  # runs may have been copied there without config.toml
     if not has_runs and config_of(folder) is None:
         refuse_others(folder)
 
 
 def config_of(folder: Path) -> Path | None:
-    """The file that says what a comparison's folder holds; None of a folder that is no comparison's."""
+    """Returns the settings file of a comparison's folder; None if it is not a comparison's folder."""
     path = folder / CONFIG
     if not path.is_file() or RECORD not in read_toml(path, wanted="A folder of onepeak compare must have its file"):
-        return None  # a folder of pictures may have a config.toml of somebody's own
+        return None  # a folder of images may have an unrelated config.toml
     return path
 
 
 def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
-    """The experiment with nothing left open, as its file would say it, and a record of what it found."""
+    """Returns the complete settings of the experiment, as written to its file, with a record of what was found."""
     experiment, manifest = located(opened.experiment), opened.prepared.manifest
     network = {name: value for name, value in asdict(opened.network).items() if name != "num_features"}
     base = experiment.recipe.get(BASE, "auto")
@@ -99,7 +99,7 @@ def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
 
 
 def located(experiment: Experiment) -> Experiment:
-    """The experiment with paths that are found from everywhere."""
+    """Returns the experiment with absolute paths."""
 
     def whole(path: str | None) -> str | None:
         return None if path is None else str(expanded(path).resolve())
@@ -117,7 +117,7 @@ def located(experiment: Experiment) -> Experiment:
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences on what would make runs of both incomparable: not where data lie, nor how many methods there are."""
+    """Yields what makes the runs of both incomparable; the data's location and the number of methods do not matter."""
     record_before, record_now = before.get(RECORD, {}), now[RECORD]
     if record_before.get("data") != record_now["data"]:
         yield f"the data differ ({_other_data(before, now)})"
@@ -128,7 +128,7 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
     if record_before.get("weights") != record_now["weights"]:
         yield "the weights differ"
     if record_before.get("backbone") != record_now["backbone"]:
-        yield "the file that the backbone is written in differs"
+        yield "the source file of the backbone differs"
     for key in ("seed", "precision", "recipe", "network"):
         yield from _different_values(key, before.get(key), now[key])
     methods = {entry["label"]: entry for entry in before.get("methods", [])}
@@ -138,7 +138,7 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
 
 
 def _other_data(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """In what data differ: their names; of data of one name how they are read, or else what they hold."""
+    """How the data differ: in their names, else in how they are read, else in their content."""
     there, here = (content[RECORD].get("dataset") for content in (before, now))
     if there != here:
         return f"{there} there, {here} here"
@@ -161,7 +161,7 @@ def _shown(value: Any) -> str:
 
 
 def _grown(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What was there, with the methods, splits and commands that are new."""
+    """Returns the earlier content with the new methods, splits and commands added."""
     labels = [entry["label"] for entry in before["methods"]]
     new = [entry for entry in now["methods"] if entry["label"] not in labels]
     splits = before[RECORD]["splits"] | now[RECORD]["splits"]
@@ -175,7 +175,7 @@ def _grown(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _larger(before: Mapping[str, Any], now: Mapping[str, Any], key: str) -> int | None:
-    """The number of splits or folds that makes more of them; None stands for as many as the protocol has."""
+    """The larger number of splits or folds; None stands for as many as the protocol has."""
 
     def made(content: Mapping[str, Any]) -> int:
         names = [name.split("-") for name in content[RECORD]["splits"]]  # such as split0-fold0
@@ -186,7 +186,7 @@ def _larger(before: Mapping[str, Any], now: Mapping[str, Any], key: str) -> int 
 
 
 def _commands(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """All that was typed for the folder, each once, in the order of its first time."""
+    """All commands typed for the folder, without duplicates, oldest first."""
     return list(dict.fromkeys([*before[RECORD].get("commands", []), *now[RECORD]["commands"]]))
 
 

@@ -1,4 +1,4 @@
-"""Every run of an experiment: each method on each split and fold, and what it costs."""
+"""The runs of an experiment: every method on every split and fold, with their work."""
 
 import math
 from collections.abc import Sequence
@@ -21,16 +21,16 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What the run is called in lists and messages: "elb/split0-fold0"."""
+        """The run's name in lists and messages: "elb/split0-fold0"."""
         return f"{self.entry.label}/split{self.split}-fold{self.fold}"
 
     def folder(self, experiment: Path) -> Path:
-        """Where its files are in the folder of an experiment."""
+        """Returns the run's folder within an experiment's folder."""
         return experiment / RUNS / self.name
 
 
 def grid(entries: Sequence[MethodEntry], splits: Sequence[Split]) -> tuple[Run, ...]:
-    """All runs, split by split, so that every method soon has a first figure.
+    """Returns all runs, split by split, so that every method soon has a first result.
 
     Example:
         >>> import numpy as np
@@ -44,11 +44,11 @@ def grid(entries: Sequence[MethodEntry], splits: Sequence[Split]) -> tuple[Run, 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """How much a run has to do."""
+    """The amount of work in a run."""
 
     epochs: int
     steps: int
-    """Of the optimiser, over all epochs."""
+    """Optimiser steps, over all epochs."""
     trained: int
     """Samples trained on, over all epochs."""
     evaluated: int
@@ -56,7 +56,7 @@ class Work:
 
 
 def work_of(split: Split, recipe: Recipe) -> Work:
-    """How much a run has to do, if its patience never ends it.
+    """Computes the amount of work in a run without early stopping.
 
     Example:
         >>> import numpy as np
@@ -66,7 +66,7 @@ def work_of(split: Split, recipe: Recipe) -> Work:
     """
     sizes = split.sizes
     rest = sizes["train"] % recipe.batch_size
-    # As in the loop, a last batch of one sample is left out.
+    # As in the training loop, a last batch of one sample is dropped.
     left_out = rest if 0 < rest < min(2, recipe.batch_size) and sizes["train"] > recipe.batch_size else 0
     trained = sizes["train"] - left_out
     return Work(

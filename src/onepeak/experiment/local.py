@@ -1,4 +1,4 @@
-"""Worker processes on this machine: as many runs at once as its GPUs or cores carry."""
+"""Trains runs in worker processes on this machine, as many at once as its GPUs or cores allow."""
 
 import contextlib
 import math
@@ -25,7 +25,7 @@ from onepeak.training.devices import find_device
 from onepeak.training.pack import MOST_LANES, PACKING_GAIN
 
 _ASK_AGAIN = 1.0
-"""Seconds until a run that another process has is looked at again."""
+"""Seconds until a run that another process holds is checked again."""
 
 
 class WorkerError(OnepeakError):
@@ -33,18 +33,18 @@ class WorkerError(OnepeakError):
 
 
 class LocalExecutor:
-    """Trains runs in processes of this machine, each with its own device and threads.
+    """Trains runs in processes on this machine, each with its own device and threads.
 
-    On a CPU every run has a process and one thread unless more are asked for: several runs side by side are faster than
-    one on several threads. On a GPU runs share one process; see `onepeak.training.pack`. The bits of a result do not
-    depend on any of this.
+    On a CPU every run has a process and one thread unless more are requested: several runs in parallel are faster than
+    one run on several threads. On a GPU runs share one process; see `onepeak.training.pack`. Results are bit-identical
+    for all of these settings.
 
     Args:
-        device: As for `onepeak.training.devices.find_device`; "cuda" and "auto" mean all GPUs, workers in turn.
-        workers: How many runs at once; by default one a core, or as many as fit on each GPU.
-        pack: How many of them share a process; "auto" is one on a CPU, and on a GPU as many as fit.
-        threads: CPU threads per process; by default one, and on a GPU its share of the cores.
-        start: How processes start; "fork" is faster, and safe only in a process that has no threads and no GPU.
+        device: As for `onepeak.training.devices.find_device`; "cuda" and "auto" use all GPUs in turn.
+        workers: How many runs at once; by default one per core, or as many as fit on each GPU.
+        pack: How many of them share a process; "auto" means one on a CPU, and as many as fit on a GPU.
+        threads: CPU threads per process; by default one, or on a GPU its share of the cores.
+        start: How processes start; "fork" is faster, but safe only in a process without threads and without a GPU.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class LocalExecutor:
         self.processes = min(self.workers, places) if self.finds_room else math.ceil(self.workers / lanes)
         self.lanes = math.ceil(self.workers / self.processes)
         self.alone = places if workers is None else self.workers
-        """How many processes there are where runs may not share one; a GPU that nobody was asked to share is not."""
+        """The number of processes if runs must not share one; by default one per GPU."""
         share = max(1, num_cores() // self.processes) if on_gpu else 1
         self.threads = share if threads is None else check_integer("threads", threads, minimum=1)
         self.start = start
@@ -85,8 +85,8 @@ class LocalExecutor:
         packable = self.lanes == 1 or opened.can_pack
         if not packable and self.must_pack:
             raise InputError(
-                "`pack` (--pack) must be 1 for a network with dropout or of your own, as the random numbers are a "
-                f"process's, got {self.lanes}."
+                "`pack` (--pack) must be 1 for a network with dropout or of your own, because runs in one process "
+                f"share its random numbers, got {self.lanes}."
             )
         team = _Team(self, opened, folder, can_pack=packable)
         try:
@@ -98,7 +98,7 @@ class LocalExecutor:
 
 
 def devices_of(device: str) -> tuple[str, ...]:
-    """The devices that a name means: "cuda" without a number is all GPUs."""
+    """Returns the devices that a name stands for: "cuda" without a number means all GPUs."""
     found = find_device(device)
     if found.type == "cuda" and ":" not in device:
         return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))
@@ -106,11 +106,11 @@ def devices_of(device: str) -> tuple[str, ...]:
 
 
 def least_busy(devices: Sequence[str], busy: Sequence[str]) -> str:
-    """The device with the fewest workers, the first of equals: where one has ended, the next takes its place.
+    """Returns the device with the fewest workers, the first of equals, so that a new worker replaces one that ended.
 
     Args:
         devices: All devices.
-        busy: That of every worker.
+        busy: The device of every worker.
 
     Example:
         >>> least_busy(("cuda:0", "cuda:1"), ["cuda:0", "cuda:1", "cuda:0"])
@@ -120,24 +120,24 @@ def least_busy(devices: Sequence[str], busy: Sequence[str]) -> str:
 
 
 class _Team:
-    """The workers of one call, and what they are at.
+    """The workers of one call and their state.
 
-    A run that fails, or whose worker ends, is not lost at once; the first line that is true of it says what becomes
-    of it (`judged` of the first four, `bury` of the others):
+    A run that fails, or whose worker ends, is not always lost. The first row that applies decides (`judged` for the
+    first four, `bury` for the others):
 
     ==============================================================  =================================================
     its error was foreseen, such as a loss that is not finite       it has failed
-    nothing was beside it in its process                            it has failed, and the worker is given no other
-    it was out of memory                                            next again; that worker holds one run less
+    it was alone in its process                                     it has failed; its worker gets no other run
+    it ran out of memory                                            it is next again; its worker holds one run less
     another error                                                   alone, after all others; its worker gets no more
-    its worker ended before it was ready                            next again, with a worker less for the rest
+    its worker ended before it was ready                            it is next again, with one worker less
     its result is written                                           it has finished
-    something was beside it in its process                          alone, after all others
-    its worker had said nothing of it, and it was not alone before  alone, after all others
-    any other whose worker ended                                    it has failed
+    it was not alone in its process                                 alone, after all others
+    its worker had not reported on it, and it was not alone before  alone, after all others
+    any other run whose worker ended                                it has failed
     ==============================================================  =================================================
 
-    *Alone* is in a process that trains no other run meanwhile (`suspects`).
+    *Alone* means in a process that trains no other run meanwhile (`suspects`).
     """
 
     def __init__(self, executor: LocalExecutor, opened: Opened, folder: Path, *, can_pack: bool) -> None:
@@ -146,15 +146,15 @@ class _Team:
         self.workers: dict[Connection[Any, Any], WorkerProcess] = {}
         self.logs: list[Path] = []
         self.waiting: deque[tuple[float, Run]] = deque()
-        """Runs that are to be trained, with the moment before which to leave each alone."""
+        """Runs to be trained, each with the time before which it is not to be started."""
         self.suspects: set[str] = set()
-        """The names of runs that may have brought down a process, for all that is known: they are trained alone."""
+        """The names of runs that may have crashed a process: they are trained alone."""
         self.lanes = executor.lanes if can_pack else 1
         self.finds_room = executor.finds_room and self.lanes > 1
         self.most = executor.processes if can_pack else executor.alone
 
     def train(self, runs: Sequence[Run], report: Report) -> None:
-        """Gives out runs until all have ended."""
+        """Distributes runs until all have ended."""
         self.waiting.extend((0.0, run) for run in runs)
         while self.waiting or self.busy():
             while len(self.workers) < min(self.most, len(self.waiting) + self.busy()):
@@ -184,10 +184,10 @@ class _Team:
                     self.retire(worker)
 
     def judged(self, worker: WorkerProcess, event: Event) -> Event:
-        """A failure that may be the doing of another run in the same process is none yet: the run is tried again."""
+        """A failure that another run in the same process may have caused does not count yet: the run is tried again."""
         if not isinstance(event, Failed) or not event.unforeseen or event.run.name not in worker.accompanied:
             return event
-        with contextlib.suppress(OSError):  # of a folder that cannot be used; then it fails once more
+        with contextlib.suppress(OSError):  # the folder cannot be used; the run will fail again
             forget_failure(event.run.folder(self.folder))
         if event.out_of_memory:
             worker.lanes = max(1, len(worker.runs) - 1)
@@ -198,7 +198,7 @@ class _Team:
         return Lost(run=event.run, message=event.message)
 
     def try_alone(self, run: Run) -> None:
-        """Has a run trained in a process that trains no other, after all others."""
+        """Queues a run, after all others, for a process that trains no other run."""
         self.suspects.add(run.name)
         self.waiting.append((0.0, run))
 
@@ -207,12 +207,12 @@ class _Team:
         return sum(len(worker.runs) for worker in self.workers.values())
 
     def next_run(self) -> Run | None:
-        """The run to be given out next; None where there is none, or it is to be left alone for a moment."""
+        """The next run to start; None if there is none, or it must wait a moment."""
         return self.waiting[0][1] if self.waiting and self.waiting[0][0] <= time.monotonic() else None
 
     def free_worker(self, run: Run) -> WorkerProcess | None:
-        """The worker to give a run to, the least busy; None where there is none or enough runs are being trained."""
-        if self.busy() >= self.executor.workers:  # which need not be a multiple of the lanes
+        """The least busy worker that can take a run; None if there is none, or enough runs are being trained."""
+        if self.busy() >= self.executor.workers:  # need not be a multiple of the lanes
             return None
 
         def has_room(worker: WorkerProcess) -> bool:
@@ -238,15 +238,15 @@ class _Team:
         self.logs.append(worker.log)
 
     def retire(self, worker: WorkerProcess) -> None:
-        """Ends a worker that an error may have left unfit for another run; a fresh one takes its place."""
+        """Ends a worker that an error may have left unfit for another run; a new one replaces it."""
         worker.dismiss()
         del self.workers[worker.connection]
         worker.end()
 
     def bury(self, worker: WorkerProcess, report: Report) -> None:
-        """A worker is gone: of several runs nobody knows whose doing it was.
+        """Handles a worker that has ended: with several runs, the culprit is not known.
 
-        One that it had said nothing of may have been given to it when it was about to end.
+        A run that it had not reported on may have been assigned when it was about to end.
         """
         del self.workers[worker.connection]
         how = worker.end()
@@ -265,19 +265,19 @@ class _Team:
                 self.try_alone(run)
                 report(Lost(run=run, message=message))
             else:
-                with contextlib.suppress(OSError, NotWrittenError):  # of a folder that cannot be used
+                with contextlib.suppress(OSError, NotWrittenError):  # the folder cannot be used
                     place.mkdir(parents=True, exist_ok=True)
                     write_failure(place, run, message)
                 report(Failed(run=run, message=message))
 
     def dismiss(self) -> None:
-        """All is done: workers end by themselves."""
+        """All runs are done: lets the workers end by themselves."""
         for worker in self.workers.values():
             worker.dismiss()
         self.stop(patience=GOODBYE)
 
     def stop(self, patience: float = 0.0) -> None:
-        """Ends all workers; those that do not go are killed."""
+        """Ends all workers; those that do not end in time are killed."""
         for worker in self.workers.values():
             worker.process.join(patience)
             worker.process.terminate()
@@ -287,5 +287,5 @@ class _Team:
         for log in self.logs:
             if log.exists() and not log.stat().st_size:
                 log.unlink()
-        with contextlib.suppress(OSError):  # somebody's workers have said something, or are at work
+        with contextlib.suppress(OSError):  # not empty: logs remain, or other workers are active
             (self.folder / LOGS).rmdir()

@@ -1,10 +1,10 @@
-"""Where runs on other machines tell how they go on, until somebody asks."""
+"""Collects progress messages of runs on other machines until they are fetched."""
 
 
 class Mailbox:
-    """Keeps messages in the order in which they come.
+    """Keeps messages in the order of arrival.
 
-    They are bytes, so that the process that keeps them need not import what they are about.
+    Messages are bytes, so that the process that keeps them need not import their classes.
 
     Example:
         >>> mailbox = Mailbox()
@@ -18,10 +18,10 @@ class Mailbox:
         self._messages: list[bytes] = []
 
     def post(self, message: bytes) -> None:
-        """Keeps a message."""
+        """Adds a message."""
         self._messages.append(message)
 
     def take(self) -> list[bytes]:
-        """All messages since the last call."""
+        """Returns all messages since the last call."""
         messages, self._messages = self._messages, []
         return messages

@@ -1,4 +1,4 @@
-"""An experiment with its data: what every process that trains its runs needs."""
+"""An experiment with its data, as needed by every process that trains its runs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from onepeak.training.trial import try_network
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Opened:
-    """Prepared data, splits, recipe and network. It can be sent to another process, which maps the same pictures."""
+    """Prepared data, splits, recipe and network. It can be sent to another process, which maps the same images."""
 
     experiment: Experiment
     prepared: Prepared
@@ -34,10 +34,10 @@ class Opened:
     recipe: Recipe
     network: NetworkSettings
     leaks: dict[str, tuple[str, ...]]
-    """What the parts of a split share, by its name: equal rows of a table, and leaks where these were allowed."""
+    """What the parts of a split share, by the split's name: equal rows of a table, and leaks that were allowed."""
 
     def settings(self, entry: MethodEntry) -> RunSettings:
-        """What is trained and how, for one method."""
+        """Returns what to train and how, for one method."""
         return RunSettings(
             method=entry.name,
             variant=entry.variant,
@@ -49,13 +49,13 @@ class Opened:
         )
 
     def shared_by_parts(self, split: Split) -> dict[str, list[str]]:
-        """What a run's record says of parts that share items; nothing where they share none."""
+        """Returns the record of items that the parts share; empty if they share none."""
         leaks = self.leaks.get(split.name)
         return {"shared_by_parts": list(leaks)} if leaks else {}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of the data and their splits."""
+        """What the user should know about the data and its splits."""
         manifest = self.prepared.manifest
         copies = conflict_notes(manifest, self.prepared.digests)
         unused = split_notes(manifest, self.splits, parts=("train",))
@@ -63,7 +63,7 @@ class Opened:
 
     @property
     def can_pack(self) -> bool:
-        """Whether runs may share a process, whose random numbers are one stream: nothing draws at random."""
+        """Whether runs may share a process: they share one random stream, so no module may draw random numbers."""
         first, *others = self.experiment.methods
         classes = self.prepared.manifest.num_classes
         network = make_network(self.settings(first), self.network, classes)
@@ -72,17 +72,17 @@ class Opened:
 
     @property
     def digest(self) -> str:
-        """By which the data are known again."""
+        """A hash that identifies the data."""
         return data_digest(self.prepared.manifest, self.prepared.digests)
 
 
 def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> Opened:
-    """Opens the data, decodes pictures where that was not done before, and makes the splits.
+    """Opens the data, decodes images that are not decoded yet, and makes the splits.
 
     Args:
         experiment: The plan.
-        cache: Folder for decoded pictures, see `onepeak.data.store.build_store`.
-        quiet: Whether to show no progress of decoding.
+        cache: Folder for decoded images, see `onepeak.data.store.build_store`.
+        quiet: Whether to hide the progress of decoding.
 
     Raises:
         LeakError: The splits leak and the experiment does not allow it.
@@ -90,18 +90,18 @@ def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet:
     manifest = open_manifest(experiment)
     recipe = check_with(manifest, experiment)
     opened = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet)
-    # Which backbone suits pictures is known now, and so whether the weights fit it.
+    # The backbone for images is known now, so the weights can be checked against it.
     make_network(opened.settings(experiment.methods[0]), opened.network, manifest.num_classes)
     return opened
 
 
 def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None) -> Recipe:
-    """The recipe for the data; what cannot be built, split or trained is refused before any picture is read.
+    """Returns the recipe for the data; refuses what cannot be built, split or trained before any image is read.
 
     Args:
         manifest: The data.
         experiment: The plan.
-        only: The one split and fold that is trained; all where not given.
+        only: The one split and fold to train; by default all.
     """
     recipe = recipe_for(manifest, experiment.recipe, source=experiment.name, prefix="recipe.")
     try_network(manifest, experiment.network, weights=experiment.weights_file)
@@ -121,12 +121,12 @@ def prepare_experiment(
     quiet: bool = False,
     only: tuple[int, int] | None = None,
 ) -> Opened:
-    """Decodes pictures where that was not done before, and makes the splits.
+    """Decodes images that are not decoded yet, and makes the splits.
 
     Args:
         experiment: The plan.
         manifest: Its data.
-        recipe: As `check_with` gives it.
+        recipe: From `check_with`.
         cache: As for `open_experiment`.
         quiet: As for `open_experiment`.
         only: As for `check_with`.
@@ -149,7 +149,7 @@ def prepare_experiment(
 
 
 def open_manifest(experiment: Experiment) -> Manifest:
-    """The data of an experiment, as they lie there."""
+    """Opens the data of an experiment."""
     weights = experiment.weights_file
     if weights is not None and not weights.is_file():
         raise InputError(
@@ -159,7 +159,7 @@ def open_manifest(experiment: Experiment) -> Manifest:
 
 
 def splits_of(experiment: Experiment, manifest: Manifest, *, only: tuple[int, int] | None = None) -> tuple[Split, ...]:
-    """The splits of an experiment, fold after fold; or only one split and fold."""
+    """Returns the splits of an experiment, fold after fold, or only one split and fold."""
     settings = {name: getattr(experiment, name) for name in ("protocol", "splits", "folds", "seed")}
     splits = tuple(make_splits(manifest, **settings))
     chosen = tuple(split for split in splits if only in (None, (split.split, split.fold)))
@@ -170,5 +170,5 @@ def splits_of(experiment: Experiment, manifest: Manifest, *, only: tuple[int, in
 
 
 def recipe_of(entry: MethodEntry, recipe: Recipe) -> Recipe:
-    """The recipe of one method: all methods', with what is different for it."""
+    """Returns the recipe of one method: the common one with the method's changes."""
     return changed(recipe, entry.recipe, source=entry.label, prefix="recipe.")

@@ -1,4 +1,4 @@
-"""Which runs of two methods belong together: those of the same split and fold."""
+"""Pairs the runs of two methods by split and fold."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,19 +16,19 @@ class Pairs:
     """Two methods on the splits and folds that both have run."""
 
     differences: npt.NDArray[np.float64]
-    """The first method's figure minus the second's, one per pair."""
+    """The first method's value minus the second's, one per pair."""
     test_train_ratio: float
-    """Samples tested on by samples trained on, on average over the pairs; NaN where there is no pair."""
+    """Test samples divided by training samples, averaged over the pairs; NaN without pairs."""
 
 
 def paired(results: Frame, column: str, first: str, second: str) -> Pairs:
-    """The differences of two methods' runs on one data set.
+    """Returns the differences between two methods' runs on one data set.
 
-    A split and fold that one of the two has not run, or whose figure is not defined, is left out.
+    A split and fold that one of the two has not run, or whose value is not defined, is left out.
 
     Args:
-        results: Runs on one data set, as `read_results` gives them.
-        column: Which figure, such as `test_mae`.
+        results: Runs on one data set, from `read_results`.
+        column: The metric column, such as `test_mae`.
         first: The label of one method.
         second: The label of the other.
 
@@ -46,7 +46,7 @@ def paired(results: Frame, column: str, first: str, second: str) -> Pairs:
 
 
 def pairs_there_are(results: Frame, column: str, first: str, second: str) -> Pairs:
-    """The same; none where a method has no run."""
+    """The same; empty if a method has no run."""
     one, other = _by_split(results, column, first), _by_split(results, column, second)
     shared = sorted(one.keys() & other.keys())
     ratios = [one[key].test_train_ratio for key in shared]
@@ -62,7 +62,7 @@ class _Figure(NamedTuple):
 
 
 def _by_split(results: Frame, column: str, label: str) -> dict[tuple[int, int], _Figure]:
-    """The figures of one method, each under its split and fold, where they are defined."""
+    """The defined values of one method, by split and fold."""
     own = (results["label"] == label).to_numpy()
     names = ("split", "fold", column, "num_test", "num_train")
     columns = [results[name].to_numpy()[own].tolist() for name in names]

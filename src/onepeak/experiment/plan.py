@@ -1,4 +1,4 @@
-"""What is compared on what: an experiment as one frozen record, checked before any data is read."""
+"""An experiment as one frozen record, validated before any data is read."""
 
 import re
 from collections.abc import Mapping
@@ -19,17 +19,17 @@ from onepeak.training.recipe_file import BASE, replaced
 from onepeak.training.trial import NETWORK_NAMES
 
 OPENED_BY = ("root", "order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
-"""The settings that say how the data are opened: what `onepeak.data.open.open_data` takes beside them."""
+"""The settings that `onepeak.data.open.open_data` takes besides the data."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Data, protocol, methods and how they are trained: with the versions of the libraries it decides every figure."""
+    """Data, protocol, methods and training settings; together with the library versions they determine every result."""
 
     name: str
     data: str
-    """As `onepeak.data.open.open_data` takes it, and so are those of `OPENED_BY`."""
+    """As for `onepeak.data.open.open_data`, like the settings in `OPENED_BY`."""
     root: str | None = None
     order: str | tuple[str, ...] | tuple[int, ...] | None = None
     label: str | None = None
@@ -40,26 +40,26 @@ class Experiment:
     decimal: str | None = None
     methods: tuple[MethodEntry, ...]
     protocol: str = "auto"
-    """As `onepeak.data.splits.make_splits` takes it, and so are splits and folds."""
+    """As for `onepeak.data.splits.make_splits`, like splits and folds."""
     splits: int | None = None
     folds: int | None = None
     seed: int = 0
-    """Of the splits, the first weights, the order of samples and the augmentations: the same for all methods."""
+    """Seeds the splits, initial weights, order of samples and augmentations: the same for all methods."""
     recipe: dict[str, Any] = field(default_factory=dict)
     """How all methods are trained: `base` names a preset, the rest are settings of `Recipe`."""
     network: dict[str, Any] = field(default_factory=dict)
-    """Settings of `NetworkSettings`, where not those that suit the data."""
+    """Settings of `NetworkSettings` that differ from the defaults for the data."""
     weights: str | None = None
-    """A local file with the backbone's first weights."""
+    """A local file with the backbone's initial weights."""
     precision: Precision = "fp32"
     skip_bad: bool = False
-    """Whether pictures that do not exist or cannot be read are left out."""
+    """Whether to leave out images that do not exist or cannot be read."""
     allow_leak: bool = False
-    """Whether to train though the splits leak; what leaks is then in every record."""
+    """Whether to train although the splits leak; every record then lists the leaks."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise InputError(f"`name` must be of letters, digits and + . _ -, got {self.name!r}.")
+            raise InputError(f"`name` must consist of letters, digits and + . _ -, got {self.name!r}.")
         for name in ("data", "root", "label", "group", "path", "decimal", "protocol", "weights"):
             value = getattr(self, name)
             if not isinstance(value, str) and (value is not None or name in ("data", "protocol")):
@@ -87,7 +87,7 @@ class Experiment:
             raise InputError("`methods` must name at least one method, got none.")
         labels = [entry.label for entry in self.methods]
         for label in labels:
-            # Some file systems take names that differ in case only for the same.
+            # Some file systems ignore case.
             if [each.lower() for each in labels].count(label.lower()) > 1:
                 raise InputError(
                     f"`methods` must have different labels, got {label!r} twice: give one of them a `label`."
@@ -95,12 +95,12 @@ class Experiment:
 
     @property
     def weights_file(self) -> Path | None:
-        """Where the backbone's first weights are."""
+        """The path of the backbone's initial weights."""
         return None if self.weights is None else expanded(self.weights)
 
 
 def name_for(data: str) -> str:
-    """What an experiment on some data is called where nobody has named it.
+    """Returns the default name of an experiment on some data.
 
     Example:
         >>> name_for("some/my scans.csv")
@@ -110,7 +110,7 @@ def name_for(data: str) -> str:
 
 
 def recipe_problems(settings: Any) -> list[str]:
-    """What is wrong with the recipe of an experiment, as far as that can be told without the data."""
+    """Lists what is wrong with the recipe of an experiment, as far as can be told without the data."""
     if not isinstance(settings, Mapping):
         return [f"recipe: must be a table of settings, got {settings!r}."]
     problems: list[str] = []
@@ -123,7 +123,7 @@ def recipe_problems(settings: Any) -> list[str]:
 
 
 def network_problems(settings: Any) -> list[str]:
-    """What is wrong with the settings of the network, as far as that can be told without the data."""
+    """Lists what is wrong with the settings of the network, as far as can be told without the data."""
     if not isinstance(settings, Mapping):
         return [f"network: must be a table of settings, got {settings!r}."]
     names = [f"network.{name}" for name in NETWORK_NAMES]

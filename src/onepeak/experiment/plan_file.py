@@ -1,4 +1,4 @@
-"""An experiment from a TOML file, and back: all that is wrong is said at once, with the file and the key."""
+"""Reads and writes an experiment as TOML; all errors are reported at once, with file and key."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -15,10 +15,9 @@ from onepeak.training.toml_file import read_toml
 
 
 def read_plan(path: Path) -> Experiment:
-    """The experiment of a file.
+    """Reads an experiment from a file.
 
-    A file looks like this; all but data and methods may be left out, and a method is text as on the command line, or a
-    table::
+    All keys but data and methods may be left out. A method is text as on the command line, or a table::
 
         data = "fgnet"
         protocol = "code"
@@ -35,11 +34,11 @@ def read_plan(path: Path) -> Experiment:
 
 
 def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experiment:
-    """The experiment that a file's content says.
+    """Builds the experiment from a file's content.
 
     Args:
-        content: What the file holds.
-        name: The experiment's name where the content gives none.
+        content: The parsed file.
+        name: The experiment's name if the content has none.
         source: The file, for messages.
     """
     problems: list[str] = []
@@ -50,7 +49,7 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
         if found := check(given.get(key, {})):
             problems += found
             del given[key]
-    if "network" in given:  # lists are tuples there, as in every record
+    if "network" in given:  # records hold tuples, not lists
         given["network"] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in given["network"].items()
         }
@@ -61,17 +60,17 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
 
 
 def plan_content(experiment: Experiment) -> dict[str, Any]:
-    """What the experiment's file says: `plan_from` makes the same experiment of it."""
+    """Returns the experiment as file content, from which `plan_from` builds the same experiment."""
     return asdict(experiment)
 
 
 _NEUTRAL = Experiment(name="experiment", data="biopsies", methods=(MethodEntry(name="ce"),))
-"""What a file's settings replace; the name, the data and the methods always are."""
+"""The defaults of a file's settings; name, data and methods are always replaced."""
 
 
 def _entries(content: Any, problems: list[str]) -> tuple[MethodEntry, ...]:
     if not isinstance(content, list) or not content:
-        problems.append(f"methods: must be a list of methods that is not empty, got {content!r}.")
+        problems.append(f"methods: must be a non-empty list of methods, got {content!r}.")
         return _NEUTRAL.methods
     entries: list[MethodEntry] = []
     names = [each.name for each in fields(MethodEntry)]

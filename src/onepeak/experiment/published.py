@@ -1,4 +1,4 @@
-"""The figures that Belharbi et al. 2019 print: mean and deviation of MAE and SOI, seven methods on five data sets."""
+"""The figures printed in Belharbi et al. 2019: mean and deviation of MAE and SOI, seven methods on five data sets."""
 
 import inspect
 import json
@@ -13,11 +13,11 @@ from onepeak.training.presets import PAPER_BY_SET
 
 PublishedMetric: TypeAlias = Literal["mae", "soi_predicted"]
 Figures: TypeAlias = tuple[float, float, float, float]
-"""Of the MAE the mean and the deviation, of the SOI the mean and the deviation in per cent: as printed."""
+"""Mean and deviation of the MAE, mean and deviation of the SOI in per cent, as printed."""
 
 PAPER = "Belharbi et al. 2019"
 FULL_PRECISION = "32-true"
-"""That of the paper, as a run's record calls it."""
+"""The paper's precision, as named in a run's record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class PublishedFigure:
     metric: PublishedMetric
     mean: float
     std: float
-    """What the deviation is over is not said; runs, most likely."""
+    """The paper does not say what the deviation is over; most likely runs."""
 
 
 _PRINTED: dict[tuple[int, str], tuple[Figures | None, ...]] = {
@@ -84,18 +84,18 @@ _PRINTED: dict[tuple[int, str], tuple[Figures | None, ...]] = {
 
 
 _SETTINGS: dict[tuple[str, str], dict[str, float]] = {("afad-full", "elb"): {"t": 4.5, "growth": 1.01}}
-"""What the authors set otherwise than on the other data sets."""
+"""Settings that the authors changed for a data set."""
 
 _FEWEST_EPOCHS: dict[tuple[str, str], int] = {("fgnet", ""): 200, ("afad-full", "pn"): 80, ("afad-full", "elb"): 80}
-"""Where the first epochs of the schedule do: on FG-NET validation hardly ever chooses one after 200 (results/fgnet says
-where), and the paper trains two methods on AFAD-Full for 80."""
+"""Where fewer epochs than in the schedule are enough: on FG-NET, validation hardly ever selects one after 200 (see
+results/fgnet), and the paper trains two methods on AFAD-Full for 80."""
 
 _MAY_DIFFER = ("epochs", "select", "nesterov", "evaluation_batch_size")
-"""What of a recipe is looked at apart, differs between the paper's text and its code, or changes no figure."""
+"""Recipe settings that are checked separately, differ between the paper's text and its code, or change no result."""
 
 
 def published_figures() -> tuple[PublishedFigure, ...]:
-    """Every figure of the paper's two tables; SOI as a share, as everywhere in onepeak."""
+    """Returns every figure of the paper's two tables; SOI as a share, as everywhere in onepeak."""
     found = []
     for (table, dataset), rows in _PRINTED.items():
         for method, figures in zip(PAPER_METHODS, rows, strict=True):
@@ -113,7 +113,7 @@ def published_figures() -> tuple[PublishedFigure, ...]:
 
 
 def published_figure(dataset: str, method: str, metric: str) -> PublishedFigure | None:
-    """What the paper prints for a data set, method and metric; None where it prints nothing.
+    """Returns the printed figure of a data set, method and metric; None if the paper has none.
 
     Example:
         >>> published_figure("fgnet", "elb", "mae")
@@ -134,16 +134,16 @@ def computed_as_printed(
     recipe: Mapping[str, object],
     precision: str = FULL_PRECISION,
 ) -> bool:
-    """Whether a run computes what is behind the paper's figure: the same formulas, settings and training.
+    """Whether a run reproduces the computation behind the paper's figure: the same formulas, settings and training.
 
     Args:
         dataset: One of the paper's.
         method: One of the paper's.
-        variant: Of the run.
-        settings: The method's own settings that were given.
-        recipe: As the run's `result.json` has it; what it does not say is taken for the paper's. The epoch to keep and
-            Nesterov's momentum may be those of the paper's text or of its code.
-        precision: As the run's `result.json` has it.
+        variant: The run's variant.
+        settings: The method's own settings, where given.
+        recipe: From the run's `result.json`; missing settings count as the paper's. The epoch selection and Nesterov
+            momentum may follow the paper's text or its code.
+        precision: From the run's `result.json`.
 
     Example:
         >>> computed_as_printed("fgnet", "elb", variant="corrected", settings={}, recipe={"epochs": 1000})

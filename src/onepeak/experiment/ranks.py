@@ -1,4 +1,4 @@
-"""Several methods over several data sets: mean ranks, and which methods differ (Demsar 2006)."""
+"""Compares several methods over several data sets: mean ranks, and which methods differ (Demsar 2006)."""
 
 from dataclasses import dataclass
 
@@ -12,23 +12,23 @@ from onepeak.errors import InputError, NotFiniteError
 
 @dataclass(frozen=True, kw_only=True)
 class RankComparison:
-    """Mean ranks of methods over data sets; rank 1 is the best."""
+    """Mean ranks of methods over data sets; rank 1 is best."""
 
     methods: tuple[str, ...]
     """Best mean rank first."""
     mean_ranks: tuple[float, ...]
     num_datasets: int
     chi_square: float
-    """Friedman's statistic, corrected for ties; NaN for two methods, 0 where all are tied everywhere."""
+    """Friedman's statistic, corrected for ties; NaN for two methods, 0 if all are tied everywhere."""
     p_value: float
-    """Of the Friedman test in the form of Iman and Davenport: could all methods be the same? NaN for two methods."""
+    """Of the Friedman test in Iman and Davenport's form, which tests whether all methods are equal; NaN for two."""
     alpha: float
     critical_difference: float
-    """Nemenyi: two methods whose mean ranks differ by less are not told apart at level alpha."""
+    """Nemenyi: two methods whose mean ranks differ by less are not significantly different at level alpha."""
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The largest sets of methods that are not told apart, of two or more, best first; sets may overlap."""
+        """The maximal sets of two or more methods that do not differ significantly, best first; sets may overlap."""
         found: list[tuple[int, int]] = []
         for first, rank in enumerate(self.mean_ranks):
             last = max(i for i, other in enumerate(self.mean_ranks) if other - rank < self.critical_difference)
@@ -49,12 +49,12 @@ def compare_ranks(
 
     .. math:: CD = q_\alpha \sqrt{\frac{k (k + 1)}{6 N}}
 
-    for k methods on N data sets, with q of the studentised range over the square root of two.
+    for k methods on N data sets, where q is the quantile of the studentised range divided by the square root of two.
 
     Args:
-        values: One figure per data set (rows) and method (columns), such as the mean MAE.
+        values: One value per data set (rows) and method (columns), such as the mean MAE.
         methods: The names of the columns.
-        higher_is_better: Which end has rank 1; ties share the mean of their ranks.
+        higher_is_better: Whether the highest value has rank 1; ties share the mean of their ranks.
         alpha: The level of the critical difference.
 
     Example:
@@ -74,7 +74,7 @@ def compare_ranks(
             f"got shape {values.shape} for {len(methods)} methods."
         )
     if not np.isfinite(values).all():
-        raise NotFiniteError("`values` must be finite: leave out methods that lack a figure for a data set.")
+        raise NotFiniteError("`values` must be finite: leave out methods that lack a value for a data set.")
     stats = require("scipy.stats", extra="report", purpose="A comparison of ranks")
     num_datasets, k = values.shape
     mean_ranks = stats.rankdata(-values if higher_is_better else values, axis=1).mean(axis=0)
@@ -93,7 +93,7 @@ def compare_ranks(
 
 
 def _friedman(values: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Friedman's statistic, and the p-value of the less conservative F that Iman and Davenport made of it."""
+    """Friedman's statistic, and the p-value of Iman and Davenport's less conservative F statistic."""
     num_datasets, k = values.shape
     if k < 3:
         return np.nan, np.nan
@@ -102,7 +102,7 @@ def _friedman(values: npt.NDArray[np.float64]) -> tuple[float, float]:
     stats = require("scipy.stats", extra="report", purpose="A comparison of ranks")
     chi_square = float(stats.friedmanchisquare(*values.T).statistic)
     most = num_datasets * (k - 1)
-    if np.isclose(chi_square, most):  # the same order everywhere: F is infinite
+    if np.isclose(chi_square, most):  # same order on all data sets: F is infinite
         return chi_square, 0.0
     f = (num_datasets - 1) * chi_square / (most - chi_square)
     return chi_square, float(stats.f.sf(f, k - 1, (k - 1) * (num_datasets - 1)))

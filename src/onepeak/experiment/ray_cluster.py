@@ -1,4 +1,4 @@
-"""Runs on the machines of a Ray cluster, which need share no disk with this one."""
+"""Trains runs on a Ray cluster, whose machines need not share a disk with this one."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,18 +14,18 @@ from onepeak.experiment.ray_fleet import Fleet
 
 
 class RayExecutor:
-    """Trains every run as a task of a Ray cluster; its files come home when it ends.
+    """Trains every run as a task of a Ray cluster and fetches its files when it ends.
 
-    Nodes need the same versions of the libraries. Data and weights are sent to them; pictures too, where a node does
-    not see the folder of decoded pictures under the same path. A run whose process or node is lost begins anew on
-    another one, which gives the same bits. Runs are claimed here, so that several comparisons share one folder.
+    Nodes need the same library versions. Data and weights are sent to them, and so are images if a node does not see
+    the folder of decoded images under the same path. A run whose process or node is lost starts again on another one,
+    with bit-identical results. Runs are claimed on this machine, so that several comparisons can share one folder.
 
     Args:
-        address: Of the cluster, see `onepeak.experiment.ray_connection.connect`.
-        device: "cpu", "cuda", or "auto" for GPUs where the cluster has some.
-        cpus_per_run: CPUs that a run takes from its node; it computes with as many threads, at least one.
-        gpus_per_run: GPUs that a run takes, 0.25 for four runs on one; by default one, and on a CPU none.
-        workers: How many runs at once; by default as many as the cluster carries, also when it grows or shrinks.
+        address: The cluster's address, see `onepeak.experiment.ray_connection.connect`.
+        device: "cpu", "cuda", or "auto" for GPUs if the cluster has any.
+        cpus_per_run: CPUs that a run reserves on its node; it computes with as many threads, at least one.
+        gpus_per_run: GPUs that a run reserves, 0.25 for four runs on one; by default one, or none on a CPU.
+        workers: How many runs at once; by default as many as the cluster can hold, also when it grows or shrinks.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class RayExecutor:
         if not self.workers:
             found = "; ".join(f"{node.get('CPU', 0):g} CPUs and {node.get('GPU', 0):g} GPUs" for node in nodes)
             raise InputError(
-                f"`cpus_per_run` and `gpus_per_run` must be what some node of the cluster has, got {share.cpus:g} and "
+                f"`cpus_per_run` and `gpus_per_run` must fit on some node of the cluster, got {share.cpus:g} and "
                 f"{share.gpus:g} where the nodes have {found}: ask for less, or give --workers if the cluster grows "
-                "when there is work."
+                "on demand."
             )
         self.devices = (f"{counted(len(nodes), 'node')} of a Ray cluster ({share.device})",)
 
     def speedup(self, num_runs: int) -> float:
-        """See `Executor`. Runs that share a GPU from processes of their own take turns."""
+        """See `Executor`. Runs that share a GPU from separate processes take turns."""
         return max(1.0, min(self.workers, num_runs) * min(1.0, self.share.gpus or 1.0))
 
     def run(self, runs: Sequence[Run], opened: Opened, folder: Path, *, report: Report) -> None:
@@ -70,5 +70,5 @@ class RayExecutor:
             fleet.stop()
 
     def most(self) -> int:
-        """How many runs to have out: as many as there are places now, and one to wait for the next that is free."""
+        """How many runs to submit: one per place now, plus one to wait for the next free place."""
         return self._asked or places(resources(self.ray), self.share) + 1

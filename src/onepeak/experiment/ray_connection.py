@@ -1,4 +1,4 @@
-"""The way to a Ray cluster, and how many runs it carries at once."""
+"""Connects to a Ray cluster, and counts how many runs it can hold at once."""
 
 import logging
 import math
@@ -13,33 +13,33 @@ from onepeak._extras import require
 from onepeak.errors import InputError, OnepeakError, first_line
 
 _PATIENCE = 10.0
-"""Seconds that a cluster has to answer; Ray itself waits for minutes."""
+"""Seconds to wait for a cluster; Ray itself waits for minutes."""
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else it warns of a change that is to come
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # else it prints on lost processes into our standard output, or into a live view
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else it warns of an upcoming change
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # else it prints about lost processes to our standard output
 }
-"""How Ray is kept from talking, as far as nobody has set it otherwise."""
+"""Environment variables that keep Ray quiet, unless the user has set them."""
 
 
 class ClusterError(OnepeakError):
-    """There is no cluster where one should be."""
+    """There is no cluster at an address."""
 
 
 def connect(address: str) -> ModuleType:
-    """Joins a cluster for the rest of this process; one that was joined before is kept.
+    """Joins a cluster for the rest of this process; an earlier connection is kept.
 
     Args:
-        address: "auto" for the one that runs on this machine or that RAY_ADDRESS names, host:port of its head node,
-            ray://host:port of its client server, or "local" to start one on this machine.
+        address: "auto" for the cluster on this machine or in RAY_ADDRESS, host:port of its head node, ray://host:port
+            of its client server, or "local" to start one on this machine.
 
     Returns:
         The module `ray`.
 
     Raises:
-        InputError: It is no address.
-        ClusterError: No cluster answers there, or it is of another version.
+        InputError: The address is malformed.
+        ClusterError: No cluster responds, or it has another version.
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
@@ -61,7 +61,7 @@ def connect(address: str) -> ModuleType:
 
 
 def _knock(address: str) -> None:
-    """Refuses what is no address, and one where nobody listens."""
+    """Refuses a malformed address, and one where nothing listens."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         raise InputError(f"`address` must be auto, local, host:port or ray://host:port, got {address!r}.")
@@ -69,15 +69,15 @@ def _knock(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(
-            f"Nobody listens at {address!r} ({error}): is the cluster running (`ray start --head`), and the port right "
-            "(6379 for host:port, 10001 for ray://)?",
+            f"Nothing listens at {address!r} ({error}): is the cluster running (`ray start --head`), and is the port "
+            "right (6379 for host:port, 10001 for ray://)?",
             page="scale",
         ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What a run takes of its node."""
+    """The resources that a run reserves on its node."""
 
     cpus: float
     gpus: float
@@ -86,30 +86,30 @@ class Share:
         check_number("cpus_per_run", self.cpus, above=0.0)
         check_number("gpus_per_run", self.gpus, minimum=0.0)
         if self.gpus > 1 and self.gpus != int(self.gpus):
-            raise InputError(f"`gpus_per_run` must be a part of one GPU or a whole number of them, got {self.gpus:g}.")
+            raise InputError(f"`gpus_per_run` must be a fraction of one GPU or a whole number, got {self.gpus:g}.")
 
     @property
     def device(self) -> str:
-        """Where it computes; its GPU is the one that Ray lets it see."""
+        """The device it computes on; Ray makes only its own GPU visible to it."""
         return "cuda" if self.gpus else "cpu"
 
     @property
     def threads(self) -> int:
-        """How many it computes with."""
+        """The number of threads it computes with."""
         return max(1, int(self.cpus))
 
 
 def resources(ray: ModuleType) -> list[dict[str, float]]:
-    """What each node has, of those that are there."""
+    """Returns the resources of each live node."""
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
 
 def places(nodes: Sequence[Mapping[str, float]], share: Share) -> int:
-    """How many runs the nodes carry at once, as Ray packs them: the parts of one run are never on two GPUs.
+    """Counts how many runs the nodes hold at once, as Ray packs them: a fraction of a GPU is never split over two GPUs.
 
     Args:
-        nodes: What each of them has.
-        share: What a run takes.
+        nodes: The resources of each node.
+        share: The resources of a run.
 
     Example:
         >>> node = {"CPU": 8.0, "GPU": 2.0}
@@ -127,5 +127,5 @@ def _places_on(node: Mapping[str, float], share: Share) -> int:
 
 
 def _times(whole: float, part: float) -> int:
-    """How often a part is in the whole; a third is in it three times."""
+    """How many times a part fits into the whole, tolerating rounding: a third fits three times."""
     return math.floor(whole / part + 1e-6)

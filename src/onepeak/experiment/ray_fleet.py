@@ -1,4 +1,4 @@
-"""The tasks of one comparison on a Ray cluster: sent out, listened to, brought home."""
+"""The tasks of one comparison on a Ray cluster: submits them, reports progress, and collects results."""
 
 import contextlib
 import pickle
@@ -27,51 +27,51 @@ if TYPE_CHECKING:
     from onepeak.experiment.ray_cluster import RayExecutor
 
 RETRIES = 3
-"""How often a run begins anew after its process was lost."""
+"""How often a run starts again after its process was lost."""
 MOST_SENT = 4 * 2**30
-"""Bytes of pictures that are sent to nodes at most; more must be under the same path there."""
+"""The most bytes of images sent to nodes; larger stores must be under the same path there."""
 _LISTEN = 0.5
-"""Seconds between two looks at the mailbox."""
+"""Seconds between two checks of the mailbox."""
 _ASK_AGAIN = 1.0
-"""Seconds until a run that another process has is looked at again."""
+"""Seconds until a run that another process holds is checked again."""
 _GOODBYE = 10.0
-"""Seconds that an interrupted task has to clear up."""
+"""Seconds that an interrupted task has to clean up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """A run that a task has, or waits for a node to have."""
+    """A run that a task trains, or that waits for a node."""
 
     run: Run
     claim: contextlib.ExitStack
 
 
 class Fleet:
-    """Runs that are out, and those that wait.
+    """Submitted and waiting runs.
 
     Args:
-        executor: Joined to a cluster.
+        executor: An executor connected to a cluster.
         opened: The experiment with its data.
         folder: The experiment's folder.
-        report: Who is told of every event.
+        report: Called with every event.
     """
 
     def __init__(self, executor: "RayExecutor", opened: Opened, folder: Path, *, report: Report) -> None:
         self.executor, self.opened, self.folder, self.report = executor, opened, folder, report
         self.ray, self.share = ray, share = executor.ray, executor.share
         self.since = time.time()
-        # Ray can repeat lost tasks itself, but does so without end where memory ran out, and says nothing.
+        # Ray can retry lost tasks itself, but does so endlessly when memory runs out, and silently.
         options = {"num_cpus": share.cpus, "num_gpus": share.gpus, "max_retries": 0}
         self.task = ray.remote(train_on_node).options(**options)
         self.mailbox = ray.remote(Mailbox).options(num_cpus=0, max_restarts=-1).remote()
         self.shipment = ray.put(pack(opened))
         self.pieces: list[Any] | None = None
-        self.waiting: deque[tuple[float, Run]] = deque()  # with the moment before which to leave it alone
+        self.waiting: deque[tuple[float, Run]] = deque()  # with the time before which not to start it
         self.out: dict[Any, Sent] = {}
         self.losses: Counter[str] = Counter()
 
     def train(self, runs: Sequence[Run]) -> None:
-        """Sends out runs until all have ended."""
+        """Submits runs until all have ended."""
         self.waiting.extend((0.0, run) for run in runs)
         while self.waiting or self.out:
             self.send()
@@ -84,7 +84,7 @@ class Fleet:
                 self.receive(task)
 
     def send(self) -> None:
-        """Claims runs and sends them, as many as may be out."""
+        """Claims and submits as many runs as allowed."""
         most = self.executor.most() if self.waiting else 0
         while len(self.out) < most and self.waiting and self.waiting[0][0] <= time.monotonic():
             _, run = self.waiting.popleft()
@@ -109,18 +109,18 @@ class Fleet:
             self.report(known)
 
     def listen(self) -> None:
-        """Passes on what runs at work have told; to miss some of it changes no result."""
+        """Forwards the events of active runs; missing some of them changes no result."""
         try:
             messages = self.ray.get(self.mailbox.take.remote(), timeout=_GOODBYE)
         except self.ray.exceptions.RayError:
             return
         out = {sent.run.name for sent in self.out.values()}
         for event in map(pickle.loads, messages):
-            if event.run.name in out:  # else it came later than the run's end
+            if event.run.name in out:  # else it arrived after the run's end
                 self.report(event)
 
     def receive(self, task: Any) -> None:
-        """A task has ended: its run is at home, failed, or to be sent once more."""
+        """Handles a task that has ended: its run has finished, has failed, or must be submitted again."""
         sent = self.out.pop(task)
         with sent.claim:
             end = self.end_of(task, sent.run)
@@ -130,7 +130,7 @@ class Fleet:
             self.report(end)
 
     def end_of(self, task: Any, run: Run) -> Finished | Failed | Elsewhere | None:
-        """Brings home what came of a run; None where it must be sent once more."""
+        """Fetches the outcome of a run; None if it must be submitted again."""
         place = run.folder(self.folder)
         try:
             answer: Answer | None = self.ray.get(task)
@@ -138,14 +138,14 @@ class Fleet:
             cause = error.cause
             message = str(cause) if isinstance(cause, OnepeakError) else f"{type(cause).__name__}: {cause}"
             return self.failed(run, message, error)
-        except self.ray.exceptions.RayError as error:  # the process or the node is gone, or what it had answered
+        except self.ray.exceptions.RayError as error:  # the process, the node or its answer is lost
             self.losses[run.name] += 1
-            reason = re.split(r"(?<=\.)\s", str(error).strip(), maxsplit=1)[0]  # Ray goes on at length
+            reason = re.split(r"(?<=\.)\s", str(error).strip(), maxsplit=1)[0]  # Ray's messages are long
             if self.losses[run.name] <= RETRIES:
                 self.report(Lost(run=run, message=reason))
                 return None
             times = counted(self.losses[run.name], "time")
-            return self.failed(run, f"Its process was lost {times}, at last so: {reason}", error)
+            return self.failed(run, f"Its process was lost {times}, the last time with: {reason}", error)
         if answer is None:
             self.send_pictures()
             return None
@@ -155,26 +155,26 @@ class Fleet:
         return answer.outcome
 
     def failed(self, run: Run, message: str, error: Exception) -> Failed:
-        """Writes down why a run failed that could not do so itself."""
+        """Records the failure of a run that could not do so itself."""
         write_failure(run.folder(self.folder), run, message, error=error)
         return Failed(run=run, message=message)
 
     def send_pictures(self) -> None:
-        """Makes the pictures ready for nodes that do not see them; once, and Ray copies them to each node once."""
+        """Provides the images for nodes that do not see them; done once, and Ray copies them to each node once."""
         store = self.opened.prepared.store
         if store is None or self.pieces is not None:
             return
         if store.num_bytes > MOST_SENT:
             raise InputError(
-                f"The decoded pictures have {store.num_bytes / 2**30:.1f} GiB, more than the "
-                f"{MOST_SENT / 2**30:.1f} GiB that are sent to nodes: put {store.folder} under the same "
+                f"The decoded images take {store.num_bytes / 2**30:.1f} GiB, more than the "
+                f"{MOST_SENT / 2**30:.1f} GiB that can be sent to nodes: put {store.folder} under the same "
                 "path on every node, or give a --cache on a disk that all nodes share."
             )
         self.pieces = [self.ray.put(piece) for piece in pieces_of(store)]
 
     def stop(self) -> None:
-        """Ends all tasks and frees their runs."""
-        for force in (False, True):  # first so that they can clear up
+        """Ends all tasks and releases their runs."""
+        for force in (False, True):  # first let them clean up
             for task in self.out:
                 with contextlib.suppress(self.ray.exceptions.RayError):
                     self.ray.cancel(task, force=force)

@@ -1,4 +1,4 @@
-"""What happens on a node of a Ray cluster: one run is trained in a folder of its own, and its files are sent home."""
+"""The task on a node of a Ray cluster: trains one run in a temporary folder and returns its files."""
 
 import os
 import pickle
@@ -24,7 +24,7 @@ from onepeak.training.run import CHECKPOINT
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What comes home."""
+    """The return value of a task."""
 
     outcome: Finished | Failed | Elsewhere
     files: dict[str, bytes]
@@ -33,24 +33,24 @@ class Answer:
 def train_on_node(
     run: Run, shipment: Shipment, pieces: list[Any] | None, mailbox: Any, *, device: str, threads: int
 ) -> Answer | None:
-    """Trains a run from its beginning; nothing of it stays on the node.
+    """Trains a run from its beginning; nothing remains on the node.
 
     Args:
-        run: What to train.
+        run: The run to train.
         shipment: The experiment.
-        pieces: References to the pieces of its pictures, for a node that does not see them.
-        mailbox: The actor that is told of every event, see `Mailbox`.
-        device: "cpu", or "cuda" for the GPU that Ray has given to this task.
+        pieces: References to the pieces of its images, for a node that does not see them.
+        mailbox: The actor that receives every event, see `Mailbox`.
+        device: "cpu", or "cuda" for the GPU that Ray assigned to this task.
         threads: How many threads to compute with.
 
     Returns:
-        How it ended, and its files; None where the pieces are needed and were not given.
+        How it ended, and its files; None if the pieces are needed and were not given.
     """
     _leave_other_teams()
     torch.set_num_threads(threads)
 
     def report(event: Event) -> None:
-        mailbox.post.remote(pickle.dumps(event))  # and no waiting for it to arrive
+        mailbox.post.remote(pickle.dumps(event))  # without waiting for its arrival
 
     with scratch_folder() as folder:
         opened = shipment.unpack(folder, pieces=None if pieces is None else lambda: _fetched(pieces))
@@ -63,19 +63,19 @@ def train_on_node(
 
 def _fetched(pieces: list[Any]) -> Iterator[bytes]:
     ray = require("ray", extra="ray", purpose="The executor ray")
-    for piece in pieces:  # one at a time, so that a small object store is large enough
+    for piece in pieces:  # one at a time, so that a small object store suffices
         yield ray.get(piece)
 
 
 def _leave_other_teams() -> None:
-    """Forgets that SLURM or torchrun started this node: a run is one process, whatever its node is part of."""
+    """Hides SLURM's and torchrun's variables: a run is one process, however its node was started."""
     for name in list(os.environ):
         if name.startswith("SLURM_") or name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"):
             del os.environ[name]
 
 
 def read_run_files(folder: Path) -> dict[str, bytes]:
-    """Every file that a run leaves behind, by its name; what served only its training is left out."""
+    """Reads every file that a run leaves, by name; files needed for training only are left out."""
     return {
         path.name: path.read_bytes()
         for path in sorted(folder.iterdir())
@@ -84,8 +84,8 @@ def read_run_files(folder: Path) -> dict[str, bytes]:
 
 
 def write_run_files(files: dict[str, bytes], folder: Path) -> None:
-    """Puts them into the run's folder, the result last: a folder with a result is whole."""
+    """Writes the files to the run's folder, the result last: a folder with a result is complete."""
     for name in sorted(files, key=lambda name: name == RESULT):
         write_in_one_step(folder / name, partial(Path.write_bytes, data=files[name]))
     if RESULT in files:
-        (folder / CHECKPOINT).unlink(missing_ok=True)  # of an earlier start somewhere else
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # left by an earlier start elsewhere

@@ -1,4 +1,4 @@
-"""Reads what runs left behind: the folder that `onepeak compare` writes, or that of one `onepeak train`."""
+"""Reads the records of runs from the folder of `onepeak compare` or of a single `onepeak train`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,30 +21,30 @@ from onepeak.training.json_text import numbers
 
 PREDICTIONS = "predictions.parquet"
 CALIBRATED = ("rps", "nll")
-"""The metrics that are read of calibrated posteriors too."""
+"""The metrics that are also read for calibrated posteriors."""
 INTERVALS = {"coverage": "interval_coverage", "interval_size": "interval_size"}
-"""What is read of the intervals, by its key in a result and its name in tables."""
+"""The metrics of intervals: their keys in a result, and their names in tables."""
 
 
 def read_results(*folders: str | Path) -> Frame:
-    """One row a finished run, of one or more folders; runs that failed or go on still are passed over.
+    """Reads one row per finished run, from one or more folders; failed and unfinished runs are skipped.
 
     Args:
-        folders: What `onepeak compare` or `onepeak train` wrote to.
+        folders: The `--out` folders of `onepeak compare` or `onepeak train`.
 
     Returns:
         A table with the columns experiment (the folder), label (the row's name in tables), method, variant, settings
-        (the method's own that were given, a dictionary), recipe (a dictionary too; of older results the epochs alone),
+        (the given settings of the method, a dictionary), recipe (also a dictionary; for older results only the epochs),
         precision, dataset, protocol, split, fold, seed, epochs, best_epoch, seconds, most_epochs (those of the recipe;
-        more than epochs where patience has ended a run), num_train, num_valid, num_test, num_valid_groups (num_valid
-        without groups), off_by_class (whether the mean probability of some class is not its share of the validation
-        part), num_classes, temperature and constant_mae, the validation error of the best constant answer (NaN where
-        they are not known), folder (the run's own), and one column per metric, such as `test_mae` and `valid_mae`;
-        `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors, `test_interval_coverage` and
-        `test_interval_size` the share of true labels within 90 % intervals and how many labels these hold; none of them
-        is there if no run has it. `decision` is how the method's label follows from its posterior ("mode", "median",
-        "mean", ...), empty for one that is not in the catalog. The table is sorted within a folder, methods as in the
-        catalog, so that the order in which runs finished does not show.
+        more than epochs if patience ended a run), num_train, num_valid, num_test, num_valid_groups (num_valid without
+        groups), off_by_class (whether the mean probability of some class differs from its share of the validation
+        part), num_classes, temperature and constant_mae, the validation error of the best constant prediction (NaN if
+        not known), folder (the run's own), and one column per metric, such as `test_mae` and `valid_mae`.
+        `test_rps_calibrated` and `test_nll_calibrated` are for calibrated posteriors; `test_interval_coverage` and
+        `test_interval_size` are the share of true labels within 90 % intervals and their mean number of labels. A
+        metric that no run has is left out. `decision` is how the method's label follows from its posterior ("mode",
+        "median", "mean", ...), empty for a method outside the catalog. The table is sorted within a folder, with
+        methods as in the catalog, independently of the order in which runs finished.
     """
     if not folders or len({Path(folder).resolve() for folder in folders}) < len(folders):
         raise InputError(f"`folders` must name one or more different folders, got {[str(each) for each in folders]}.")
@@ -55,7 +55,7 @@ def read_results(*folders: str | Path) -> Frame:
 
 
 def read_history(run: str | Path) -> Frame:
-    """The history of one run: one row per epoch."""
+    """Reads the history of one run: one row per epoch."""
     pandas = require("pandas", extra="data", purpose="Reading a history")
     path = _file_of_a_run(Path(run), HISTORY)
     try:
@@ -70,12 +70,12 @@ def read_history(run: str | Path) -> Frame:
 def read_predictions(
     run: str | Path, *, columns: Sequence[str] | None = None, part: Part | None = None
 ) -> dict[str, npt.NDArray[Any]]:
-    """What one run's model says of its validation and test samples.
+    """Reads one run's predictions for its validation and test samples.
 
     Args:
         run: The run's folder.
-        columns: Some of part, item, path, label, predicted, log_probs; all of them if left out. Others are not read
-            from the disk.
+        columns: Some of part, item, path, label, predicted, log_probs; by default all. Other columns are not read from
+            disk.
         part: Only the samples of this part.
 
     Returns:
@@ -101,7 +101,7 @@ def read_predictions(
 
 
 def _sorted(frame: Frame) -> Frame:
-    """By data set, method (a plain one before its variants), split and fold."""
+    """Sorts by data set, method (a plain one before its variants), split and fold."""
     known = {record.name: place for place, record in enumerate(METHODS)}
     base = frame["method"].str.removeprefix(SMOOTH).str.partition("+")[0].map(known).fillna(len(known))
     keyed = frame.assign(_base=base, _varied=frame["label"] != frame["method"])
@@ -145,7 +145,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
 
 
 def _num_classes(result: dict[str, Any], run: Path) -> float:
-    """From the result, the model beside it, or what is known of the data set; NaN where none of them says."""
+    """From the result, the model next to it, or the known data set; NaN if none of them has it."""
     if "num_classes" in result:
         return int(result["num_classes"])
     if (run / DESCRIPTION).exists():
@@ -155,7 +155,7 @@ def _num_classes(result: dict[str, Any], run: Path) -> float:
 
 
 def _decision(result: dict[str, Any], num_classes: float) -> str:
-    """By which rule a method decides; empty where it is somebody's own and not in this catalog."""
+    """The rule by which a method decides; empty for a user's own method outside the catalog."""
     classes, settings = 2 if np.isnan(num_classes) else int(num_classes), result.get("method_settings", {})
     try:
         return method(result["method"], num_classes=classes, variant=result["variant"], **settings).decision
@@ -171,7 +171,7 @@ def _file_of_a_run(run: Path, name: str) -> Path:
 
 
 def _array(column: Any) -> npt.NDArray[Any]:
-    """A column as an array; lists of equal length, such as posteriors, as rows of a matrix."""
+    """Converts a column to an array; lists of equal length, such as posteriors, become rows of a matrix."""
     whole = column.combine_chunks()
     if "list" not in str(whole.type):
         return np.asarray(whole)

@@ -21,10 +21,10 @@ CLAIM = ".claim"
 
 @contextmanager
 def claim(folder: Path) -> Iterator[bool]:
-    """Takes a run for this process, if no other has it; the claim ends with the block, or with the process.
+    """Claims a run for this process unless another holds it; the claim ends with the block, or with the process.
 
     Yields:
-        Whether the run is ours.
+        Whether this process holds the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / CLAIM, wait=False) as ours:
@@ -32,7 +32,7 @@ def claim(folder: Path) -> Iterator[bool]:
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:
-    """What a finished run found; None of one that is not finished."""
+    """Reads the result of a finished run; None if it is not finished."""
     try:
         return read_json(folder / RESULT)
     except FileNotFoundError:
@@ -40,11 +40,11 @@ def read_result(folder: Path) -> dict[str, Any] | None:
 
 
 def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
-    """Why a run failed at its last try; None of one that did not fail.
+    """Returns why a run failed at its last attempt; None if it did not fail.
 
     Args:
         folder: The run's folder.
-        since: A moment (`time.time`); older failures do not count, for they are tried again.
+        since: A time (`time.time`); older failures do not count, because they are tried again.
     """
     path = folder / ERROR
     try:
@@ -52,13 +52,13 @@ def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
         message, moment = str(content["message"]), float(content["time"])
     except FileNotFoundError:
         return None
-    except (InputError, ValueError, KeyError, TypeError):  # damaged, or not ours
+    except (InputError, ValueError, KeyError, TypeError):  # damaged, or not written by onepeak
         message, moment = read_message(path), path.stat().st_mtime
     return message if moment >= since else None
 
 
 def write_failure(folder: Path, run: Run, message: str, *, error: BaseException | None = None) -> None:
-    """Keeps why a run failed, with the traceback where there is one."""
+    """Records why a run failed, with the traceback if there is one."""
     content = {
         "label": run.entry.label,
         "method": run.entry.name,
@@ -74,5 +74,5 @@ def write_failure(folder: Path, run: Run, message: str, *, error: BaseException 
 
 
 def forget_failure(folder: Path) -> None:
-    """A run that failed before has gone well."""
+    """Removes the record of an earlier failure."""
     (folder / ERROR).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What runs leave behind as JSON, found and read without torch, which the inspector's first page does not load."""
+"""Finds and reads the JSON records of runs without torch, which the inspector's first page does not load."""
 
 import json
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ class FailedRun:
 
     label: str
     name: str
-    """Its split and fold, as its folder is called."""
+    """Its split and fold, as in the name of its folder."""
     message: str
     folder: Path
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object that a run's file holds, or a sentence on what is wrong with it and what to do.
+    """Reads the object in a run's file; raises an error that says what is wrong with it and how to fix it.
 
     Raises:
-        FileNotFoundError: It is not there, or no longer: another process may have tried the run again.
+        FileNotFoundError: The file is missing, possibly because another process is retrying the run.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -35,17 +35,17 @@ def read_json(path: Path) -> dict[str, Any]:
         raise
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:  # no JSON, or no text
+    except ValueError as error:  # not JSON, or not text
         content, reason = None, str(error)
     else:
         reason = f"it holds a {type(content).__name__}, not an object"
     if not isinstance(content, dict):
-        raise InputError(f"{path} is damaged ({reason}): delete its folder to have the run done again.")
+        raise InputError(f"{path} is damaged ({reason}): delete its folder to run it again.")
     return content
 
 
 def read_message(path: Path) -> str:
-    """Why a run failed, of its `error.json`; a run whose file is damaged has failed too."""
+    """Returns why a run failed, from its `error.json`; a run with a damaged file has failed too."""
     try:
         return str(read_json(path)["message"])
     except (InputError, KeyError, FileNotFoundError):
@@ -53,12 +53,12 @@ def read_message(path: Path) -> str:
 
 
 def failed_runs(*folders: str | Path) -> tuple[FailedRun, ...]:
-    """The runs that ended with an error and have no result, sorted by label, split and fold."""
+    """Returns the runs that ended with an error and have no result, sorted by label, split and fold."""
     found = []
     for folder in folders:
         for path in sorted(_files(Path(folder), ERROR)):
             if (path.parent / RESULT).exists():
-                continue  # it was tried again, and went well
+                continue  # it succeeded on another attempt
             message = read_message(path)
             run = path.parent
             found.append(FailedRun(label=run.parent.name, name=run.name, message=message, folder=run))
@@ -66,7 +66,7 @@ def failed_runs(*folders: str | Path) -> tuple[FailedRun, ...]:
 
 
 def result_files(folder: Path) -> list[Path]:
-    """The results in a folder that `onepeak compare` or `onepeak train` wrote, or a sentence on why there are none."""
+    """Lists the results in a folder that `onepeak compare` or `onepeak train` wrote; raises if there are none."""
     results = sorted(_files(folder, RESULT))
     if results:
         return results
@@ -78,7 +78,7 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path, name: str) -> list[Path]:
-    """The files called so: one per run of a comparison, or the one of a single run."""
+    """The files of that name: one per run of a comparison, or that of a single run."""
     if not folder.is_dir():
         raise InputError(
             f"`{folder}` must be a folder that onepeak compare or train wrote, got no folder."
@@ -90,5 +90,5 @@ def _files(folder: Path, name: str) -> list[Path]:
         return [folder / name] if (folder / name).exists() else []
     raise InputError(
         f"`{folder}` must be a folder of runs, with {RUNS}/ or {RESULT} in it, got one without either: "
-        "give what --out of onepeak compare or train named."
+        "give the --out folder of onepeak compare or train."
     )

@@ -1,4 +1,4 @@
-"""An experiment for machines that share no disk with this one: its data and weights travel with it."""
+"""Packs an experiment with its data and weights, for machines that do not share a disk with this one."""
 
 import pickle
 import socket
@@ -21,32 +21,32 @@ Pieces: TypeAlias = Callable[[], Iterable[bytes]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shipment:
-    """What is sent once to every machine: all of an experiment but its decoded pictures."""
+    """What is sent once to every machine: the whole experiment except its decoded images."""
 
     opened: bytes
-    """Without its store and its weights; pickled, for arrays in the memory of a cluster cannot be written to."""
+    """Without its store and weights; pickled, because arrays in a cluster's memory are read-only."""
     store_folder: Path | None
-    """Where the pictures are on the machine that sends; another one may see the same disk."""
+    """The folder of the images on the sending machine; another machine may see the same disk."""
     store_index: StoreIndex | None
     weights: tuple[str, bytes] | None
-    """Name and content of the file of first weights."""
+    """Name and content of the file of initial weights."""
     versions: dict[str, str]
-    """Of the libraries here; with others the results would not be the same."""
+    """The library versions on this machine; results would differ with others."""
     backbone_source: str | None
-    """A hash of the file of a backbone of the user's own, which does not travel."""
+    """A hash of the source file of a user's own backbone, which is not sent."""
 
     def unpack(self, folder: Path, *, pieces: Pieces | None) -> Opened | None:
-        """The experiment as it was, on the machine that this is called on.
+        """Restores the experiment on the machine where this is called.
 
         Args:
-            folder: Where to put what must be a file.
-            pieces: How to get the pictures where this machine does not see them.
+            folder: Where to put files.
+            pieces: How to fetch the images if this machine does not see them.
 
         Returns:
-            The experiment; None where it cannot be whole without the pieces.
+            The experiment; None if it is incomplete without the pieces.
 
         Raises:
-            InputError: Other versions of the libraries are installed here, or another file of the user's own backbone.
+            InputError: The library versions or the file of the user's own backbone differ on this machine.
         """
         _check_versions(self.versions, versions())
         opened: Opened = pickle.loads(self.opened)
@@ -64,7 +64,7 @@ class Shipment:
 
     def _store(self, pieces: Pieces | None) -> ImageStore | None:
         if self.store_index is None or self.store_folder is None:
-            raise TypeError("a table has no pictures")
+            raise TypeError("a table has no images")
         cache_dir = default_cache_dir()
         for folder in (self.store_folder, folder_of_sent(self.store_index, cache_dir)):
             if (store := same_store(folder, self.store_index)) is not None:
@@ -73,7 +73,7 @@ class Shipment:
 
 
 def pack(opened: Opened) -> Shipment:
-    """Makes an experiment ready to be sent."""
+    """Packs an experiment for sending."""
     store, weights = opened.prepared.store, opened.experiment.weights_file
     rest = replace(
         opened,
@@ -97,13 +97,13 @@ def _check_backbone(backbone: str, wanted: str | None) -> None:
         raise InputError(f"On {socket.gethostname()}: {error}") from error
     if found != wanted:
         raise InputError(
-            f"Every machine must have the same file behind the backbone {backbone}, and {socket.gethostname()} has "
-            "another: install the same there and here."
+            f"Every machine must have the same source file for the backbone {backbone}, but {socket.gethostname()} has "
+            "another: install the same one there and here."
         )
 
 
 def _check_versions(wanted: dict[str, str], found: dict[str, str]) -> None:
-    """Builds of one version for CPU and GPU are alike: a laptop may send work to machines with GPUs."""
+    """CPU and GPU builds of one version count as equal: a laptop may send work to machines with GPUs."""
     differences = [
         f"{name} {found.get(name, 'is missing')} where {version} is needed"
         for name, version in wanted.items()
@@ -111,6 +111,6 @@ def _check_versions(wanted: dict[str, str], found: dict[str, str]) -> None:
     ]
     if differences:
         raise InputError(
-            f"Every machine must have the same versions, so that results can be compared; {socket.gethostname()} has "
-            f"{', '.join(differences)}: install the same there and here."
+            f"Every machine must have the same versions, so that results are comparable; {socket.gethostname()} has "
+            f"{', '.join(differences)}: install the same versions there and here."
         )

@@ -1,7 +1,7 @@
-"""Is a difference between two methods real? Tests and effect sizes on the differences of paired runs.
+"""Significance tests and effect sizes for the difference between two methods, on paired runs.
 
-Every function takes one difference per pair (method minus other, on the same split and fold) and says what it returns
-where the question has no answer; none of them warns.
+Every function takes one difference per pair (method minus other, on the same split and fold) and states what it returns
+for degenerate input; none of them warns.
 """
 
 from collections.abc import Sequence
@@ -18,43 +18,44 @@ from onepeak.errors import InputError, NotFiniteError
 Differences: TypeAlias = npt.NDArray[np.float64]
 
 _SAME = 9
-"""Differences that agree to so many digits of the largest are equal: an MAE is a multiple of one over the number of
-samples, so differences tie often, but for the last bit."""
+"""Differences that agree to this many digits, relative to the largest, count as equal: an MAE is a multiple of one over
+the number of samples, so differences often tie up to rounding."""
 
 _MOST_EXACT = 50
-"""The most differences whose signs are counted out in Wilcoxon's test, as in scipy."""
+"""The most differences for an exact Wilcoxon test, as in scipy."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WilcoxonResult:
-    """What the signed-rank test found."""
+    """The result of the signed-rank test."""
 
     statistic: float
-    """The smaller of the two sums of ranks; NaN where no difference is left."""
+    """The smaller of the two rank sums; NaN if no difference is left."""
     p_value: float
     num_zero: int
-    """Pairs without a difference, which the test leaves out."""
+    """Pairs with a zero difference, which the test leaves out."""
 
 
 def corrected_t_test(differences: Differences, *, test_train_ratio: float) -> float:
-    r"""The p-value of the corrected resampled t-test, two-sided: is the mean difference zero?
+    r"""Two-sided p-value of the corrected resampled t-test: is the mean difference zero?
 
-    Runs on splits of one data set share training samples, so their differences vary less than independent ones would
-    and the plain paired t-test finds too much. The correction widens the variance of the mean:
+    Runs on splits of one data set share training samples, so their differences vary less than independent ones would,
+    and the plain paired t-test is too optimistic. The correction increases the variance of the mean:
 
     .. math:: t = \frac{\bar d}{\sqrt{\left(\frac{1}{n} + \frac{n_{test}}{n_{train}}\right) s^2}}, \quad n - 1
         \text{ degrees of freedom}
 
-    It is made for test parts drawn anew each time. Folds that share one test part are more alike than it assumes:
-    several splits say more than several folds of one.
+    It assumes test parts that are drawn anew each time. Folds that share one test part are more alike than that:
+    several splits are more informative than several folds of one.
 
     Args:
         differences: One per pair of runs.
-        test_train_ratio: Samples tested on by samples trained on.
+        test_train_ratio: Number of test samples divided by number of training samples.
 
     Returns:
-        NaN for fewer than two pairs; 1 where all differences are zero. Where all are the same and not zero there is no
-        spread to measure by: then the exact sign test's, :math:`2^{1-n}`, which is 1/2 for two pairs.
+        The p-value; NaN for fewer than two pairs, and 1 if all differences are zero. If all are equal and not zero,
+        there is no spread to estimate: then the p-value of the exact sign test, :math:`2^{1-n}`, which is 1/2 for two
+        pairs.
 
     Example:
         >>> round(corrected_t_test(np.array([0.1, 0.3, 0.2, 0.4]), test_train_ratio=0.25), 4)
@@ -76,17 +77,17 @@ def corrected_t_test(differences: Differences, *, test_train_ratio: float) -> fl
 
 
 def wilcoxon(differences: Differences) -> WilcoxonResult:
-    """Wilcoxon's signed-rank test, two-sided: are the differences spread evenly around zero?
+    """Wilcoxon's signed-rank test, two-sided: are the differences symmetric around zero?
 
-    Pairs without a difference are left out (and counted). Exact up to 50 differences, ties or not; beyond that the
+    Zero differences are left out (and counted). Exact up to 50 differences, with or without ties; beyond that the
     normal approximation, corrected for ties.
 
     Args:
         differences: One per pair of runs.
 
     Returns:
-        With a p-value of 1 where all differences are zero, and NaN where there is no pair. Five pairs cannot reach
-        .05: the smallest p-value of n pairs is 2 / 2^n.
+        The result, with a p-value of 1 if all differences are zero, and NaN if there is no pair. Five pairs cannot
+        reach .05: the smallest p-value of n pairs is 2 / 2^n.
 
     Example:
         >>> wilcoxon(np.array([0.1, 0.3, 0.2, 0.4, 0.0, -0.15]))
@@ -109,10 +110,10 @@ def wilcoxon(differences: Differences) -> WilcoxonResult:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's correction of several p-values, so that the chance of even one false finding stays below the level.
+    """Holm's correction of several p-values, which bounds the chance of even one false finding by the level.
 
-    The smallest is multiplied by their number, the next by one less, and so on; none falls below a smaller one's, none
-    rises above 1. A NaN was no test: it stays NaN and is not counted.
+    The smallest is multiplied by their number, the next by one less, and so on. Corrected values keep the order of the
+    original ones and are capped at 1. A NaN stands for no test: it stays NaN and is not counted.
 
     Example:
         >>> [round(p, 3) for p in holm([0.01, 0.04, float("nan"), 0.03])]
@@ -133,14 +134,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def cohen_dz(differences: Differences) -> float:
-    """Cohen's d for pairs: the mean difference in standard deviations of the differences.
+    """Cohen's d for pairs: the mean difference divided by the standard deviation of the differences.
 
     Args:
         differences: One per pair of runs.
 
     Returns:
-        NaN for fewer than two pairs; 0 where all differences are zero; plus or minus infinity where all are the same
-        and not zero.
+        NaN for fewer than two pairs; 0 if all differences are zero; plus or minus infinity if all are equal and not
+        zero.
 
     Example:
         >>> round(cohen_dz(np.array([1.0, 2.0, 3.0])), 3)
@@ -156,7 +157,7 @@ def cohen_dz(differences: Differences) -> float:
 
 
 def rank_biserial(differences: Differences) -> float:
-    """The matched-pairs rank-biserial correlation: the share of ranks that speak for, less the share against.
+    """The matched-pairs rank-biserial correlation: the share of positive ranks minus the share of negative ranks.
 
     Range -1 (every difference is negative) to 1 (every difference is positive). Ranks are those of Wilcoxon's test.
 
@@ -164,7 +165,7 @@ def rank_biserial(differences: Differences) -> float:
         differences: One per pair of runs.
 
     Returns:
-        NaN where there is no pair; 0 where all differences are zero.
+        NaN if there is no pair; 0 if all differences are zero.
 
     Example:
         >>> rank_biserial(np.array([0.1, 0.3, 0.2, -0.4]))
@@ -184,10 +185,10 @@ def rank_biserial(differences: Differences) -> float:
 
 
 def _exact_p(ranks: npt.NDArray[np.int64], smaller: int) -> float:
-    """Twice the share of all choices of signs whose sum of ranks is as small as the one found.
+    """Twice the share of all sign assignments whose rank sum is at most the observed one.
 
-    Counts the choices by their sum, rank by rank. scipy is exact without ties; with them it lists every choice, which
-    takes a second for a dozen pairs. The ranks come doubled, so that those of ties are whole numbers.
+    Counts the assignments by their sum, rank by rank. scipy is exact without ties; with ties it enumerates all
+    assignments, which takes a second for a dozen pairs. The ranks are doubled, so that tied ranks are integers.
     """
     counts = np.ones(1)
     for rank in ranks:
@@ -196,7 +197,7 @@ def _exact_p(ranks: npt.NDArray[np.int64], smaller: int) -> float:
 
 
 def _without_zeros(differences: Differences) -> Differences:
-    """The differences that are not zero, in units of the largest, so that rounding cannot break a tie."""
+    """The nonzero differences, in units of the largest and rounded, so that rounding errors cannot break a tie."""
     largest = np.abs(differences).max()
     if largest == 0:
         return differences[:0]
@@ -206,7 +207,7 @@ def _without_zeros(differences: Differences) -> Differences:
 
 
 def _spread(differences: Differences) -> float:
-    """The standard deviation; zero where the differences are the same but for rounding."""
+    """The standard deviation; zero if the differences are equal up to rounding."""
     deviation = float(differences.std(ddof=1))
     return deviation if deviation > 10**-_SAME * np.abs(differences).max() else 0.0
 

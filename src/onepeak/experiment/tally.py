@@ -1,4 +1,4 @@
-"""How far a comparison is: what the events of its runs add up to."""
+"""The progress of a comparison, summed up from the events of its runs."""
 
 import time
 from collections import deque
@@ -12,7 +12,7 @@ from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finis
 from onepeak.experiment.grid import Run
 
 _RECENT = 300
-"""Epochs by which the time left is told: enough to average, few enough to follow when more runs are at work."""
+"""Recent epochs for estimating the time left: enough to average, few enough to follow a change in load."""
 
 
 @dataclass(kw_only=True)
@@ -21,50 +21,50 @@ class MethodTally:
 
     label: str
     epochs: int
-    """Of each of its runs, unless its patience ends it."""
+    """Epochs of each of its runs, without early stopping."""
     total: int = 0
     finished: int = 0
     failed: int = 0
     running: dict[str, int] = field(default_factory=dict)
-    """The epochs that runs at work have done, by the name of the run."""
+    """Epochs done by active runs, by the name of the run."""
     elsewhere: set[str] = field(default_factory=set)
-    """The runs that another process has."""
+    """Runs that another process holds."""
     figures: dict[str, list[float]] = field(default_factory=dict)
     """The test metrics of finished runs."""
     paces: deque[float] = field(default_factory=lambda: deque(maxlen=_RECENT))
-    """Seconds of epochs."""
+    """Durations of recent epochs in seconds."""
 
     def mean(self, metric: str) -> float | None:
-        """The mean of a test metric over the runs that are finished; None where there is none."""
+        """Returns the mean of a test metric over the finished runs; None if there are none."""
         values = [value for value in self.figures.get(metric, []) if value is not None]
         return fmean(values) if values else None
 
     @property
     def open(self) -> int:
-        """How many runs are neither finished nor failed."""
+        """The number of runs that are neither finished nor failed."""
         return self.total - self.finished - self.failed
 
     @property
     def epochs_left(self) -> int:
-        """Of the open runs together."""
+        """Epochs left in all open runs together."""
         return self.open * self.epochs - sum(self.running.values())
 
     @property
     def longest_left(self) -> int:
-        """The epochs left of the open run that has most of them."""
+        """Epochs left in the open run that has the most."""
         if self.open > len(self.running):
             return self.epochs
         return max((self.epochs - done for done in self.running.values()), default=0)
 
 
 class Tally:
-    """Counts what happens to the runs of a comparison.
+    """Tracks the runs of a comparison.
 
     Args:
         runs: All runs.
         epochs: The epochs of each method's runs, by its label.
-        at_most: Whether their patience may end some runs before, so that the time left may be less.
-        clock: What says the time, in seconds.
+        at_most: Whether early stopping may end some runs sooner, so that the time left is an upper bound.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class Tally:
         self.methods = {label: MethodTally(label=label, epochs=count) for label, count in epochs.items()}
         self.at_most, self.clock = at_most, clock
         self.done: deque[tuple[float, str]] = deque(maxlen=_RECENT)
-        """When epochs were done, and of which method; before them all, when the first run began."""
+        """When epochs were done, and of which method; the first entry is the start of the first run."""
         for run in runs:
             self.methods[run.entry.label].total += 1
 
     def note(self, event: Event) -> None:
-        """Takes an event into account."""
+        """Processes an event."""
         method, name = self.methods[event.run.entry.label], event.run.name
         if isinstance(event, Elsewhere):
             method.elsewhere.add(name)
@@ -110,18 +110,18 @@ class Tally:
                 method.failed += 1
 
     def count(self, what: str) -> int:
-        """How many runs are `finished`, `failed` or there at all (`total`)."""
+        """Returns how many runs are `finished`, `failed`, or exist at all (`total`)."""
         return sum(int(getattr(method, what)) for method in self.methods.values())
 
     def left_in_words(self) -> str | None:
-        """How long it will last, in words; None before the first epoch."""
+        """Describes the time left; None before the first epoch."""
         seconds = self.seconds_left()
         return None if seconds is None else f"{'at most' if self.at_most else 'about'} {duration(seconds)} left"
 
     def seconds_left(self) -> float | None:
-        """How long it will last: as much as all runs at work have done of late, and no run faster than it is.
+        """Estimates the time left from the recent total rate of all runs, and at least the longest open run's own time.
 
-        Epochs of a method count by their mean time. None before the first that is known from its beginning.
+        Epochs are weighted by their method's mean time. None before the first epoch that was timed from its start.
         """
         paces = {label: fmean(method.paces) for label, method in self.methods.items() if method.paces}
         if not paces:
@@ -130,7 +130,7 @@ class Tally:
         methods = [(method, paces.get(label, usual)) for label, method in self.methods.items()]
         left = sum(method.epochs_left * pace for method, pace in methods)
         done = sum(paces[label] for _, label in islice(self.done, 1, None))
-        if not done:  # messages may be missed, that a run has begun among them
+        if not done:  # messages may be missed, including the start of a run
             return None
         together = left * (self.done[-1][0] - self.done[0][0]) / done
         return max(together, *(method.longest_left * pace for method, pace in methods))

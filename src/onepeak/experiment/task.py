@@ -1,4 +1,4 @@
-"""Trains one run of an experiment in this process, whichever executor started it."""
+"""Trains one run of an experiment in this process, for any executor."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,17 +28,17 @@ def train_task(
     since: float = 0.0,
     alone: bool = True,
 ) -> Finished | Failed | Elsewhere:
-    """Trains a run, or goes on with it; does nothing where it is done or another process is at it.
+    """Trains or continues a run; does nothing if it is finished or another process holds it.
 
-    An error is written down beside the run and told, not raised: the other runs go on.
+    An error is recorded in the run's folder and returned, not raised, so that the other runs continue.
 
     Args:
-        run: What to train.
-        opened: The experiment with its data; another process can be sent it, or open the experiment itself.
-        folder: The experiment's folder, or one of its own where the results are brought home later.
+        run: The run to train.
+        opened: The experiment with its data.
+        folder: The experiment's folder, or a temporary one whose results are fetched later.
         fabric: Device and precision.
-        report: Who is told how it goes on: `Started`, and `EpochDone` after every epoch.
-        since: When the comparison began; a failure before that is tried again, one after it is not.
+        report: Called with `Started`, and with `EpochDone` after every epoch.
+        since: When the comparison began; earlier failures are tried again, later ones are not.
         alone: Whether no other run is trained in this process at the same time; see `onepeak.training.pack`.
 
     Returns:
@@ -60,19 +60,19 @@ def train_task(
 
 
 def failed_by(run: Run, error: Exception) -> Failed:
-    """What there is to tell of a run that an error has ended."""
+    """Returns the event for a run that ended with an error."""
     foreseen = isinstance(error, OnepeakError)
     message = str(error) if foreseen else f"{type(error).__name__}: {error}"
     return Failed(run=run, message=message, unforeseen=not foreseen, out_of_memory=is_out_of_memory(error))
 
 
 def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | Failed | Elsewhere | None:
-    """What there is to tell of a run that is not to be trained now; None of one that is.
+    """Returns the event for a run that is not to be trained now; None for one that is.
 
     Args:
         run: The run.
         place: Its folder.
-        ours: Whether this process holds its claim: then nobody else can finish or fail it.
+        ours: Whether this process holds its claim: then no other process can finish or fail it.
         since: When the comparison began.
     """
     if (result := read_result(place)) is not None:
@@ -100,14 +100,14 @@ def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Repo
 
 @dataclass(frozen=True)
 class _Watch:
-    """Tells of every epoch."""
+    """Reports every epoch."""
 
     run: Run
     report: Callable[[Event], object]
 
     def step(self, epoch: int, step: int, num_steps: int) -> None:
-        """Steps are not told: there are too many."""
+        """Does nothing: there are too many steps to report."""
 
     def epoch(self, row: Row) -> None:
-        """Tells the epoch's row."""
+        """Reports the epoch's row."""
         self.report(EpochDone(run=self.run, row=row))

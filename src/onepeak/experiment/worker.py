@@ -1,4 +1,4 @@
-"""A worker process: takes runs from its pipe and trains them until there are no more."""
+"""A worker process: receives runs through its pipe and trains them until there are no more."""
 
 import faulthandler
 import gc
@@ -24,36 +24,36 @@ LOGS = "logs"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Workplace:
-    """What a worker is given when it starts."""
+    """The arguments of a worker process."""
 
     opened: Opened
     folder: Path
     device: str
     threads: int
     lanes: int
-    """The most runs it is given at once."""
+    """The most runs it trains at once."""
     finds_room: bool
-    """Whether it is to say how many runs fit, by `Room`, and has only one until then."""
+    """Whether it reports how many runs fit, with `Room`; it gets only one run until then."""
     since: float
     """When the comparison began."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """What a worker says when it has started: what happens from then on is the doing of its runs."""
+    """Sent when a worker has started: later failures are caused by its runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """What a worker says when it knows how many runs fit on its device."""
+    """Sent when a worker knows how many runs fit on its device."""
 
     lanes: int
 
 
 def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
-    """Trains what comes through the pipe and sends back every event; the last of a run says how it ended.
+    """Trains the runs that arrive through the pipe and sends back every event; a run's last event says how it ended.
 
-    The process ends when it is told so and all its runs have ended, and when its parent is gone.
+    The process ends when it is told to and all its runs have ended, or when its parent is gone.
     """
     import torch
 
@@ -72,11 +72,11 @@ def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
             end: Event = train_task(
                 run, place.opened, place.folder, fabric=fabric, report=voice.tell, since=place.since, alone=alone
             )
-        except Exception as error:  # its folder cannot be used; a lane would keep that to itself for ever
+        except Exception as error:  # an unusable folder; a lane would never report it
             traceback.print_exc()
             end = failed_by(run, error)
         if isinstance(end, Failed) and end.out_of_memory:
-            gc.collect()  # what the run had may hang on the traceback, in a circle; it is there for the others
+            gc.collect()  # the traceback may keep the run's memory in a reference cycle
         voice.tell(end)
 
     if place.lanes == 1:
@@ -86,11 +86,11 @@ def work(connection: "Connection[Any, Any]", place: Workplace) -> None:
         with lanes(place.lanes, torch.device(place.device)) as pool:
             while (run := connection.recv()) is not None:
                 pool.submit(train, run)
-    os._exit(0)  # everything is on the disk; to take torch apart first would last seconds
+    os._exit(0)  # everything is on disk; a regular exit of torch takes seconds
 
 
 class _Voice:
-    """Speaks to the parent, from any thread."""
+    """Sends messages to the parent, from any thread."""
 
     def __init__(self, connection: "Connection[Any, Any]", place: Workplace) -> None:
         self.connection, self.place = connection, place
@@ -99,18 +99,18 @@ class _Voice:
         self.knows_room = not place.finds_room
 
     def tell(self, event: Event) -> None:
-        """Sends an event, and once the first run is well under way how many fit."""
+        """Sends an event and, once the first run is well under way, how many runs fit."""
         with self.speaking:
             self.send(event)
             self.epochs[event.run.name] += isinstance(event, EpochDone)
-            if not self.knows_room and self.epochs[event.run.name] == 2:  # the second is the first that is recorded
+            if not self.knows_room and self.epochs[event.run.name] == 2:  # the second epoch is the first one recorded
                 self.knows_room = True
                 self.send(self.room())
 
     def send(self, content: object) -> None:
         try:
             self.connection.send(content)
-        except OSError:  # nobody listens any more; the checkpoint is what is kept
+        except OSError:  # the parent is gone; the checkpoint remains
             os._exit(1)
 
     def room(self) -> Room:
@@ -125,9 +125,10 @@ class _Voice:
 
 
 def _behave(folder: Path, *, packed: bool) -> None:
-    """Ctrl-C is the parent's to handle; whatever is printed goes to a file; no worker outlives its parent."""
+    """Leaves Ctrl-C to the parent, redirects output to a log file, and ends the worker with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # So that half-written files are removed. Runs in threads cannot be interrupted; theirs are when they go on.
+    # A clean exit removes half-written files. Runs in threads cannot be interrupted; theirs are removed when they
+    # resume.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(1) if packed else sys.exit(1))
     log = log_of(folder, os.getpid())
     log.parent.mkdir(exist_ok=True)
@@ -148,5 +149,5 @@ def _behave(folder: Path, *, packed: bool) -> None:
 
 
 def log_of(folder: Path, number: int | None) -> Path:
-    """Where a worker's output goes."""
+    """The file that a worker's output goes to."""
     return folder / LOGS / f"worker-{number}.log"

@@ -1,4 +1,4 @@
-"""A worker process as the one that started it sees it: the pipe to it, its runs, and how it ended."""
+"""A worker process from its parent's side: the pipe to it, its runs, and how it ended."""
 
 import contextlib
 import multiprocessing
@@ -19,8 +19,8 @@ class WorkerProcess:
     """One process and the pipe to it.
 
     Args:
-        place: What it is given when it starts.
-        start: How it starts.
+        place: The worker's arguments.
+        start: How the process starts.
     """
 
     def __init__(self, place: Workplace, start: StartMethod) -> None:
@@ -28,24 +28,24 @@ class WorkerProcess:
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs, place), daemon=True)
         self.process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
+        theirs.close()  # so that the pipe closes when the process ends
         self.log = log_of(place.folder, self.process.pid)
-        """Where all that it prints goes."""
+        """The file that all its output goes to."""
         self.device = place.device
         self.lanes = 1 if place.finds_room else place.lanes
-        """How many runs it can be given at once."""
+        """How many runs it can train at once."""
         self.runs: dict[str, Run] = {}
         self.begun: dict[str, Run] = {}
-        """Those of its runs of which it has said something."""
+        """Its runs that it has reported on."""
         self.accompanied: set[str] = set()
-        """The names of runs that have, or had, another one beside them: what befalls them may be that one's doing."""
+        """The names of runs that share, or shared, the process with another run, which may cause their failure."""
         self.is_ready = False
-        """Whether it has started; one that ends before that would have done so with any run."""
+        """Whether it has started; if it ends earlier, that is not caused by its runs."""
         self.is_spent = False
-        """Whether an error that was not foreseen may have left it (its GPU, most of all) unfit for another run."""
+        """Whether an unforeseen error may have left it (above all its GPU) unfit for another run."""
 
     def give(self, run: Run) -> None:
-        """Sends a run; a worker that is gone is noticed when its answer is read."""
+        """Sends a run; a dead worker is noticed when its pipe is read."""
         with contextlib.suppress(OSError):
             self.connection.send(run)
         self.runs[run.name] = run
@@ -53,7 +53,7 @@ class WorkerProcess:
             self.accompanied |= self.runs.keys()
 
     def heard(self, event: Event) -> None:
-        """Remembers what was said of a run."""
+        """Records an event of a run."""
         name = event.run.name
         if isinstance(event, Finished | Failed | Elsewhere | Lost):
             del self.runs[name]
@@ -69,7 +69,7 @@ class WorkerProcess:
             self.connection.send(None)
 
     def end(self) -> str:
-        """Waits for the process, killing it where it does not go; how it ended, in words."""
+        """Waits for the process, killing it if it does not end; returns how it ended, in words."""
         self.connection.close()
         self.process.join(GOODBYE)
         if self.process.is_alive():
@@ -79,8 +79,8 @@ class WorkerProcess:
         return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
     def last_words(self) -> str:
-        """What it has printed last, and where the rest is."""
+        """Returns its last line of output, and where the rest is."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines() if self.log.exists() else []
         if not lines:
-            return "It said nothing: most often the memory is full, then fewer --workers or a smaller batch help."
-        return f"It said at last {lines[-1]!r}, and all it said is in {self.log}."
+            return "It printed nothing: most often memory ran out, so try fewer --workers or a smaller batch."
+        return f"Its last output was {lines[-1]!r}; all of it is in {self.log}."

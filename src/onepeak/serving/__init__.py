@@ -1,4 +1,4 @@
-"""A trained model in use: load it, ask it about pictures or rows, measure it on other data, look at what runs said."""
+"""Trained models in use: load one, predict for images or rows, evaluate it on other data, inspect recorded runs."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ __all__ = [
     "stream",
 ]
 
-# Imported when first used: the pages of a comparison open without the seconds that torch takes.
+# Lazy imports: the pages of a comparison open without importing torch, which takes seconds.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""What to do for each label, such as the treatment of each grade: the list that a confused posterior makes absurd."""
+"""The action to take for each label, such as the treatment of each grade."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,11 +13,11 @@ def read_actions(path: Path | None, classes: Sequence[str]) -> tuple[str, ...]:
     """Reads a CSV (comma, semicolon or tab) with the columns label and action, one line per class.
 
     Args:
-        path: The file; None where none was given.
+        path: The file; None if there is none.
         classes: The classes in their order.
 
     Returns:
-        The action of each class, in the order of the classes; none without a file.
+        The action of each class, in the order of the classes; empty without a file.
 
     Example:
         >>> import tempfile
@@ -40,7 +40,7 @@ def read_actions(path: Path | None, classes: Sequence[str]) -> tuple[str, ...]:
         cells = dict(zip(names, row, strict=True))
         label = cells["label"].strip()
         if label not in classes or label in found:
-            wrong = "twice" if label in found else f"which is no class: {', '.join(classes)}"
+            wrong = "twice" if label in found else f"which is not a class: {', '.join(classes)}"
             raise InputError(f"{path}, line {line}: `label` must name each class once, got {label!r} {wrong}.")
         found[label] = cells["action"].strip()
     missing = [name for name in classes if not found.get(name)]

@@ -1,4 +1,4 @@
-"""Which model a folder means."""
+"""Finds the model that a folder stands for."""
 
 from pathlib import Path
 
@@ -9,10 +9,10 @@ from onepeak.training.file_names import DESCRIPTION
 
 
 def model_folder(folder: Path) -> Path:
-    """The folder of the model: the one given, or the only one among the runs of a comparison.
+    """Returns the model's folder: the one given, or the only model among the runs of a comparison.
 
     Args:
-        folder: What `onepeak train --out` or `onepeak compare --out` wrote to.
+        folder: The `--out` folder of `onepeak train` or `onepeak compare`.
 
     Raises:
         InputError: The comparison has several models.

@@ -1,4 +1,4 @@
-"""What each mistake costs, as a user has it: a CSV with or without names, an array, a DataFrame."""
+"""The cost of each mistake, from a CSV with or without names, an array or a DataFrame."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,19 +15,19 @@ from onepeak.data.table_file import csv_rows
 from onepeak.errors import InputError, NotFiniteError
 
 COST = "cost"
-"""The decision that needs a table of costs."""
+"""The decision that needs a cost table."""
 Costs: TypeAlias = tuple[tuple[float, ...], ...]
 """One row per true class and one column per class decided on, both in the order of the model's classes."""
 Cells: TypeAlias = list[list[object]]
 
 
 def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
-    """The costs in the order of the classes; none where none are given.
+    """Returns the costs in the order of the classes; None if none are given.
 
     Args:
         given: A CSV file, a DataFrame, or an array or list of lists, with one row per true class and one column per
-            class decided on. With names, rows and columns may come in any order; without, in that of the classes.
-        classes: The model's.
+            class decided on. With names, rows and columns may be in any order; without, in that of the classes.
+        classes: The model's classes.
 
     Example:
         >>> costs_of([[0, 1], [10, 0]], ("benign", "malignant"))
@@ -58,7 +58,7 @@ def costs_of(given: object, classes: Sequence[str]) -> Costs | None:
 
 
 def check_given_together(decide: str | None, cost: object) -> None:
-    """Refuses costs that have no effect, and their decision without them."""
+    """Refuses costs that have no effect, and the decision "cost" without costs."""
     if (decide == COST) != (cost is not None):
         given = f"`decide` {decide!r} {'without' if cost is None else 'with'} `cost`"
         raise InputError(f"`cost` and `decide` {COST!r} must be given together, got {given}.")
@@ -72,7 +72,7 @@ def _cells_of_file(path: Path) -> Cells:
 
 
 def _cells_of_frame(frame: object) -> Cells:
-    """With the names around it, unless pandas has only counted rows and columns."""
+    """Includes the names as first row and column, unless pandas only numbered them."""
     values = np.asarray(frame).tolist()
     index, columns = list(frame.index), list(frame.columns)  # type: ignore[attr-defined]
     if index == list(range(len(index))) and columns == list(range(len(columns))):
@@ -94,7 +94,7 @@ def _cells_of_array(given: object) -> Cells:
 
 
 def _sorted_by_name(cells: Cells, classes: Sequence[str], source: str) -> Cells:
-    """Without the names, in the order of the classes."""
+    """Drops the names and puts rows and columns in the order of the classes."""
     columns, rows = [str(name) for name in cells[0][1:]], [str(row[0]) for row in cells[1:]]
     for place, names in (("row", columns), ("column", rows)):
         if sorted(names) != sorted(classes):

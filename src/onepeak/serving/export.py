@@ -1,4 +1,4 @@
-"""A trained model as one ONNX file, for programs that have neither Python nor torch."""
+"""Exports a trained model as one ONNX file, for programs without Python or torch."""
 
 import copy
 import tempfile
@@ -22,7 +22,7 @@ from onepeak.serving.served_network import ServedNetwork
 
 @dataclass(frozen=True, kw_only=True)
 class OnnxFile:
-    """What was written."""
+    """The file that was written."""
 
     path: Path
     num_bytes: int
@@ -30,7 +30,7 @@ class OnnxFile:
     """Type and axes of each input, such as "uint8 batch x height x width x 3"."""
     outputs: dict[str, str]
     notes: tuple[str, ...]
-    """What the user should know of the answers."""
+    """What the user should know about the outputs."""
 
 
 def export_onnx(
@@ -44,38 +44,37 @@ def export_onnx(
     size: tuple[int, int] | None = None,
     force: bool = False,
 ) -> OnnxFile:
-    """Writes the model with everything that `predict` does behind the pixels or the values of a row.
+    """Writes the model with everything that `predict` does after decoding and resizing.
 
     The file takes `pictures` (uint8, batch x height x width x 3, any sizes) and normalises them itself; or `rows`
     (batch x columns, float32, or float64 where a column needs more digits) and standardises them itself. Decoding and
-    resizing stay outside and are described in the file's metadata, with the classes and all that was chosen here. It
-    gives `log_probs`, `label`, `soi` and, where the model has intervals, `interval`.
+    resizing stay outside. The file's metadata describes them, and lists the classes and the options chosen here. The
+    outputs are `log_probs`, `label`, `soi` and, if the model has intervals, `interval`.
 
-    Before the file is put in its place, onnxruntime answers about random samples as the model does: the same labels,
-    log-probabilities to 1e-4. Convolutional networks and plain transformers take pictures of any size; windowed ones
-    (swin) are more than `torch.export` can follow for any size, so that they need a `size`.
+    Before the file is put in place, onnxruntime must agree with the model on random samples: the same labels, and
+    log-probabilities to 1e-4. Convolutional networks and plain transformers take images of any size. Windowed
+    transformers (swin) need a `size`, because `torch.export` cannot trace them for any size.
 
     Args:
-        model: What `onepeak.load` gives.
-        path: The file to write; folders on the way are made.
-        alpha: The share of samples whose interval may miss the true label; 0.1 where not given and the model allows it.
-        decide: "mode", "median", "mean" or "cost" of the calibrated posterior; the method's own decision where not
-            given.
+        model: From `onepeak.load`.
+        path: The file to write; missing folders are created.
+        alpha: The share of samples whose interval may miss the true label; by default 0.1, if the model allows it.
+        decide: "mode", "median", "mean" or "cost" of the calibrated posterior; by default the method's own decision.
         cost: What each mistake costs, for the decision "cost", as in `Model.predict`.
-        project: Whether to give the nearest posteriors that have one peak, as in `Model.predict`.
-        size: Height and width that the file takes, where it need not take any: pictures must then be brought to it. A
+        project: Whether to return the nearest posteriors that have one peak, as in `Model.predict`.
+        size: Height and width of the input, if the file need not take any size: images must then be resized to it. A
             windowed transformer needs it.
-        force: Whether a file that is there is replaced.
+        force: Whether to replace an existing file.
 
     Raises:
         InputError: The file exists or cannot be written, or the model has no calibration for `alpha`.
-        ExportError: The network has no translation to ONNX, or onnxruntime answers differently.
+        ExportError: The network has no ONNX translation, or onnxruntime disagrees with the model.
     """
     reading = model.reading(alpha=alpha, decide=decide, cost=cost, project=project)
     _check_size(model, size)
     path = expanded(path)
     _check_place(path, force)
-    for module in ("onnx", "onnxscript", "onnxruntime"):  # before minutes are spent
+    for module in ("onnx", "onnxscript", "onnxruntime"):  # fail before minutes are spent
         require(module, extra="export", purpose="An ONNX file")
     cpu = torch.device("cpu")
     here = model if model.device == cpu else Model(model.description, copy.deepcopy(model.network), cpu)
@@ -95,23 +94,23 @@ def export_onnx(
 
 def _check_size(model: Model, size: tuple[int, int] | None) -> None:
     if size is not None and model.reads_tables:
-        raise InputError("`size` (--size) must be left out for a model of a table, which reads no pictures.")
+        raise InputError("`size` (--size) must be left out for a model of a table, which reads no images.")
     for side in size or ():
         check_integer("size", side, minimum=1)
     if size is None and any(hasattr(module, "window_size") for module in model.network.modules()):
         raise InputError(
             f"`size` (--size) must be given for a network with windows such as {model.description.network.backbone}, "
-            "which cannot be exported for any size: name height and width of your pictures, as in --size 224x224."
+            "which cannot be exported for any size: give the height and width of your images, as in --size 224x224."
         )
 
 
 def _check_place(path: Path, force: bool) -> None:
-    """Says at once what would be found out at the end."""
+    """Fails early on what would otherwise fail at the end."""
     if path.is_dir():
         raise InputError(f"The ONNX file must be a file to write, got the folder {path}.")
     if path.exists() and not force:
         raise InputError(
-            f"The ONNX file must be a new one, got {path}, which exists: replace it by --force (force=True)."
+            f"The ONNX file must be a new one, got {path}, which exists: replace it with --force (force=True)."
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

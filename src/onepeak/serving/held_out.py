@@ -1,4 +1,4 @@
-"""The items of a part that a model was not trained on, found again in the data by what its run wrote down."""
+"""Finds the items of a model's validation or test part again in the data, from the records of its run."""
 
 from collections import Counter
 from dataclasses import replace
@@ -21,19 +21,19 @@ _TITLES: dict[HeldOut, str] = {"valid": "validation", "test": "test"}
 
 
 def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manifest:
-    """Only the items of one part of the model's own split, wherever they lie in the data now.
+    """Keeps only the items of one part of the model's own split, wherever they are in the data now.
 
-    They are known by content and label, so the data may have been moved, sorted or added to since. Of rows that are
-    equal in features and label as many are kept as the part has: which of them, no figure can tell.
+    Items are matched by content and label, so the data may have been moved, sorted or extended since. Of rows equal in
+    features and label, as many are kept as the part has; which of them makes no difference to any metric.
 
     Args:
         data: What the model was trained on, opened again.
         model: The model.
-        folder: Its folder, where its run keeps what it said of the part.
-        part: "test" for what it never saw, "valid" for what its epoch and its calibration were chosen on.
+        folder: Its folder, which holds the run's predictions for the part.
+        part: "test" for items the model never saw, "valid" for those its epoch and calibration were chosen on.
 
     Raises:
-        InputError: The folder does not say what was in the part, or the data have nothing of it.
+        InputError: The folder does not record what was in the part, or the data has none of it.
     """
     check_choice("part", part, get_args(HeldOut))
     missing = _recorded(folder, part)
@@ -48,8 +48,8 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
     gone, title = missing.total(), _TITLES[part]
     if not kept:
         raise InputError(
-            f"`part` (--part {part}) must be asked for with the data that the model was trained on, got data with none "
-            f"of the {counted(size, 'item')} of its {title} part: leave it out to measure on all of them."
+            f"`part` (--part {part}) needs the data that the model was trained on, got data with none of the "
+            f"{counted(size, 'item')} of its {title} part: leave it out to measure on all items."
         )
     notes = [f"only the {title} part of the model's training: {len(kept):,} of {counted(len(data), 'item')}"]
     if gone:
@@ -57,12 +57,12 @@ def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manif
     if part == "valid":
         notes.append("the model's epoch and calibration were chosen on the validation part: its figures flatter it")
     items = replace(data.items, digests=digests) if isinstance(data.items, ImageFiles) else data.items
-    chosen = replace(data, items=items).take(kept)  # who measures them need not read every file once more
+    chosen = replace(data, items=items).take(kept)  # keeps the hashes, so that no file is read again
     return replace(chosen, notes=(*chosen.notes, *notes))
 
 
 def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
-    """How often each content and label is in the part."""
+    """Counts how often each content and label is in the part."""
     why = f"`part` (--part) needs to know what was held out when the model was trained, which {folder}"
     if not (folder / PREDICTIONS).is_file():
         raise InputError(f"{why} does not say without {PREDICTIONS}: copy the folder of the training whole.")

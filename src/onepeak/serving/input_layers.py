@@ -1,4 +1,4 @@
-"""The first layer of an exported model: from what an integrator has to what the network was trained on."""
+"""The first layer of an exported model: turns raw pixels or rows into the network's input."""
 
 from typing import final
 
@@ -9,15 +9,15 @@ from onepeak.data.batches import normalise
 from onepeak.training.table import TableEncoder
 
 MOST_DEVIATIONS = 1000
-"""Of a column's mean from 0: beyond, the seven digits of float32 leave a standard score fewer than four."""
+"""How many deviations a column's mean may lie from 0: beyond that, float32 leaves a z-score fewer than 4 digits."""
 
 
 @final
 class PictureInput(nn.Module):
-    """From pixels, uint8 batch x height x width x 3, to the network's batch x 3 x height x width.
+    """Turns pixels, uint8 batch x height x width x 3, into the network's batch x 3 x height x width.
 
     Args:
-        size: Height and width that all pictures have; any, if left out.
+        size: Height and width of all images; any size if left out.
 
     Example:
         >>> PictureInput()(torch.full((1, 2, 4, 3), 255, dtype=torch.uint8)).shape
@@ -32,23 +32,23 @@ class PictureInput(nn.Module):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Those that may have any length."""
+        """The axes that may have any length."""
         return ("batch",) if self.size is not None else ("batch", "height", "width")
 
     def forward(self, pictures: Tensor) -> Tensor:
-        """Colours first, from -1 to 1."""
+        """Moves the channels first and scales to -1 to 1."""
         return normalise(pictures.permute(0, 3, 1, 2))
 
 
 @final
 class RowInput(nn.Module):
-    """From a row's values, batch x columns of `row_dtype`, to what the encoder makes of it.
+    """Turns rows of values, batch x columns of `row_dtype`, into the features that the encoder makes.
 
-    Numbers are as they stand in the table, a category is the position of its name in `TableEncoder.categories`, and
-    what is missing is NaN.
+    Numbers are given as in the table, a category as the position of its name in `TableEncoder.categories`, and a
+    missing value as NaN.
 
     Args:
-        encoder: Of the model.
+        encoder: The model's encoder.
 
     Example:
         >>> encoder = TableEncoder(
@@ -74,7 +74,7 @@ class RowInput(nn.Module):
 
     def __init__(self, encoder: TableEncoder) -> None:
         super().__init__()
-        # One entry per feature: the column it is taken from, what it is, and for codes which one.
+        # One entry per feature: its source column, its kind, and for codes the category.
         source, is_code, centre, scale = [], [], [], []
         for place, name in enumerate(encoder.columns):
             codes = range(len(encoder.categories[name])) if name in encoder.categories else None
@@ -92,17 +92,17 @@ class RowInput(nn.Module):
         self.register_buffer("scale", torch.tensor(scale + [1.0] * len(flags), dtype=torch.float64))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """The features of each row, as `TableEncoder.encode` gives them."""
+        """Returns the features of each row, as `TableEncoder.encode` does."""
         values = rows[:, self.source].double()
         missing = values.isnan()
         scores = torch.where(missing, 0.0, (values - self.centre) / self.scale)
         codes = (values == self.centre).double()
         features = torch.where(self.is_flag, missing.double(), torch.where(self.is_code, codes, scores))
-        return features.float()  # standard scores need fewer digits than what they are made of
+        return features.float()  # z-scores need fewer digits than the values they are made of
 
 
 def row_dtype(encoder: TableEncoder) -> torch.dtype:
-    """What a row's values are given as: float32, as most tools do, or float64 where a column needs more digits.
+    """Returns the type of a row's values: float32, as in most tools, or float64 if a column needs more digits.
 
     Example:
         >>> seconds = TableEncoder(columns=("time",), categories={}, means=(1.7e9,), stds=(3600.0,), missing=())

@@ -1,4 +1,4 @@
-"""Columns of a table or list that go beside the answers as they are: an id, the patient, the true label."""
+"""Columns of a table or list that are copied unchanged into the output: an id, the patient, the true label."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,26 +10,26 @@ from onepeak._registry import unknown_name
 from onepeak.data.frame_types import Frame
 
 Cell: TypeAlias = str | int | float | bool | None
-"""What both CSV and JSON can hold."""
+"""A value that both CSV and JSON can hold."""
 RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Some columns, row by row."""
+    """Selected columns, as rows."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    """As many as there are samples, in their order."""
+    """One per sample, in the order of the samples."""
 
 
 def kept_columns(frame: Frame, keep: Sequence[str]) -> Kept:
-    """The columns named, as they are.
+    """Returns the named columns, unchanged.
 
     Args:
-        frame: A table; text of a file as it is written there.
-        keep: Names of columns, one or several with commas between them each; a column whose own name has a comma is
-            that column.
+        frame: A table; the text of a file is not converted.
+        keep: Column names, each possibly several separated by commas. A column whose own name contains a comma is that
+            column.
 
     Example:
         >>> import pandas
@@ -51,7 +51,7 @@ def kept_columns(frame: Frame, keep: Sequence[str]) -> Kept:
 
 
 def beside(rows: Iterable[RowT], kept: Kept | None) -> Iterator[tuple[RowT, tuple[Cell, ...]]]:
-    """Each row with the cells that stand beside it."""
+    """Pairs each row with its kept cells."""
     return ((row, ()) for row in rows) if kept is None else zip(rows, kept.rows, strict=True)
 
 

@@ -1,7 +1,7 @@
-"""A trained model, loaded from its folder and asked about pictures or rows.
+"""A trained model, loaded from its folder, that predicts for images or rows.
 
-Long because `Model` is one class to its user, and each way to ask is documented there. What it does with an answer is
-in the files beside this one.
+Long because `Model` is one class to its user, and every way to call it is documented there. The handling of its outputs
+is in the neighbouring files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,12 +43,12 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     """Loads a trained model.
 
     Args:
-        folder: What `onepeak train --out` made: it holds `onepeak.json` and `model.safetensors`. No code in it is run.
-            Or a comparison with one model.
-        device: "cpu", "cuda" (or "gpu"), "cuda:1", "mps", or "auto" for a GPU where there is one.
+        folder: A folder that `onepeak train --out` made, with `onepeak.json` and `model.safetensors`, or a comparison
+            with a single model. No code in it is run.
+        device: "cpu", "cuda" (or "gpu"), "cuda:1", "mps", or "auto" for a GPU if there is one.
 
     Raises:
-        InputError: The folder holds no whole model, several, or one of another version.
+        InputError: The folder holds no complete model, several models, or one of another version.
 
     Example:
         >>> import tempfile
@@ -96,9 +96,9 @@ class Model:
     Args:
         description: What the weights mean.
         network: The network with its weights.
-        device: Where it answers.
-        trained_items: Short hashes of what it was trained on; none where that is not known.
-        model_id: The first 12 hex digits of the SHA-256 of the file of its weights, where there is one.
+        device: The device it runs on.
+        trained_items: Short hashes of its training items; empty if not known.
+        model_id: The first 12 hex digits of the SHA-256 of its weights file, if there is one.
     """
 
     def __init__(
@@ -115,10 +115,10 @@ class Model:
         self.description = description
         self.network = network.to(device).eval()
         self.device = device
-        self._compiled = is_own(description.network.backbone)  # only somebody's own network may be
+        self._compiled = is_own(description.network.backbone)  # only a user's own network may be compiled
 
     def __repr__(self) -> str:
-        kind = "table" if self.reads_tables else "picture"
+        kind = "table" if self.reads_tables else "image"
         return f"Model({kind}s, {self.description.method!r}, {len(self.classes)} classes, {self.device})"
 
     @property
@@ -128,7 +128,7 @@ class Model:
 
     @property
     def reads_tables(self) -> bool:
-        """Whether it was trained on rows of a table; pictures otherwise."""
+        """Whether it was trained on rows of a table, not on images."""
         return self.description.table is not None
 
     def predict(
@@ -143,30 +143,30 @@ class Model:
         raw: bool = False,
         decimal: str | None = None,
     ) -> Prediction:
-        """Labels, posteriors, intervals and side order index of pictures or rows.
+        """Predicts labels, posteriors, intervals and side order index for images or rows.
 
         Args:
-            inputs: For a model of pictures: a path, a folder (all pictures below it), a PIL image, a uint8 array or
-                tensor (n, height, width, 3) or (n, 3, height, width), or a sequence of any of these but batches, of
-                different sizes as they may be. For a model of a table: a pandas DataFrame, a dictionary of columns, a
-                list of dictionaries, a CSV or parquet file, or a 2-D array in the order of the model's columns.
-            batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
-            alpha: The share of samples whose interval may miss the true label; 0.1 where not given, and no intervals
-                then if the validation part of the training was too small for it.
+            inputs: For an image model: a path, a folder (all images below it), a PIL image, a uint8 array or tensor
+                (n, height, width, 3) or (n, 3, height, width), or a sequence of any of these except batches; sizes may
+                differ. For a table model: a pandas DataFrame, a dictionary of columns, a list of dictionaries, a CSV or
+                parquet file, or a 2-D array in the order of the model's columns.
+            batch_size: The most samples computed at once; by default 32 images or 4096 rows.
+            alpha: The share of samples whose interval may miss the true label. By default 0.1, or no intervals if the
+                validation part of the training was too small for that.
             decide: "mode", "median", "mean" or "cost": how labels follow from the calibrated posteriors, see
-                `onepeak.posterior.decide`. Where not given, labels are those that the method itself decides on.
-            cost: For the decision "cost": what it costs to decide for a class (column) when another is true (row), as
-                an array, a DataFrame or a CSV file, with or without the names of the classes.
-            project: Whether to give the nearest posteriors that have one peak; see `Reading`.
-            raw: Whether to give posteriors as they come from the network, not calibrated.
-            decimal: "," where commas in the numbers of a CSV are decimal, even if they might separate thousands.
+                `onepeak.posterior.decide`. By default labels are the method's own decisions.
+            cost: For the decision "cost": the cost of deciding for a class (column) when another is true (row), as an
+                array, a DataFrame or a CSV file, with or without the names of the classes.
+            project: Whether to return the nearest posteriors that have one peak; see `Reading`.
+            raw: Whether to return posteriors as they come from the network, not calibrated.
+            decimal: "," if commas in the numbers of a CSV are decimal commas, even if they could separate thousands.
 
         Returns:
-            One answer per sample, in their order. Pictures are read as they are needed, a few at a time.
+            One prediction per sample, in order. Images are read as needed, a few at a time.
 
         Raises:
-            InputError: Some input is no picture, has not the columns of the model or no value in any of them, or has no
-                posterior (numbers far beyond those of the training); `onepeak.serving.stream` goes on past bad files.
+            InputError: An input is not an image, lacks columns of the model or has no value in any of them, or has no
+                posterior (numbers far beyond those of the training). `onepeak.serving.stream` continues past bad files.
         """
         reading = self.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
         if self.description.table is not None:
@@ -182,12 +182,12 @@ class Model:
                 notes=(*table.notes, *table.unlike_notes),
             )
         if decimal is not None:
-            raise InputError("`decimal` has no use for a model of pictures: leave it out.")
+            raise InputError("`decimal` has no effect for an image model: leave it out.")
         if isinstance(inputs, str | Path) and Path(inputs).is_dir():
             inputs = picture_paths([inputs])
         pictures = separate(inputs)
         if not pictures:
-            raise InputError("`inputs` must hold at least one picture, got none.")
+            raise InputError("`inputs` must hold at least one image, got none.")
         return self._predict_pictures(pictures, batch_size, reading)
 
     def reading(
@@ -199,39 +199,39 @@ class Model:
         project: bool = False,
         raw: bool = False,
     ) -> Reading:
-        """How to read this model's posteriors, as in `predict`; refused where the model cannot be read so."""
+        """Returns how to read this model's posteriors, as in `predict`; refuses options that it does not support."""
         costs = costs_of(cost, self.classes)
         reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
         reading.check(self.description.calibration)
         return reading
 
     def pixels(self, picture: Picture) -> Pixels:
-        """One picture as the network was trained on it, decoded and resized; see `answers`."""
+        """Decodes and resizes one image as in training; see `answers`."""
         if self.description.resize is None:
-            raise InputError("This model reads rows of a table, got a picture.")
+            raise InputError("This model reads rows of a table, got an image.")
         return pixels_of(picture, self.description.resize, bits=self.description.bits)
 
     def unlike(self, pixels: Pixels) -> Unlike:
-        """By what a picture, from `pixels`, is unlike those of the training."""
+        """Returns the statistics by which an image, from `pixels`, is unlike the training images."""
         known = self.description.pictures
         return None if known is None else known.outside(pixels)
 
     def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
-        """The method's own labels and posteriors, on the CPU, of pictures of one size, computed at once.
+        """Returns the method's own labels and posteriors, on the CPU, for images of one size in one batch.
 
-        A posterior is NaN, and its label says nothing, where the network gives no finite number.
+        A posterior is NaN, and its label meaningless, where the network's output is not finite.
         """
         return self._computed(self._images(pictures))
 
     def row_answers(self, rows: FeatureRows, *, batch_size: int | None = None) -> tuple[Tensor, Tensor]:
-        """As `answers` gives them, for rows with the columns and codes of `description.table`.
+        """Like `answers`, for rows with the columns and codes of `description.table`.
 
         Args:
             rows: The rows.
-            batch_size: The most rows computed at once; 4096 where not given.
+            batch_size: The most rows computed at once; by default 4096.
         """
         if self.description.table is None:
-            raise InputError("This model reads pictures, got rows of a table.")
+            raise InputError("This model reads images, got rows of a table.")
         size = check_integer("batch_size", ROWS_A_BATCH if batch_size is None else batch_size, minimum=1)
         encoded = torch.from_numpy(self.description.table.encode(rows))
         answers = [self._computed(part.to(self.device)) for part in encoded.split(size)]
@@ -240,14 +240,14 @@ class Model:
 
     @torch.inference_mode()
     def evidence(self, pictures: Sequence[Pixels], labels: Tensor) -> Tensor:
-        """Where in each picture its class comes from: a map of `onepeak.networks.Network.class_evidence`, on the CPU.
+        """Maps where in each image the class comes from: `onepeak.networks.Network.class_evidence`, on the CPU.
 
         Args:
-            pictures: Of one size, from `pixels`.
-            labels: The class asked about, one per picture.
+            pictures: Images of one size, from `pixels`.
+            labels: The class to explain, one per image.
 
         Returns:
-            Finite maps: where a class has no probability at all, there is as little evidence as anywhere else.
+            Finite maps: a class without any probability has equally little evidence everywhere.
         """
         with same_bits(compiled=self._compiled):
             maps = self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()
@@ -265,19 +265,19 @@ class Model:
         unlike: tuple[Unlike, ...] = (),
         notes: tuple[str, ...] = (),
     ) -> Prediction:
-        """What `answers` gives, read as asked.
+        """Turns the output of `answers` into a prediction.
 
         Args:
             labels: The method's own.
             log_probs: The method's posteriors.
-            sources: What each sample is called by.
-            reading: What to make of the posteriors.
-            source_name: What the samples are called by; see `SourceName`.
-            unlike: By what each is unlike those of the training, where that was looked at.
-            notes: What the user should know already.
+            sources: The identifier of each sample.
+            reading: How to read the posteriors.
+            source_name: The kind of identifier; see `SourceName`.
+            unlike: How each sample is unlike the training samples, if that was checked.
+            notes: Notes for the user so far.
 
         Raises:
-            NotFiniteError: Some sample has no posterior; `rows` goes on past those.
+            NotFiniteError: A sample has no posterior; `rows` continues past those.
         """
         if (lost := log_probs.isnan().any(dim=-1)).any():
             first = sources[int(lost.int().argmax())]
@@ -305,13 +305,13 @@ class Model:
         *,
         unlike: tuple[Unlike, ...] = (),
     ) -> Iterator[Row]:
-        """What `answers` gives, read as asked; a sample without a posterior is a row that says so.
+        """Turns the output of `answers` into rows; a sample without a posterior becomes a row with an error.
 
         Args:
             labels: The method's own.
             log_probs: The method's posteriors.
-            sources: What each sample is called by.
-            reading: What to make of the posteriors.
+            sources: The identifier of each sample.
+            reading: How to read the posteriors.
             unlike: As for `prediction`.
         """
         lost = log_probs.isnan().any(dim=-1).tolist()
@@ -345,13 +345,13 @@ class Model:
             try:
                 pixels = self.pixels(picture)
             except UnreadablePictureError as error:
-                name = picture if isinstance(picture, str | Path) else f"Picture {place} of `inputs`"
+                name = picture if isinstance(picture, str | Path) else f"Image {place} of `inputs`"
                 raise InputError(f"{name} cannot be read: {error}.") from error
             yield from waiting.add(place, pixels)
         yield from waiting.rest()
 
     def _images(self, pictures: Sequence[Pixels]) -> Tensor:
-        # Stored with the colours last, as training's batches are: another layout would round differently.
+        # Channels-last memory, as in training's batches: another layout would round differently.
         batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
         return normalise(batch.to(self.device))
 
@@ -360,7 +360,7 @@ class Model:
         with same_bits(compiled=self._compiled):
             outputs, method = self.network(inputs), self.network.method
             log_probs = method.log_probs(outputs)
-            known = ~log_probs.isnan().any(dim=-1)  # nobody else's answer depends on a sample that has none
+            known = ~log_probs.isnan().any(dim=-1)  # the other samples do not depend on these
             labels = torch.zeros(len(outputs), dtype=torch.int64, device=outputs.device)
             labels[known] = method.predict(outputs[known]).long()
             return labels.cpu(), log_probs.float().cpu()

@@ -1,4 +1,4 @@
-"""Does an exported file, run by onnxruntime, answer as the model does?"""
+"""Checks that an exported file, run by onnxruntime, agrees with the model."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,46 +19,46 @@ from onepeak.serving.reading import Reading
 from onepeak.training.table import TableEncoder
 
 TOLERANCE = 1e-4
-"""Of log-probabilities, absolute and relative."""
+"""Absolute and relative tolerance of log-probabilities."""
 _WITHIN = 0.95
-"""Share of a batch's log-probabilities that must be within: a method that takes differences of nearly equal levels
+"""Share of a batch's log-probabilities that must be within the tolerance: a method that subtracts nearly equal levels
 magnifies the rounding of its network, which differs between runtimes."""
 _WORST = 1e-3
-"""How far any probability may be off."""
+"""The largest allowed error of any probability."""
 BATCHES = (1, 5, 10)
-"""Random samples that are asked about at once, pictures of another size each time."""
+"""Batch sizes of the random samples; images have another size in each batch."""
 _SIZES = ((128, 160), (192, 144), (160, 160))
-"""Height and width of the pictures, before they are resized as the model wants them."""
+"""Height and width of the images before the model's resizing."""
 _NEAR_TIES = 1
-"""Samples that may have another label or interval: rounding decides some, and each runtime has its own."""
+"""Samples whose label or interval may differ: rounding decides near ties, and runtimes round differently."""
 
 
 def open_session(content: bytes) -> Any:
-    """The file in onnxruntime, on the CPU.
+    """Opens the file in onnxruntime, on the CPU.
 
     Raises:
-        ExportError: The onnxruntime that is installed does not know what is in it.
+        ExportError: The installed onnxruntime does not support the file.
     """
     onnxruntime = require("onnxruntime", extra="export", purpose="Checking an ONNX file")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime has kinds of its own
+    except Exception as error:  # onnxruntime has its own exception types
         raise ExportError(f"The file was not kept: onnxruntime cannot open it: {first_line(error)}") from error
 
 
 def check_same_answers(session: Any, model: Model, reading: Reading, *, size: tuple[int, int] | None = None) -> None:
-    """Asks file and model about random pictures or rows.
+    """Compares file and model on random images or rows.
 
     Args:
         session: The file in onnxruntime.
-        model: What was exported, on the CPU.
-        reading: What is made of its posteriors.
-        size: Height and width of the pictures, where the file takes no others.
+        model: The exported model, on the CPU.
+        reading: How its posteriors are read.
+        size: Height and width of the images, if the file takes only one size.
 
     Raises:
-        ExportError: The file does not run, or its answers are not the model's.
+        ExportError: The file does not run, or its outputs are not the model's.
     """
     wrong = {"label": 0, "interval": 0}
     for inputs, said in _questions(model, reading, size):
@@ -66,7 +66,7 @@ def check_same_answers(session: Any, model: Model, reading: Reading, *, size: tu
         _check_posteriors(answers["log_probs"], said.log_probs.numpy())
         own = side_order_index(torch.from_numpy(answers["log_probs"]), torch.from_numpy(answers["label"]))
         if not np.allclose(answers["soi"], own):
-            raise ExportError("The file was not kept: its `soi` is not that of its own `log_probs` and `label`.")
+            raise ExportError("The file was not kept: its `soi` does not match its own `log_probs` and `label`.")
         wrong["label"] += int((answers["label"] != said.labels.numpy()).sum())
         if said.intervals is not None:
             wrong["interval"] += int((answers["interval"] != said.intervals.numpy()).any(axis=-1).sum())
@@ -80,7 +80,7 @@ def check_same_answers(session: Any, model: Model, reading: Reading, *, size: tu
 def _check_posteriors(found: npt.NDArray[np.float32], expected: npt.NDArray[np.float32]) -> None:
     within = np.isclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE).mean()
     off = np.abs(np.exp(found) - np.exp(expected)).max()
-    if not (within >= _WITHIN and off <= _WORST):  # NaN is neither
+    if not (within >= _WITHIN and off <= _WORST):  # written so that NaN fails
         raise ExportError(
             f"The file was not kept: {1 - within:.0%} of its log_probs differ from the model's by more than "
             f"{TOLERANCE:g}, probabilities by up to {off:.3g}."
@@ -102,7 +102,7 @@ def _asked(session: Any, inputs: npt.NDArray[np.generic]) -> dict[str, npt.NDArr
 def _questions(
     model: Model, reading: Reading, fixed: tuple[int, int] | None
 ) -> Iterator[tuple[npt.NDArray[np.generic], Prediction]]:
-    """Inputs as the file takes them, and what the model says of them."""
+    """Yields inputs as the file takes them, with the model's predictions."""
     rng = np.random.default_rng(0)
     resize, encoder = model.description.resize, model.description.table
     for count, size in zip(BATCHES, _SIZES, strict=True):
@@ -120,14 +120,14 @@ def _questions(
 
 
 def _random_pictures(rng: np.random.Generator, count: int, height: int, width: int) -> npt.NDArray[np.uint8]:
-    """Noise around a colour, another in each picture, so that the answers are not all the same."""
+    """Noise around a different colour in each image, so that the labels vary."""
     colours = rng.uniform(0, 255, (count, 1, 1, 3))
     noise = rng.normal(0, 40, (count, height, width, 3))
     return (colours + noise).clip(0, 255).astype(np.uint8)
 
 
 def _random_rows(rng: np.random.Generator, encoder: TableEncoder, count: int) -> npt.NDArray[np.float64]:
-    """Rows as the training part had them, a tenth of the values missing."""
+    """Rows distributed like the training part, with a tenth of the values missing."""
     values = rng.normal(encoder.means, encoder.stds, (count, len(encoder.columns)))
     for place, name in enumerate(encoder.columns):
         if name in encoder.categories:

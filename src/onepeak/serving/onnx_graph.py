@@ -1,4 +1,4 @@
-"""A served network as the bytes of an ONNX file."""
+"""Translates a served network into the bytes of an ONNX file."""
 
 import logging
 import warnings
@@ -19,18 +19,18 @@ OPSET = 18
 
 
 class ExportError(OnepeakError):
-    """A model could not be exported, or the file does not answer as the model does."""
+    """A model could not be exported, or the file disagrees with the model."""
 
 
 def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
-    """Translates a network, for batches and pictures of any size, or of the one that `served` has.
+    """Translates a network for batches and images of any size, or for the fixed size of `served`.
 
     Args:
-        served: The whole network, on the CPU.
-        properties: What the file says of itself.
+        served: The complete network, on the CPU.
+        properties: The file's metadata.
 
     Raises:
-        ExportError: Some part of the network has no translation.
+        ExportError: A part of the network has no ONNX translation.
     """
     onnx = require("onnx", extra="export", purpose="An ONNX file")
     require("onnxscript", extra="export", purpose="An ONNX file")
@@ -39,13 +39,13 @@ def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
             graph = _translated(served)
         onnx.helper.set_model_props(graph, properties)
         content: bytes = graph.SerializeToString()
-    except Exception as error:  # torch.export, torch.onnx and protobuf raise kinds of their own, and many
+    except Exception as error:  # torch.export, torch.onnx and protobuf raise many types of their own
         raise ExportError(f"This model cannot be written as ONNX: {_reason(error)}") from error
     return content
 
 
 def _translated(served: ServedNetwork) -> Any:
-    """Not by `torch.onnx.export` alone, which would write some operators with too few digits."""
+    """Decomposes first: `torch.onnx.export` alone writes some operators with too few digits."""
     passes = require("onnx_ir.passes.common", extra="export", purpose="An ONNX file")
     axes = dict(enumerate(served.inputs.axes))
     any_size = (dict.fromkeys(axes, torch.export.Dim.DYNAMIC),)
@@ -60,14 +60,14 @@ def _translated(served: ServedNetwork) -> Any:
         opset_version=OPSET,
         verbose=False,
     )
-    assert translated is not None  # the other exporter, of dynamo=False, gives none
-    passes.ClearMetadataAndDocStringPass()(translated.model)  # where each line of code lies on this machine
+    assert translated is not None  # only the exporter with dynamo=False returns None
+    passes.ClearMetadataAndDocStringPass()(translated.model)  # they hold source paths of this machine
     translated.model.producer_name = "onepeak"
     return translated.model_proto
 
 
 def _example(served: ServedNetwork) -> Tensor:
-    """Only its shape counts; lengths of 0 and 1 would be taken for fixed, and equal ones for the same."""
+    """Only its shape matters. Lengths 0 and 1 would be taken as fixed, and equal lengths as the same axis."""
     if isinstance(served.inputs, PictureInput):
         return torch.zeros(2, *(served.inputs.size or (224, 256)), 3, dtype=torch.uint8)
     return torch.zeros(3, served.inputs.num_columns, dtype=served.inputs.dtype)
@@ -75,7 +75,7 @@ def _example(served: ServedNetwork) -> Tensor:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The exporter speaks to its own developers: of versions, of decompositions, of names it has changed."""
+    """Silences the exporter's developer messages on versions, decompositions and renamed values."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -88,7 +88,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of what went wrong at the bottom; the exporter's own summary fills a screen."""
+    """Returns the first line of the innermost error; the exporter's own summary fills a screen."""
     while error.__cause__ is not None:
         error = error.__cause__
     lines = str(error).strip().splitlines()

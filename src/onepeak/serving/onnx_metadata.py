@@ -1,4 +1,4 @@
-"""What an exported file says of itself, for who has the file and nothing else: texts by name, each of them JSON."""
+"""The metadata of an exported file, for users who have only the file: JSON texts by name."""
 
 import json
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from onepeak.training.table import TableEncoder
 _OUTPUTS = {
     "log_probs": "The posterior: natural logarithms of the probabilities of the classes, in their order.",
     "label": "The class decided on: its position in `classes`, from 0.",
-    "soi": "Side order index: the share of adjacent classes whose probability falls away from the label, at best 1.",
+    "soi": "Side order index: the share of adjacent classes whose probability falls away from the label; 1 is best.",
     "interval": "Lowest and highest class of an interval that misses the true class in a share `alpha` of samples.",
 }
 
@@ -21,13 +21,13 @@ _OUTPUTS = {
 def metadata(
     model: Model, reading: Reading, outputs: tuple[str, ...], *, size: tuple[int, int] | None = None
 ) -> dict[str, str]:
-    """The file's `metadata_props`.
+    """Returns the file's `metadata_props`.
 
     Args:
-        model: What is exported.
-        reading: What is made of its posteriors.
+        model: The exported model.
+        reading: How its posteriors are read.
         outputs: The names of the file's outputs.
-        size: Height and width of the pictures, where the file takes no others.
+        size: Height and width of the images, if the file takes only one size.
     """
     about = model.description
     calibration = about.calibration
@@ -64,8 +64,8 @@ def _of_pictures(resize: Resize, bits: int | None, size: tuple[int, int] | None)
     scaled = "the whole range" if bits is None else f"0 to {2**bits - 1}"
     return {
         "input": "pictures: uint8, batch x height x width x 3, the colours red, green, blue",
-        "decode": f"first frame or page, turned upright by its EXIF orientation, 8 bits a colour (of 16, {scaled} is "
-        "scaled), transparent pixels laid on white, no colour management",
+        "decode": f"first frame or page, turned upright by its EXIF orientation, 8 bits per channel (16-bit images: "
+        f"{scaled} is scaled), transparent pixels on white, no colour management",
         "resize": {**asdict(resize), "filter": "Pillow's BILINEAR, which widens its support when it shrinks"},
         "resize_in_words": _in_words(resize),
         **only,
@@ -75,7 +75,7 @@ def _of_pictures(resize: Resize, bits: int | None, size: tuple[int, int] | None)
 
 def _in_words(resize: Resize) -> str:
     if resize == Resize():
-        return "Pictures keep their size; those of one batch have one size."
+        return "Images keep their size; those of one batch have one size."
     factor = f"{resize.scale:g}"
     if resize.short_side is not None:
         ratio = f"{resize.short_side} / min(height, width)"
@@ -83,7 +83,7 @@ def _in_words(resize: Resize) -> str:
         factor = ratio if resize.scale == 1 else f"{ratio} * {factor}"
     return (
         f"Both sides are multiplied by {factor} and rounded, halves up, to at least 1 pixel; in one resampling. "
-        "Pictures of one batch have one size."
+        "Images of one batch have one size."
     )
 
 

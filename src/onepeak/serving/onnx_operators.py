@@ -1,4 +1,4 @@
-"""What ONNX has no operator for, or torch's exporter writes with fewer digits, said in operators that keep them."""
+"""Operators that ONNX lacks, or that torch's exporter writes with fewer digits, written so that they keep them."""
 
 import math
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from onepeak.posterior.scan import NO_PROBABILITY, add_in_log, scan
 
 
 def exact_operators() -> dict[Any, Callable[..., Any]]:
-    """For `torch.export.ExportedProgram.run_decompositions`: operators of torch, and what to write in their place.
+    """Returns replacements for torch operators, for `torch.export.ExportedProgram.run_decompositions`.
 
     Left to the exporter, `expm1` and `log1p` would lose small numbers to rounding, `log_sigmoid`, `logaddexp` and
-    `logcumsumexp` would be infinite in the tails, and the others could not be written at all.
+    `logcumsumexp` would overflow in the tails, and the others could not be exported at all.
     """
     aten = torch.ops.aten
     return {
@@ -28,7 +28,7 @@ def exact_operators() -> dict[Any, Callable[..., Any]]:
         aten.log_sigmoid_forward.default: lambda x: (
             log_sigmoid(x),
             torch.zeros_like(x),
-        ),  # the second is for gradients
+        ),  # the second output is only for gradients
         aten.logaddexp.default: logaddexp,
         aten.logcumsumexp.default: logcumsumexp,
         aten.searchsorted.Tensor: searchsorted,
@@ -80,7 +80,7 @@ def logaddexp(first: Tensor, second: Tensor) -> Tensor:
 
 
 def logcumsumexp(x: Tensor, dim: int) -> Tensor:
-    """The logarithm of running sums of exponentials, whose small beginnings stay however high the row goes on.
+    """The logarithm of cumulative sums of exponentials; small first terms survive large later ones.
 
     Example:
         >>> logcumsumexp(torch.tensor([-torch.inf, -1e4, 0.0]), -1)
@@ -98,15 +98,15 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Where values would go in sorted rows: a count of what lies before, in O(row x values).
+    """Returns where values would be inserted in sorted rows, by counting the smaller entries in O(row x values).
 
     Args:
-        rows: Rising along their last axis.
-        values: To find the places of, in the row with the same position.
-        out_int32: Whether places are int32.
-        right: Whether equals lie before.
-        side: "left" or "right", in place of `right`.
-        sorter: Not known here.
+        rows: Ascending along their last axis.
+        values: Values to locate in the row at the same position.
+        out_int32: Whether to return int32.
+        right: Whether to insert after equal entries.
+        side: "left" or "right", instead of `right`.
+        sorter: Not supported.
 
     Example:
         >>> searchsorted(torch.tensor([1.0, 2.0, 2.0]), torch.tensor([2.0, 0.0]), right=True)
@@ -120,7 +120,7 @@ def searchsorted(
 
 
 def lgamma(x: Tensor) -> Tensor:
-    r"""The logarithm of the gamma function of numbers above 0: Stirling's series, from x + 8 downwards.
+    r"""The logarithm of the gamma function for x > 0: Stirling's series at x + 8, then recursion down.
 
     Example:
         >>> lgamma(torch.tensor([1.0, 5.0], dtype=torch.float64)).exp()
@@ -134,9 +134,9 @@ def lgamma(x: Tensor) -> Tensor:
 
 
 def erfcx(x: Tensor) -> Tensor:
-    r""":math:`e^{x^2} \mathrm{erfc}(x) = \frac2{\sqrt\pi} \int_0^\infty e^{-t^2 - 2xt} dt` of numbers from 0 up.
+    r""":math:`e^{x^2} \mathrm{erfc}(x) = \frac2{\sqrt\pi} \int_0^\infty e^{-t^2 - 2xt} dt` for x >= 0.
 
-    Gauss-Legendre in steps of 1 / (1 + x), beyond 20 of which nothing is left; to 13 digits.
+    Gauss-Legendre quadrature on steps of 1 / (1 + x), up to 20 steps, beyond which the rest is negligible; 13 digits.
 
     Example:
         >>> erfcx(torch.tensor([0.0, 100.0], dtype=torch.float64))
@@ -159,7 +159,7 @@ def _cummax(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def _running(x: Tensor, dim: int, combine: Callable[[Tensor, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
-    """Running extremes and where each was found: at the last place so far whose number is the extreme."""
+    """Running extremes and their positions: the last position so far that holds the extreme."""
     x = x.movedim(dim, -1)
     values = scan(x, combine)
     found = scan(torch.where(x == values, torch.arange(x.shape[-1], device=x.device), 0), torch.maximum)

@@ -1,4 +1,4 @@
-"""Data to measure a model on: opened with the columns and the order that the model was trained with."""
+"""Opens data to evaluate a model on, with the columns and class order that the model was trained with."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -29,20 +29,20 @@ def open_for(
     decimal: str | None = None,
     skip_bad: bool = False,
 ) -> Manifest:
-    """Opens data as `onepeak.data.open_data` does; what is not said is taken from the model, where it fits.
+    """Opens data as `onepeak.data.open_data` does; settings left out are taken from the model where they fit.
 
-    Of a table the columns that the model reads are read, and as `predict` reads them.
+    From a table, only the model's columns are read, in the same way as by `predict`.
 
     Args:
-        model: The model to be measured.
-        data: See `open_data`, as for the others.
-        root: Where a known set, or the pictures of a list, lie.
-        order: The classes, lowest first; the model's where the data states none of its own.
-        label: The column of labels; the one that the model was trained with, where the table has it.
-        group: The column of groups; likewise.
-        path: The column of pictures; likewise.
-        decimal: "," where commas in the numbers of a CSV are decimal.
-        skip_bad: Whether to leave out rows that cannot be used and pictures of a list that do not exist.
+        model: The model to evaluate.
+        data: See `open_data`, also for the other arguments.
+        root: The folder of a known data set, or of the images of a list.
+        order: The classes, lowest first; by default the model's, if the data states no order.
+        label: The label column; by default the one the model was trained with, if the table has it.
+        group: The group column; likewise.
+        path: The image path column; likewise.
+        decimal: "," if commas in the numbers of a CSV are decimal commas.
+        skip_bad: Whether to leave out rows that cannot be used and listed images that do not exist.
     """
     table = _table(data)
     columns = None if table is None else [str(name) for name in table.frame.columns]
@@ -54,9 +54,9 @@ def open_for(
         pictures = columns is None or path is not None or PATH in columns
         if columns is not None and not pictures and model.description.table is None:
             raise InputError(
-                "The data must be pictures, as the model was trained on, got a table without a column "
-                f"`{model.description.path or PATH}`: {data} has {listed(columns)}. If one of them names pictures, say "
-                "it with --path."
+                "The data must be images, as the model was trained on, got a table without a column "
+                f"`{model.description.path or PATH}`: {data} has {listed(columns)}. If one of them names the images, "
+                "name it with --path."
             )
         check_kind(model, pictures=pictures)
     taken = order if order is not None or _states_an_order(data, table) else model.classes
@@ -71,7 +71,7 @@ def open_for(
             decimal=decimal,
             skip_bad=skip_bad,
             like=_like(model),
-            keep_classes=False,  # they are the model's, whatever the data hold
+            keep_classes=False,  # the classes are the model's, whatever the data holds
         )
     except InputError as error:
         if taken is order or "`order`" not in str(error):
@@ -80,14 +80,14 @@ def open_for(
 
 
 def check_kind(model: Model, *, pictures: bool) -> None:
-    """Refuses pictures for a model of a table, and the other way round."""
+    """Refuses images for a table model, and rows for an image model."""
     if pictures == model.reads_tables:
-        kinds = ("pictures", "rows of a table") if pictures else ("rows of a table", "pictures")
+        kinds = ("images", "rows of a table") if pictures else ("rows of a table", "images")
         raise InputError(f"The data must be {kinds[1]}, as the model was trained on, got {kinds[0]}.")
 
 
 def check_rows(model: Model, rows: FeatureRows) -> None:
-    """Refuses rows with other columns or other codes than the model reads: they would mean something else."""
+    """Refuses rows whose columns or codes differ from the model's: they would mean something else."""
     table = model.description.table
     if table is None or (rows.columns, rows.categories) != (table.columns, table.categories):
         raise InputError(
@@ -97,7 +97,7 @@ def check_rows(model: Model, rows: FeatureRows) -> None:
 
 
 def _like(model: Model) -> FeatureRows | None:
-    """No rows, with the columns and codes of the model; None for a model of pictures."""
+    """An empty table with the model's columns and codes; None for an image model."""
     table = model.description.table
     if table is None:
         return None
@@ -106,13 +106,13 @@ def _like(model: Model) -> FeatureRows | None:
 
 
 def _table(data: str | Path) -> Table | None:
-    """The table as it is written, if the data is one."""
+    """The table as written in the file, if the data is a table."""
     path = expanded(data)
     return None if data in DATASETS or not path.is_file() else read_table(path, as_text=None)
 
 
 def _states_an_order(data: str | Path, table: Table | None) -> bool:
-    """Whether the data says how its classes are ordered; integers, which order themselves, do not: 3 may be lowest."""
+    """Whether the data states the order of its classes. Integers do not: the highest may mean the lowest class."""
     path = expanded(data)
     beside = classes_file(path if path.is_dir() else path.parent)
     return data in DATASETS or beside is not None or (table is not None and table.order is not None)

@@ -1,4 +1,4 @@
-"""Which picture files a user means by some paths, folders and lists."""
+"""Resolves paths, folders and lists to image files."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,31 +17,31 @@ from onepeak.serving.kept import Cell, Kept, kept_columns
 
 @dataclass(frozen=True, kw_only=True)
 class Unnamed:
-    """A row of a list that names no picture."""
+    """A row of a list that names no image."""
 
     source: str
-    """The list and where in it."""
+    """The list and the line in it."""
     error: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures:
-    """What some paths, folders and lists stand for."""
+    """The images that paths, folders and lists stand for."""
 
     paths: list[Path | Unnamed]
     kept: Kept | None
-    """Columns of the lists beside the answers."""
+    """Columns of the lists to copy into the output."""
 
 
 def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PATH,)) -> list[Path]:
-    """Files as they are, folders as all pictures below them, sorted; files there that are no pictures are left out.
+    """Returns files as given, and all images below folders, sorted; other files in folders are left out.
 
-    A CSV or parquet stands for the pictures of one of its columns, in its order, which start from its own folder.
+    A CSV or parquet file stands for the images in one of its columns, in order, with paths relative to its folder.
 
     Args:
-        inputs: Files, folders and lists. A file is kept whatever it is called, even one that is not there: who named it
-            should hear about it.
-        columns: What the column of a list may be called; the first of them that is there is taken.
+        inputs: Files, folders and lists. A named file is kept whatever its name, even if it does not exist, so that the
+            user gets an error for it.
+        columns: Possible names of a list's path column; the first one present is used.
 
     Example:
         >>> import tempfile
@@ -54,7 +54,7 @@ def picture_paths(inputs: Iterable[str | Path], *, columns: Sequence[str] = (PAT
     paths = []
     for picture in pictures_and_columns(inputs, columns=columns).paths:
         if isinstance(picture, Unnamed):
-            raise InputError(f"Every row of a list must name a picture, {picture.source} does not: {picture.error}.")
+            raise InputError(f"Every row of a list must name an image, but {picture.source} does not: {picture.error}.")
         paths.append(picture)
     return paths
 
@@ -66,19 +66,19 @@ def pictures_and_columns(
     keep: Sequence[str] = (),
     root: str | Path | None = None,
 ) -> Pictures:
-    """The pictures as `picture_paths` gives them, and columns of their lists to copy beside the answers.
+    """Returns the images as `picture_paths` does, with columns of their lists to copy into the output.
 
-    A row of a list without a picture, or with too few or too many fields, stops no other.
+    A row of a list without an image, or with too few or too many fields, does not stop the others.
 
     Args:
-        inputs: As there; nothing but lists, if columns are to be kept or a root is given.
-        columns: As there.
-        keep: See `onepeak.serving.kept.kept_columns`; every list must have them.
-        root: The folder that the paths of the lists start from, in place of each list's own.
+        inputs: As for `picture_paths`; only lists if columns are kept or a root is given.
+        columns: As for `picture_paths`.
+        keep: See `onepeak.serving.kept.kept_columns`; every list must have these columns.
+        root: The folder that listed paths are relative to, instead of each list's own.
     """
     given = [expanded(each) for each in inputs]
     if not given:
-        raise InputError("`inputs` must name at least one picture or folder, got none.")
+        raise InputError("`inputs` must name at least one image or folder, got none.")
     paths: list[Path | Unnamed] = []
     others = 0
     names: Sequence[str] = keep
@@ -86,12 +86,12 @@ def pictures_and_columns(
     for path in given:
         if root is not None and not is_list(path):
             raise InputError(
-                f"`--root` is where the pictures of a list lie, got {path}, which is no list: leave it out, or give a "
-                "CSV that lists the pictures."
+                f"`--root` is the folder of the images of a list, got {path}, which is not a list: leave it out, or "
+                "give a CSV that lists the images."
             )
         if keep and not is_list(path):
             raise InputError(
-                f"`--keep` copies columns of a list or table, got {path}: give a CSV that lists the pictures."
+                f"`--keep` copies columns of a list or table, got {path}: give a CSV that lists the images."
             )
         if path.is_dir():
             found = scan(path)
@@ -114,25 +114,25 @@ def pictures_and_columns(
             paths.append(path)
     if not paths:
         there = f" ({counted(others, 'other file')} there)" if others else ""
-        raise InputError(f"There are no pictures below {listed(given)}{there}.")
+        raise InputError(f"There are no images below {listed(given)}{there}.")
     kept = Kept(names=tuple(names), rows=tuple(cells)) if keep else None
     return Pictures(paths=paths, kept=kept)
 
 
 def is_list(path: Path) -> bool:
-    """Whether a path is that of a list of pictures, CSV or parquet."""
+    """Whether a path is a list of images, CSV or parquet."""
     return not path.is_dir() and path.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)
 
 
 def _names(path: Path, table: Table, columns: Sequence[str]) -> list[str | Unnamed]:
-    """The pictures of a list as they are written there."""
+    """The image paths of a list, as written there."""
     frame = table.frame
     column = next((name for name in columns if name in frame.columns), None)
     if column is None:
         raise InputError(
-            f"This model reads pictures, folders of pictures and lists with a column `{columns[0]}`, got a table "
+            f"This model reads images, folders of images and lists with a column `{columns[0]}`, got a table "
             f"without one: {path} has {listed(frame.columns)}.{did_you_mean(columns[0], frame.columns)} If one of "
-            "them names the pictures, say it with --path."
+            "them names the images, name it with --path."
         )
     line = "line" if path.suffix.lower() in CSV_SUFFIXES else "row"
     names: list[str | Unnamed] = []

@@ -1,4 +1,4 @@
-"""What a model says of some samples: the label, the whole posterior, an interval, and whether all that makes sense."""
+"""A model's predictions for some samples: label, posterior, interval, and whether they are consistent."""
 
 import math
 from collections.abc import Iterator
@@ -15,26 +15,26 @@ from onepeak.metrics.functional.order import side_order_index
 from onepeak.posterior import is_paradoxical, is_unimodal
 
 SourceName: TypeAlias = Literal["path", "line", "row", "item"]
-"""What a sample is called by: the path of its file; the line of a text file it stands on, as an editor counts them (the
-header is line 1); its row in another table (the index of a DataFrame, from 1 in a parquet file); or its position, from
-0, among the inputs."""
+"""How a sample is identified: by the path of its file; by its line in a text file, as an editor counts (the header is
+line 1); by its row in another table (the index of a DataFrame, from 1 in a parquet file); or by its position among the
+inputs, from 0."""
 Unlike: TypeAlias = tuple[str, ...] | None
-"""By what a sample is unlike those of the training: statistics of a picture, such as its contrast, or the columns of a
-row with numbers far outside the training's or with new names; empty where it is usual, None where that is not known."""
+"""How a sample is unlike the training samples: statistics of an image, such as its contrast, or columns of a row with
+numbers far outside the training's range or with new names. Empty if it is usual, None if that is not known."""
 
 NO_POSTERIOR = "the model has no posterior for it, as with numbers far beyond those it was trained on"
-"""Why a sample that could be read has no answer."""
+"""Why a readable sample has no prediction."""
 NO_VALUE = (
-    "it has no value in any column of the model (a name that it has not seen is none), so that the answer would say "
-    "nothing of it"
+    "it has no value in any column of the model (names that the model has not seen do not count), so that the "
+    "prediction would say nothing about it"
 )
-"""Why an empty row has no answer."""
+"""Why an empty row has no prediction."""
 _SHOWN = 3
-"""Samples that the text of a prediction tells of."""
+"""Samples shown in the repr of a prediction."""
 
 
 def called(source: str | int, source_name: SourceName) -> str:
-    """What a sample is called in messages: a file by its name, anything else by what is counted.
+    """Returns how messages name a sample: a file by its name, anything else by its kind and number.
 
     Example:
         >>> called("a.png", "path"), called("a.png", "item"), called(3, "item"), called(3, "line")
@@ -45,7 +45,7 @@ def called(source: str | int, source_name: SourceName) -> str:
 
 
 def unlike_text(unlike: Unlike) -> str | None:
-    """The same in one cell of a table.
+    """Joins the entries into one table cell.
 
     Example:
         >>> unlike_text(("contrast", "grain"))
@@ -56,37 +56,37 @@ def unlike_text(unlike: Unlike) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One sample as plain values. Either `error` says why there is no answer, or all the others are there."""
+    """One sample as plain values. Either `error` says why there is no prediction, or all other fields are set."""
 
     source: str | int
-    """What the sample is called by; see `SourceName`."""
+    """The identifier of the sample; see `SourceName`."""
     label: int | None = None
     """The label decided on, counted from 0."""
     name: str | None = None
     """The class of that label."""
     lower: int | None = None
-    """The lowest label of the interval; none where the model has no intervals."""
+    """The lowest label of the interval; None if the model has no intervals."""
     upper: int | None = None
     lower_name: str | None = None
     upper_name: str | None = None
     log_probs: tuple[float, ...] | None = None
     soi: float | None = None
-    """Share of adjacent classes that fall away from the label."""
+    """Share of adjacent classes whose probability falls away from the label."""
     unimodal: bool | None = None
     paradoxical: bool | None = None
-    """Whether the second most probable class is no neighbour of the first."""
+    """Whether the second most probable class is not adjacent to the most probable one."""
     unlike: Unlike = None
-    """By what the sample is unlike those of the training."""
+    """How the sample is unlike the training samples."""
     error: str | None = None
 
     @property
     def probs(self) -> tuple[float, ...] | None:
-        """The probabilities, to as many digits as float32 has."""
+        """The probabilities, to float32 precision."""
         return None if self.log_probs is None else tuple(float(f"{math.exp(value):.7g}") for value in self.log_probs)
 
     @property
     def finite_log_probs(self) -> tuple[float | None, ...] | None:
-        """For JSON, which has no infinity: None in place of the logarithm of a probability of zero."""
+        """For JSON, which has no infinity: None instead of the logarithm of a zero probability."""
         if self.log_probs is None:
             return None
         return tuple(value if math.isfinite(value) else None for value in self.log_probs)
@@ -94,7 +94,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Prediction:
-    """What a model says of some samples, in the order in which they were given; tensors are on the CPU.
+    """A model's predictions for some samples, in the order given; tensors are on the CPU.
 
     Example:
         >>> import torch
@@ -119,17 +119,17 @@ class Prediction:
     log_probs: Tensor
     """float32, samples x classes."""
     intervals: Tensor | None = None
-    """int64, samples x 2: the lowest and the highest label of an interval that holds the true one in a share of
-    1 - alpha of all samples, and the label decided on always; none where the model has none."""
+    """int64, samples x 2: the lowest and the highest label of an interval that contains the true label for a share of
+    1 - alpha of all samples, and always the predicted label; None if the model has no intervals."""
     alpha: float | None = None
     """The share of samples whose interval may miss the true label."""
     sources: tuple[str | int, ...]
-    """What each sample is called by; see `source_name`."""
+    """The identifier of each sample; see `source_name`."""
     source_name: SourceName = "item"
     unlike: tuple[Unlike, ...] = ()
-    """By what each sample is unlike those of the training; empty where none was looked at."""
+    """How each sample is unlike the training samples; empty if that was not checked."""
     notes: tuple[str, ...] = ()
-    """What was done on the user's behalf, to be shown."""
+    """What was done on the user's behalf; to be shown."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -151,7 +151,7 @@ class Prediction:
     def __getitem__(self, place: slice) -> "Prediction": ...
 
     def __getitem__(self, place: SupportsIndex | slice) -> "Row | Prediction":
-        """One sample as a record, or some of them as a prediction."""
+        """Returns one sample as a record, or several as a prediction."""
         if isinstance(place, slice):
             return replace(
                 self,
@@ -161,7 +161,7 @@ class Prediction:
                 sources=self.sources[place],
                 unlike=self.unlike[place],
             )
-        position = range(len(self))[place]  # an IndexError past the end, and negative positions from there
+        position = range(len(self))[place]  # raises IndexError past the end; handles negative positions
         return next(self[position : position + 1].rows())
 
     @property
@@ -171,7 +171,7 @@ class Prediction:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The class of each sample."""
+        """The name of each sample's predicted class."""
         return tuple(self.classes[label] for label in self.labels.tolist())
 
     @cached_property
@@ -181,12 +181,12 @@ class Prediction:
 
     @cached_property
     def unimodal(self) -> Tensor:
-        """Whether each posterior has one peak, strictly."""
+        """Whether each posterior has exactly one peak, strictly."""
         return is_unimodal(self.log_probs)
 
     @cached_property
     def paradoxical(self) -> Tensor:
-        """Whether the second most probable class of each sample is no neighbour of the first."""
+        """Whether each sample's second most probable class is not adjacent to the most probable one."""
         return is_paradoxical(self.log_probs)
 
     @property
@@ -197,7 +197,7 @@ class Prediction:
         return tuple((self.classes[lower], self.classes[upper]) for lower, upper in self.intervals.tolist())
 
     def rows(self) -> Iterator[Row]:
-        """One record per sample."""
+        """Yields one record per sample."""
         columns = (self.labels, self.log_probs, self.soi, self.unimodal, self.paradoxical)
         ends = [(None, None)] * len(self) if self.intervals is None else self.intervals.tolist()
         end_names = self.interval_names or [(None, None)] * len(self)
@@ -214,7 +214,7 @@ class Prediction:
                 lower_name=lower_name,
                 upper_name=upper_name,
                 log_probs=tuple(log_probs),
-                soi=round(soi, 7),  # as many digits as float32 has
+                soi=round(soi, 7),  # float32 precision
                 unimodal=unimodal,
                 paradoxical=paradox,
                 unlike=unlike,
@@ -225,7 +225,7 @@ class Prediction:
         return self.unlike or (None,) * len(self)
 
     def to_frame(self) -> Frame:
-        """A pandas DataFrame with one row per sample, and for each class its probability and the logarithm of it."""
+        """Returns a pandas DataFrame with one row per sample, including each class's probability and its logarithm."""
         pandas = require("pandas", extra="data", purpose="A table of predictions")
         ends = {}
         if self.intervals is not None and self.interval_names is not None:

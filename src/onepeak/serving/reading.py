@@ -1,4 +1,4 @@
-"""How a model's posteriors are read: calibrated or raw, projected or not, by which decision, with which intervals."""
+"""How a model's posteriors are read: calibrated or raw, projected or not, with which decision and intervals."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from onepeak.training.calibration import ALPHA, Calibration
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What to make of a posterior.
+    """How to read a posterior.
 
     Example:
         >>> import torch
@@ -28,22 +28,22 @@ class Reading:
     """
 
     alpha: float | None = None
-    """The share of samples whose interval may miss the true label; 0.1 where not given and the model allows it."""
+    """The share of samples whose interval may miss the true label; by default 0.1, if the model allows it."""
     decide: str | None = None
-    """A name in `onepeak.posterior.DECISIONS` or "cost", taken on the posterior that is shown; else the label is the
-    one that the method itself decided on, from its raw outputs."""
+    """A name in `onepeak.posterior.DECISIONS` or "cost", applied to the posterior that is shown. By default the label
+    is the method's own decision, from its raw outputs."""
     cost: Costs | None = None
     """What each mistake costs, for the decision "cost"; see `onepeak.posterior.minimum_cost`."""
     project: bool = False
-    """Whether posteriors are replaced by the nearest ones with one peak: at the method's own label, so that all falls
-    away from it, or with a decision at the best place, where the mode is then the peak. Median, mean and least cost
-    are labels beside the peak where the probabilities say so."""
+    """Whether posteriors are replaced by the nearest ones with one peak. With the method's own label the peak is at
+    that label; with a decision the peak is at the best place, which is then the mode. Median, mean and least cost may
+    still choose a label next to the peak."""
     raw: bool = False
-    """Whether posteriors are left at the temperature they came with."""
+    """Whether posteriors are left uncalibrated, at the temperature they came with."""
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What is not as usual, each in a word or two.
+        """The options that differ from the defaults, in a word or two each.
 
         Example:
             >>> Reading(alpha=0.05, decide="median", project=True).choices, Reading().choices
@@ -55,26 +55,26 @@ class Reading:
         return (*named, *(name for name, value in switched.items() if value))
 
     def check(self, calibration: Calibration | None) -> None:
-        """Says at once what cannot be done, before any picture is read."""
+        """Refuses impossible options early, before any image is read."""
         if self.decide is not None:
             check_choice("decide", self.decide, (*DECISIONS, COST))
         check_given_together(self.decide, self.cost)
         if self.alpha is not None:
             check_number("alpha", self.alpha, above=0, below=1)
             if calibration is None:
-                raise InputError("`alpha` needs a calibrated model, got one of an earlier version: train it again.")
+                raise InputError("`alpha` needs a calibrated model, got one from an earlier version: train it again.")
             calibration.threshold(self.alpha)
 
     def used_alpha(self, calibration: Calibration | None) -> float | None:
-        """The alpha of the intervals; none where there are no intervals."""
+        """The alpha of the intervals; None if there are no intervals."""
         if self.alpha is not None:
             return self.alpha
         return ALPHA if calibration is not None and calibration.allows(ALPHA) else None
 
     def notes(self, calibration: Calibration | None) -> tuple[str, ...]:
-        """What the user should know of the posteriors and of intervals that are missing."""
+        """What the user should know about the posteriors and about missing intervals."""
         if calibration is None:
-            return ("posteriors are not calibrated and have no intervals: the model is of an earlier version",)
+            return ("posteriors are not calibrated and have no intervals: the model is from an earlier version",)
         notes = [calibration.note] if calibration.note is not None and not self.raw else []
         if self.used_alpha(calibration) is None:
             had = counted(calibration.num_samples, "validation sample")
@@ -82,15 +82,15 @@ class Reading:
         return tuple(notes)
 
     def read(self, log_probs: LogProbs, labels: Labels, calibration: Calibration | None) -> "Read":
-        """Reads posteriors as they came from the network.
+        """Reads posteriors that come from the network.
 
-        Intervals are always those of the calibrated posterior that was not projected, since their width was learnt on
-        such ones; they hold the label decided on.
+        Intervals are always those of the calibrated posterior before projection, on which their width was learnt. They
+        contain the predicted label.
 
         Args:
             log_probs: The method's posteriors.
-            labels: What the method decided on.
-            calibration: The model's.
+            labels: The method's own decisions.
+            calibration: The model's calibration.
         """
         shown = self.projected(log_probs, labels)
         if calibration is not None and not self.raw:
@@ -102,7 +102,7 @@ class Reading:
         return Read(labels=labels, log_probs=shown, intervals=intervals)
 
     def projected(self, log_probs: LogProbs, labels: Labels) -> LogProbs:
-        """The posteriors with one peak, if that is asked for; at the method's own labels where these are kept."""
+        """Projects the posteriors to one peak if asked for; at the method's own labels if these are kept."""
         if not self.project:
             return log_probs
         return project(log_probs, labels if self.decide is None else None)
@@ -117,7 +117,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Read:
-    """Posteriors that were read."""
+    """Posteriors after reading."""
 
     labels: Labels
     log_probs: LogProbs

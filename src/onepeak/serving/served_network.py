@@ -1,4 +1,4 @@
-"""A model as one module, from what an integrator has to the answers that `predict` shows."""
+"""A model as one module, from raw inputs to the outputs of `predict`."""
 
 from typing import final
 
@@ -12,12 +12,12 @@ from onepeak.serving.reading import Reading
 
 @final
 class ServedNetwork(nn.Module):
-    """Preparation of the inputs, network, posterior, calibration and decision; `torch.export` takes it whole.
+    """Input preparation, network, posterior, calibration and decision in one module, ready for `torch.export`.
 
     Args:
         model: A trained model.
-        reading: What to make of its posteriors.
-        size: Height and width of the pictures; any, if left out.
+        reading: How to read its posteriors.
+        size: Height and width of the images; any size if left out.
 
     Example:
         >>> import torch
@@ -52,12 +52,12 @@ class ServedNetwork(nn.Module):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The names of what `forward` gives."""
+        """The names of the outputs of `forward`."""
         has_intervals = self.reading.used_alpha(self.calibration) is not None
         return ("log_probs", "label", "soi", *(("interval",) if has_intervals else ()))
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
-        """Posteriors, labels, side order index and, where the model has them, intervals; as in `Prediction`."""
+        """Returns posteriors, labels, side order index and, if the model has them, intervals; as in `Prediction`."""
         outputs = self.network(self.inputs(inputs))
         method = self.network.method
         read = self.reading.read(method.log_probs(outputs).float(), method.predict(outputs).long(), self.calibration)

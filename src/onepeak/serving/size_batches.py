@@ -1,4 +1,4 @@
-"""Pictures that come one by one, gathered into batches of one size, with a bound on how many wait."""
+"""Groups a stream of images into batches of one size, with a bound on how many wait."""
 
 from collections.abc import Iterator
 from typing import TypeAlias, final
@@ -7,22 +7,22 @@ from onepeak._check import check_integer
 from onepeak.serving.pictures import Pixels
 
 Batch: TypeAlias = list[tuple[int, Pixels]]
-"""Places and pictures, all of one size."""
+"""Positions and images, all of one size."""
 
 _MOST_BYTES = 256 * 2**20
 _WINDOW = 8
-"""Batches' worth of later pictures that one picture waits for others of its size."""
+"""How many batches' worth of later images one image waits for others of its size."""
 
 
 @final
 class SizeBatches:
-    """Where pictures wait until a batch of their size is full, or they have waited long enough.
+    """Holds images until a batch of their size is full, or they have waited long enough.
 
-    No picture is padded or cropped, so only pictures of one size share a batch. If all sizes fill their batches, the
+    No image is padded or cropped, so only images of one size share a batch. If all sizes fill their batches, the
     batches are those of `onepeak.data.batches.evaluation_batches`.
 
     Args:
-        batch_size: The most pictures per batch.
+        batch_size: The most images per batch.
 
     Example:
         >>> import numpy as np
@@ -36,11 +36,11 @@ class SizeBatches:
 
     def __init__(self, batch_size: int) -> None:
         self.batch_size = check_integer("batch_size", batch_size, minimum=1)
-        self._waiting: dict[tuple[int, ...], Batch] = {}  # the size that has waited longest comes first
+        self._waiting: dict[tuple[int, ...], Batch] = {}  # the size that has waited longest is first
         self._bytes = 0
 
     def add(self, place: int, pixels: Pixels) -> Iterator[Batch]:
-        """Takes a picture; gives the batches that are ready with it. Places rise."""
+        """Adds an image and yields the batches that are now ready. Positions must rise."""
         batch = self._waiting.setdefault(pixels.shape, [])
         batch.append((place, pixels))
         self._bytes += pixels.nbytes
@@ -49,7 +49,7 @@ class SizeBatches:
         yield from self.overdue(place)
 
     def overdue(self, place: int) -> Iterator[Batch]:
-        """The batches that wait no longer when the pictures have come as far as this place."""
+        """Yields the batches that have waited long enough by this position."""
         while self._waiting:
             size, batch = next(iter(self._waiting.items()))
             if self._bytes <= _MOST_BYTES and place - batch[0][0] < _WINDOW * self.batch_size:
@@ -57,7 +57,7 @@ class SizeBatches:
             yield self._taken(size)
 
     def rest(self) -> Iterator[Batch]:
-        """All that still wait."""
+        """Yields all that still wait."""
         while self._waiting:
             yield self._taken(next(iter(self._waiting)))
 

@@ -1,4 +1,4 @@
-"""Answers one by one for pictures in constant memory, or for rows of a table; a bad one is a row with its error."""
+"""Predicts for images one by one in constant memory, or for rows of a table; a bad one becomes a row with its error."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,25 +21,24 @@ def stream(
     pictures: Iterable[Picture | Unnamed],
     *,
     batch_size: int = PICTURES_A_BATCH,
-    reading: Reading = Reading(),  # noqa: B008 - it never changes
+    reading: Reading = Reading(),  # noqa: B008 - immutable
 ) -> Iterator[Row]:
-    """Answers one by one, in the order of the pictures, while later ones are still unread.
+    """Predicts one by one, in the order of the images, while later ones are still unread.
 
-    Whatever is wrong with a picture (missing, no picture, cut off, a size that the network cannot take) is the `error`
-    of its row, and the others are answered all the same. However many pictures come, only a few batches of them are in
-    memory.
+    Whatever is wrong with an image (missing, not an image, truncated, a size that the network cannot take) becomes the
+    `error` of its row, and the others continue. However many images come, only a few batches of them are in memory.
 
     Args:
-        model: A model of pictures.
-        pictures: Paths, PIL images or arrays of one picture each, or rows of a list that name none; taken as needed.
-        batch_size: The most pictures computed at once.
-        reading: What to make of the posteriors.
+        model: An image model.
+        pictures: Paths, PIL images or arrays of one image each, or rows of a list without an image; consumed as needed.
+        batch_size: The most images computed at once.
+        reading: How to read the posteriors.
 
     Yields:
-        One row per picture.
+        One row per image.
     """
     if model.reads_tables:
-        raise InputError("`model` must be one of pictures, got one of a table: use its `predict`.")
+        raise InputError("`model` must be an image model, got a table model: use its `predict`.")
     check_integer("batch_size", batch_size, minimum=1)
     reading.check(model.description.calibration)
     return _rows(model, pictures, batch_size, reading)
@@ -50,21 +49,21 @@ def stream_rows(
     table: TableRows,
     *,
     batch_size: int = ROWS_A_BATCH,
-    reading: Reading = Reading(),  # noqa: B008 - it never changes
+    reading: Reading = Reading(),  # noqa: B008 - immutable
 ) -> Iterator[Row]:
-    """Answers one by one for the rows of a table; the `error` of a row says why it has none.
+    """Predicts one by one for the rows of a table; a row without a prediction has an `error` that says why.
 
-    None have rows with a cell that cannot be read, rows without any value in the columns of the model, whose answer
-    would be the same whatever the sample, and rows that the model has no posterior for.
+    There is no prediction for rows with an unreadable cell, for rows without any value in the model's columns, whose
+    prediction would be the same for every sample, and for rows whose posterior is not finite.
 
     Args:
-        model: A model of a table.
-        table: With the columns and codes of the model; see `onepeak.serving.table_rows.rows_of_file`.
+        model: A table model.
+        table: Rows with the model's columns and codes; see `onepeak.serving.table_rows.rows_of_file`.
         batch_size: The most rows computed at once.
-        reading: What to make of the posteriors.
+        reading: How to read the posteriors.
 
     Yields:
-        One answer per row.
+        One row per row of the table.
     """
     check_integer("batch_size", batch_size, minimum=1)
     errors = table.unanswered
@@ -79,7 +78,7 @@ def stream_rows(
 
 def _rows(model: Model, pictures: Iterable[Picture | Unnamed], batch_size: int, reading: Reading) -> Iterator[Row]:
     waiting = SizeBatches(batch_size)
-    sources: dict[int, str | int] = {}  # of the pictures whose rows are not given yet
+    sources: dict[int, str | int] = {}  # of images whose rows are not yielded yet
     ready: dict[int, Row] = {}
     given = 0
     for place, picture in enumerate(pictures):
@@ -120,7 +119,7 @@ def _answered(model: Model, batch: Batch, sources: dict[int, str | int], reading
         labels, log_probs = model.answers([pixels for _, pixels in batch])
         unlike = tuple(model.unlike(pixels) for _, pixels in batch)
         yield from zip(places, list(model.rows(labels, log_probs, names, reading, unlike=unlike)), strict=True)
-    except (InputError, RuntimeError) as error:  # a size the network cannot take, or no memory for it: torch says so
+    except (InputError, RuntimeError) as error:  # torch: a size the network cannot take, or out of memory
         height, width = batch[0][1].shape[:2]
         reason = str(error).partition("\n")[0]
         for place, name in zip(places, names, strict=True):

@@ -1,4 +1,4 @@
-"""Anything that holds rows of a table becomes the columns and codes a model was trained on."""
+"""Turns any form of table into the columns and codes a model was trained on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,50 +28,50 @@ from onepeak.training.table import TableEncoder
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableRows:
-    """Rows ready for a model, and how to speak of them."""
+    """Rows ready for a model, and how messages name them."""
 
     rows: FeatureRows
     sources: tuple[str | int, ...]
-    """What each row is called by; see `source_name`."""
+    """The identifier of each row; see `source_name`."""
     source_name: SourceName
     notes: tuple[str, ...]
-    """On names that the model has not seen, and of a file on missing values."""
+    """Notes on names that the model has not seen and, for a file, on missing values."""
     unlike: tuple[Unlike, ...]
-    """By which columns each row is unlike the training: numbers far from its own, and such names."""
+    """The columns in which each row is unlike the training: numbers far outside its range, and new names."""
     errors: dict[int, str] = field(default_factory=dict)
-    """What is wrong with rows that cannot be read, by position; their values are nothing to go by."""
+    """What is wrong with rows that cannot be read, by position; their values are meaningless."""
     kept: Kept | None = None
-    """Columns to copy beside the answers."""
+    """Columns to copy into the output."""
 
     @cached_property
     def empty(self) -> frozenset[int]:
-        """The positions of rows that can be read and have no value in any column."""
+        """The positions of readable rows without a value in any column."""
         return frozenset(np.flatnonzero(np.isnan(self.rows.values).all(axis=1)).tolist()).difference(self.errors)
 
     @property
     def unlike_notes(self) -> tuple[str, ...]:
-        """On rows that are unlike the training, where all have an answer."""
+        """Notes on rows that are unlike the training, assuming that all rows have a prediction."""
         return unlike_notes(zip(self.sources, self.unlike, strict=True), len(self.rows), source_name=self.source_name)
 
     @property
     def unanswered(self) -> dict[int, str]:
-        """Why rows have no answer, by position: they cannot be read, or have no value in any column."""
+        """Why rows have no prediction, by position: they cannot be read, or have no value in any column."""
         return {**self.errors, **dict.fromkeys(self.empty, NO_VALUE)}
 
 
 def rows_of(inputs: object, encoder: TableEncoder, *, decimal: str | None = None) -> TableRows:
-    """The rows with the columns and codes of the encoder: all of them, or an error that names the first bad one.
+    """Returns the rows with the columns and codes of the encoder; raises an error that names the first bad row.
 
     Args:
         inputs: A pandas DataFrame, a dictionary of columns or of one row, a list of such rows, a CSV or parquet file,
-            or a 2-D array with the model's columns in their order. Columns that the model does not know are not read.
-        encoder: What the model was trained with.
-        decimal: "," where commas in the numbers of a CSV are decimal; anything else has none.
+            or a 2-D array with the model's columns in order. Columns that the model does not know are ignored.
+        encoder: The model's encoder.
+        decimal: "," if commas in the numbers of a CSV are decimal commas; for CSV files only.
     """
     if isinstance(inputs, str | Path):
         table = rows_of_file(Path(inputs), encoder, decimal=decimal)
     elif decimal is not None:
-        raise InputError(f"`decimal` has no use for inputs that are no CSV file, got {type(inputs).__name__}.")
+        raise InputError(f"`decimal` has no effect for inputs that are not a CSV file, got {type(inputs).__name__}.")
     else:
         table = rows_of_frame(_frame(inputs, encoder), encoder)
     if reasons := table.unanswered:
@@ -84,7 +84,7 @@ def rows_of(inputs: object, encoder: TableEncoder, *, decimal: str | None = None
 
 
 def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
-    """The rows of a pandas DataFrame that has the columns of the model; those that are empty are read all the same."""
+    """Reads the rows of a pandas DataFrame that has the model's columns, including empty rows."""
     if not len(frame):
         raise InputError("`inputs` must have at least one row, got none.")
     if twice := repeated([str(name) for name in frame.columns if name in encoder.columns]):
@@ -106,13 +106,13 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
 def rows_of_file(
     path: Path, encoder: TableEncoder, *, keep: Sequence[str] = (), decimal: str | None = None
 ) -> TableRows:
-    """The rows of a CSV or parquet file; what is wrong with one is in `errors`, and the others are read all the same.
+    """Reads the rows of a CSV or parquet file; bad rows are listed in `errors`, and the others are read.
 
     Args:
-        path: A file that has the columns of the model.
-        encoder: What the model was trained with.
-        keep: Columns to copy beside the answers; see `onepeak.serving.kept.kept_columns`.
-        decimal: "," where commas in numbers are decimal; see `onepeak.data.table_file.read_table`.
+        path: A file with the model's columns.
+        encoder: The model's encoder.
+        keep: Columns to copy into the output; see `onepeak.serving.kept.kept_columns`.
+        decimal: "," if commas in numbers are decimal commas; see `onepeak.data.table_file.read_table`.
     """
     if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
         found = "a folder" if path.is_dir() else "another file"
@@ -134,7 +134,7 @@ def rows_of_file(
 
 
 def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:
-    """Which cells hold a name that has no code: rows x columns."""
+    """Marks cells whose name has no code: rows x columns."""
     new = np.zeros(rows.values.shape, dtype=np.bool_)
     for place, name in enumerate(rows.columns):
         gone = np.isnan(rows.values[:, place])
@@ -144,7 +144,7 @@ def _new_names(frame: Frame, rows: FeatureRows) -> npt.NDArray[np.bool_]:
 
 
 def _missing(table: TableRows) -> list[str]:
-    """Sentences on values that are filled in, on rows that lack most of them, and on rows that have none."""
+    """Notes on values that are filled in, on rows that lack most values, and on rows that have none."""
     shares = np.isnan(table.rows.values).mean(axis=1)
     shares[[*table.errors, *table.empty]] = 0
     notes = []
@@ -193,7 +193,7 @@ def _made(content: object) -> Frame:
 
 
 def _named(array: npt.NDArray[np.generic], encoder: TableEncoder) -> Frame:
-    """An array as a table. Its values are told apart by position alone, so their number must be right."""
+    """Turns an array into a table. Values are identified by position alone, so their number must be right."""
     pandas = require("pandas", extra="data", purpose="A table")
     if array.ndim != 2 or array.shape[1] != len(encoder.columns):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What is said of pictures and rows that are unlike those of the training, wherever a model is asked."""
+"""Notes on images and rows that are unlike the training samples."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,12 +16,12 @@ from onepeak.training.table import TableEncoder
 def unlike_rows(
     rows: FeatureRows, encoder: TableEncoder, *, new: npt.NDArray[np.bool_] | None = None
 ) -> tuple[Unlike, ...]:
-    """By which of its columns each row is unlike those of the training.
+    """Returns the columns in which each row is unlike the training rows.
 
     Args:
-        rows: With the columns and codes of the encoder.
-        encoder: What the model was trained with.
-        new: Which cells hold a name that it has not seen, rows x columns.
+        rows: Rows with the columns and codes of the encoder.
+        encoder: The model's encoder.
+        new: Cells that hold a name the encoder has not seen, rows x columns.
 
     Example:
         >>> encoder = TableEncoder.learn(FeatureRows(columns=("age", "size"), values=np.array([[40.0, 1], [60, 2]])))
@@ -40,21 +40,21 @@ def unlike_rows(
 def unlike_notes(
     samples: Iterable[tuple[str | int, Unlike]], total: int, *, source_name: SourceName
 ) -> tuple[str, ...]:
-    """A note that counts and names what is far outside of the training's range; none where nothing is.
+    """Returns a note that counts and names samples far outside the training's range; empty if there are none.
 
     Args:
-        samples: What each is called by, and by what it is unlike the training; those that are not may be left out.
-        total: How many were asked about.
-        source_name: What they are called by; see `SourceName`.
+        samples: The identifier of each sample and how it is unlike the training; usual samples may be left out.
+        total: How many samples there are in all.
+        source_name: The kind of identifier; see `SourceName`.
 
     Example:
         >>> unlike_notes([("a.png", ("contrast",)), ("b.png", ("contrast", "grain"))], 9, source_name="path")[0]
-        'unlike the training, so that answers may mean nothing: 2 of 9 pictures, by contrast (2), grain (1): a.png, ...'
+        'unlike the training, so that answers may mean nothing: 2 of 9 images, by contrast (2), grain (1): a.png, ...'
     """
     found = [(source, by) for source, by in samples if by]
     if not found:
         return ()
-    noun = "picture" if source_name in ("path", "item") else "row"
+    noun = "image" if source_name in ("path", "item") else "row"
     counts = Counter(name for _, by in found for name in by)
     by = listed(f"{name} ({count:,})" for name, count in counts.items())
     which = listed(called(source, source_name) for source, _ in found)
@@ -65,16 +65,16 @@ def unlike_notes(
 
 
 def unknown_notes(description: ModelDescription) -> tuple[str, ...]:
-    """A note where a model cannot tell what is unlike its training.
+    """Returns a note if a model cannot tell what is unlike its training.
 
     Args:
-        description: Of the model.
+        description: The model's description.
     """
     if description.table is None and description.pictures is None:
         return (
-            "whether pictures are unlike the training cannot be told: the model is of an earlier version, or was "
+            "cannot check whether images are unlike the training: the model is from an earlier version, or was "
             "trained on too few",
         )
     if description.table is not None and not description.table.lowest:
-        return ("whether numbers are unlike the training's cannot be told: the model is of an earlier version",)
+        return ("cannot check whether numbers are unlike the training: the model is from an earlier version",)
     return ()

@@ -1,4 +1,4 @@
-"""Rows of answers to a file, one by one as they come."""
+"""Writes rows of predictions to a file, one by one as they come."""
 
 import csv
 import json
@@ -12,40 +12,40 @@ from onepeak.serving.prediction import Row, SourceName, unlike_text
 
 _BEFORE = ("label", "name", "lower", "upper", "lower_name", "upper_name")
 _AFTER = ("soi", "unimodal", "paradoxical", "unlike", "error")
-"""What is written of a row: in JSON the posterior stands between these, in CSV it comes last, one column per class."""
+"""Fields of a row: in JSON the posterior precedes these, in CSV it comes last, one column per class."""
 
 
 @runtime_checkable
 class TextSink(Protocol):
-    """What is needed of a file to write rows to it."""
+    """The part of a file object that writing rows needs."""
 
     def write(self, text: str, /) -> int:
-        """Takes some text."""
+        """Writes some text."""
 
     def flush(self) -> None:
-        """Passes on what it holds back."""
+        """Flushes buffered text."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """What is written of every answer, and beside it; refused where two columns would share a name."""
+    """The columns to write for every prediction; refuses kept columns whose names collide with those of predictions."""
 
     source_name: SourceName
-    """What a sample is called by."""
+    """How a sample is identified."""
     classes: tuple[str, ...]
-    """In their order, for the columns of probabilities."""
+    """The classes in order, for the probability columns."""
     kept: Kept | None = None
     """Columns of the input to copy."""
     actions: tuple[str, ...] = ()
-    """What to do for each class, to write that of the class decided on; none to leave the column out."""
+    """The action for each class, to write that of the predicted class; empty leaves the column out."""
 
     def __post_init__(self) -> None:
         own = {self.source_name, *self.first, "probs", "log_probs", *_AFTER, *self.posterior}
         for name in self.kept_names:
             if name in own:
                 raise InputError(
-                    f"`--keep` must name columns that are not called as those of the answers, got {name!r}: rename it "
-                    f"in the file, such as {f'given_{name}'!r}."
+                    f"`--keep` must name columns whose names differ from those of the predictions, got {name!r}: "
+                    f"rename it in the file, for example to {f'given_{name}'!r}."
                 )
 
     @property
@@ -55,26 +55,26 @@ class Columns:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The columns of the answer up to its posterior."""
+        """The columns before the posterior."""
         return (*_BEFORE, *(("action",) if self.actions else ()))
 
     @property
     def posterior(self) -> list[str]:
-        """The columns of probabilities and of their logarithms."""
+        """The columns of probabilities and their logarithms."""
         return [f"{number}_{name}" for number in ("p", "log_prob") for name in self.classes]
 
     def values(self, row: Row) -> dict[str, Any]:
-        """All that may be written of a row, by column."""
+        """All values of a row, by column."""
         action = None if row.label is None or not self.actions else self.actions[row.label]
         return {**vars(row), "action": action}
 
 
 def write_csv(rows: Iterable[Row], file: TextSink, columns: Columns) -> None:
-    """Writes a header and one line per row; what a row does not have is empty.
+    """Writes a header and one line per row; missing values are empty.
 
     Args:
-        rows: Taken as they come.
-        file: Where to; flushed after every row, so that a reader has each at once.
+        rows: Consumed as they come.
+        file: Flushed after every row, so that a reader gets each row at once.
         columns: What to write.
 
     Example:
@@ -96,11 +96,11 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: Columns) -> None:
 
 
 def write_json_lines(rows: Iterable[Row], file: TextSink, columns: Columns) -> None:
-    """Writes one object per line. JSON has no infinity: the logarithm of a probability of zero is null.
+    """Writes one object per line. JSON has no infinity: the logarithm of a zero probability is null.
 
     Args:
-        rows: Taken as they come.
-        file: Where to; flushed after every row.
+        rows: Consumed as they come.
+        file: Flushed after every row.
         columns: What to write.
 
     Example:

@@ -119,10 +119,10 @@ def test_a_bad_picture_among_many_is_told_of_and_the_others_are_answered(ask, mo
 def test_if_none_can_be_answered_the_request_fails(ask, pictures):
     one = ask.post("/v1/predict", content=b"no picture", headers=PNG)
     assert one.status_code == 422
-    assert one.json()["error"]["message"].startswith("The picture cannot be answered: no picture in a known format")
+    assert one.json()["error"]["message"].startswith("The image cannot be answered: no picture in a known format")
     many = ask.post("/v1/predict", files=as_files([b"x", pictures[0][:99]]))
     assert many.status_code == 422
-    assert many.json()["error"]["message"].startswith("None of the 2 pictures can be answered; the first: no picture")
+    assert many.json()["error"]["message"].startswith("None of the 2 images can be answered; the first: no picture")
 
 
 @pytest.mark.bad_input
@@ -132,7 +132,7 @@ def test_a_bomb_is_refused_from_its_header(model, arrays):
         answer = client.post("/v1/predict", content=bomb, headers=PNG)
         items = answered(client.post("/v1/predict", files=as_files([bomb, encoded(arrays[0])])))["predictions"]
     assert answer.status_code == 413
-    assert "more pixels than the server takes (4096)" in answer.json()["error"]["message"]
+    assert "more pixels than the server accepts (4096)" in answer.json()["error"]["message"]
     assert items[0]["error"]["code"] == "too_large"
     assert items[1]["label"] == int(model.predict(arrays[0]).labels)
 
@@ -142,7 +142,7 @@ def test_more_than_the_network_shall_see_is_told_with_the_limit(model, pictures)
     with asking(create_app(model, limits=Limits(max_network_pixels=48 * 48 - 1))) as client:
         answer = client.post("/v1/predict", content=pictures[0], headers=PNG)
     assert answer.status_code == 413
-    assert "would see 48 x 48 pixels of it, and 2303 are the most" in answer.json()["error"]["message"]
+    assert "would process 48 x 48 pixels, and this server allows at most 2303" in answer.json()["error"]["message"]
 
 
 def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays, pictures):
@@ -199,7 +199,7 @@ def test_a_posterior_that_is_no_number_is_an_error_of_its_picture(ask, model, pi
         ({"alpha": 0.001}, "`alpha` must be >= 0.091 for a model whose validation part had 10 samples"),
         ({"decide": "medain"}, "`decide`: Input should be 'mode', 'median' or 'mean', got 'medain'"),
         ({"project": "maybe"}, "`project`: Input should be a valid boolean"),
-        ({"evidnce": "true"}, "`evidnce` is no option of this address: see /docs"),
+        ({"evidnce": "true"}, "`evidnce` is not an option of this address: see /docs"),
     ],
 )
 def test_a_wrong_option_is_refused_before_anything_is_read(ask, params, message):
@@ -213,7 +213,7 @@ def test_what_a_model_does_not_read_is_refused_by_its_type(ask, ask_table, pictu
     for kind in ("application/json", "text/plain", "application/x-www-form-urlencoded", "image", ""):
         answer = ask.post("/v1/predict", content=pictures[0], headers={"Content-Type": kind})
         assert answer.status_code == 415
-        assert "This model reads pictures: send multipart/form-data" in answer.json()["error"]["message"]
+        assert "This model reads images: send multipart/form-data" in answer.json()["error"]["message"]
     for kind in ("image/png", "multipart/form-data; boundary=x", "text/csv"):
         answer = ask_table.post("/v1/predict", content=b'{"rows": []}', headers={"Content-Type": kind})
         assert answer.status_code == 415
@@ -289,7 +289,7 @@ def test_what_a_server_cannot_do_is_told_before_it_serves(table, reading, messag
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"size": "large", "tone": "1"}, "`rows[0]`: 'size' must be a number or null, got a text."),
+        ({"size": "large", "tone": "1"}, "`rows[0]`: 'size' must be a number or null, got a string."),
         (
             {"size": 1},
             "`rows[0]` must have the columns size, tone, it lacks tone: send null for a value that is missing.",

@@ -46,5 +46,5 @@ def test_the_time_to_wait_follows_the_time_that_requests_take(monkeypatch):
     for _ in range(100):
         with room.request():
             now += 9.5
-    with room.request(), pytest.raises(RequestError, match="Come back after 10 s"), room.request():
+    with room.request(), pytest.raises(RequestError, match="Retry after 10 s"), room.request():
         pass

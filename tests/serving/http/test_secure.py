@@ -59,7 +59,7 @@ def test_a_failure_is_told_to_the_log_and_not_to_the_client(client, caplog):
         answer = client.get("/v1/fails")
         page = client.get("/fails")
     assert answer.json() == {
-        "error": {"code": "internal_error", "message": "The server failed on this request; its log says why."}
+        "error": {"code": "internal_error", "message": "The server failed on this request; see its log."}
     }
     assert "secret" not in page.text + answer.text
     assert "Traceback" not in page.text + answer.text

@@ -39,15 +39,15 @@ def test_names_are_text_whatever_their_bytes():
 @pytest.mark.parametrize(
     ("body", "content_type", "status", "message"),
     [
-        (form((b"a", b"1"), end=b""), FORM, 400, "got one that is cut off"),
-        (form((b"a", b"1"), (b"b", b"2"))[:-40], FORM, 400, "got one that is cut off"),
+        (form((b"a", b"1"), end=b""), FORM, 400, "got a truncated one"),
+        (form((b"a", b"1"), (b"b", b"2"))[:-40], FORM, 400, "got a truncated one"),
         (form(), FORM, 400, "must hold at least one file, got none"),
         (b"nothing of the kind", FORM, 400, "well-formed"),
-        (form((b"a", b"1")), "multipart/form-data", 400, "well-formed|cut off"),
+        (form((b"a", b"1")), "multipart/form-data", 400, "well-formed|truncated"),
         (form((b"a", b"1")), "multipart/form-data; boundary=" + "y" * 300, 400, "well-formed"),
         (b'--x\r\nContent-Disposition: form-data; name="alpha"\r\n\r\n0.1\r\n--x--\r\n', FORM, 400, "must be a file"),
         (b"--x\r\n\r\nno header\r\n--x--\r\n", FORM, 400, "must be a file"),
-        (form(*[(b"a", b"")] * 10), FORM, 413, "at most 9 pictures, got more"),
+        (form(*[(b"a", b"")] * 10), FORM, 413, "at most 9 images, got more"),
     ],
 )
 def test_a_wrong_form_is_refused_with_the_reason(body, content_type, status, message):

@@ -50,7 +50,7 @@ def test_pictures_that_cannot_be_read_are_left_out_and_told(compared, moved):
     run = compared / "runs" / "elb" / "split0-fold0"
     data = open_data(moved / "data", order=GRADES)
     shown = inspect_model(load(run), run, data)
-    assert "Left out, as not readable: 1 picture." in shown.notes
+    assert "Left out, as not readable: 1 image." in shown.notes
     page = shown.posteriors.page(Filter(method="elb"), 1)
     assert page.total == 59
     assert bad.name not in "".join(entry.name for entry in page.entries)
@@ -75,7 +75,7 @@ def test_samples_that_the_model_was_trained_on_are_marked_and_warned_of(compared
     marked = [entry.item for entry in shown.posteriors.page(Filter(method="elb"), 1).entries if entry.trained_on]
     assert marked == [5, 6, 7]
     assert [shown.posteriors.sample("0-0", item, Filter(method="elb")).trained_on for item in (4, 5)] == [False, True]
-    warning = "The model was trained on 3 of these 60 samples: the figures are no measure of how it does on new data."
+    warning = "The model was trained on 3 of these 60 samples: the figures do not measure how well it does on new data."
     assert f'<p class="note warn">{warning}</p>' in render(overview_page(shown, shell(shown, can_try=True)))
 
 
@@ -91,4 +91,4 @@ def test_rows_of_a_table_are_shown_by_their_values(tmp_path):
     assert page.entries[3].features == {"age": "23", "tone": "pale", "dose": "-197"}
     said = model.predict(path)
     assert np.array([entry.probs for entry in page.entries]) == pytest.approx(said.probs.numpy(), abs=2e-5)
-    assert shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].no_evidence == "There are no pictures."
+    assert shown.posteriors.sample("0-0", 3, Filter(method="elb")).answers[0].no_evidence == "There are no images."

@@ -134,7 +134,7 @@ def test_names_beside_error_against_order_are_apart_and_chance_is_told_where_it_
     above, below = sorted((name.bounding_box() for name in names.all()), key=lambda box: box["y"])
     assert above["y"] + above["height"] <= below["y"] + 1
     assert not page.locator("#tradeoff").get_by_text("chance").count()
-    expect(page.locator("#unseen")).to_contain_text("lies below what is drawn")
+    expect(page.locator("#unseen")).to_contain_text("lies below the range shown")
     page.close()
 
 
@@ -201,7 +201,7 @@ def test_a_search_finds_one_picture_and_says_so_when_there_is_none(opened):
         page.keyboard.type("020.png")
         expect(page.locator("#grid li")).to_have_count(1)
         page.get_by_label("Search").fill("nothing like this")
-        expect(page.locator("#found")).to_contain_text("No sample is like this")
+        expect(page.locator("#found")).to_contain_text("No sample matches")
 
 
 def test_the_keyboard_moves_over_the_grid_and_through_the_samples(opened):
@@ -270,7 +270,7 @@ def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_sca
     page.goto(address + SAMPLE)
     expect(page.locator("#scale")).to_have_text("012.5 and more")
     expect(page.locator("#scale .ramp")).to_be_visible()
-    expect(page.locator("#scale-note")).to_contain_text("One scale for all pictures and classes of this model")
+    expect(page.locator("#scale-note")).to_contain_text("One scale for all images and classes of this model")
     page.locator("#methods").get_by_role("link", name="elb").click()
     expect(page.locator("#scale-note")).to_contain_text("do not compare it with others")
     expect(page.locator("#scale")).to_be_empty()
@@ -306,7 +306,7 @@ def test_evidence_that_does_not_come_is_told_and_leaves_the_picture(browser, add
     page = browser.new_page()
     page.route("**/evidence/**", lambda route: route.fulfill(status=503))
     page.goto(address + SAMPLE)
-    expect(page.locator("#seen-note")).to_contain_text("could not be made now")
+    expect(page.locator("#seen-note")).to_contain_text("could not be loaded")
     expect(page.locator("#overlay-control")).to_be_hidden()
     expect(page.locator("#seen img")).to_have_count(1)
     page.unroute("**/evidence/**")
@@ -331,7 +331,7 @@ def test_the_labels_play_by_themselves_and_stop(opened):
 def test_a_picture_can_be_tried(opened, compared):
     with opened("/try") as page:
         picture = next((compared.parent / "data").rglob("*.png"))
-        expect(page.locator("#asked")).to_have_text("Asked is the model elb.")
+        expect(page.locator("#asked")).to_have_text("The model is elb.")
         page.locator("#file").set_input_files(picture)
         expect(page.locator("#result-title")).to_contain_text("g")
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
@@ -381,7 +381,9 @@ def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_
     Image.open(picture).resize((64, 32)).save(tmp_path / "scan.tif")
     with opened("/try") as page:
         page.locator("#file").set_input_files(tmp_path / "scan.tif")
-        expect(page.locator("#seen-note")).to_have_text("Your browser cannot show this file; the model has read it.")
+        expect(page.locator("#seen-note")).to_have_text(
+            "Your browser cannot show this file, but the model has read it."
+        )
         expect(page.locator("#seen img")).to_have_count(0)
         box = page.locator("#seen canvas.evidence").bounding_box()
         assert box["width"] > 200
@@ -410,7 +412,7 @@ def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(conte
     page.close()
 
 
-NO_TELLING = "The interval holds all classes: the model cannot tell."
+NO_TELLING = "The interval holds all classes: the model cannot tell them apart."
 FLAT = {"interval": [0, 7], "unimodal": True, "paradoxical": False, "violations": []}
 
 
@@ -447,7 +449,7 @@ def test_an_interval_of_all_classes_is_told_of_the_method_that_has_it(context, a
     expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
     expect(page.locator("#violations .good-text")).to_have_count(0)
     page.locator("#methods").get_by_role("link", name="elb").click()
-    expect(page.locator("#violations .good-text")).to_contain_text("Falls away")
+    expect(page.locator("#violations .good-text")).to_contain_text("The posterior falls away")
     expect(page.locator("#doubts")).to_be_empty()
     page.close()
 

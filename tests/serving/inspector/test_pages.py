@@ -103,4 +103,4 @@ def test_the_page_of_labels_says_no_more_of_the_median_than_is_true():
     log_probs = torch.tensor([[0.30, 0.13, 0.125, 0.12, 0.115, 0.11, 0.10]]).log()
     assert (mode(log_probs).item(), median(log_probs).item(), is_unimodal(log_probs).item()) == (0, 2, True)
     page = next(page for page in PAGES if isinstance(page, LabelsPage))
-    assert "decides by the median or the mean may predict another class than the peak." in render(page)
+    assert "decides by the median or the mean may predict a class other than the peak." in render(page)

@@ -102,7 +102,7 @@ def test_evidence_is_there_only_with_a_model_and_a_picture(posteriors, compared,
     write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1)
     without = open_inspection(tmp_path).posteriors
     assert without.evidence("ce", "0-0", 0, 2) is None
-    assert without.sample("0-0", 0, CE).answers[0].no_evidence == "There are no pictures."
+    assert without.sample("0-0", 0, CE).answers[0].no_evidence == "There are no images."
     assert without.sample("0-0", 0, CE).answers[0].evidence_range is None
 
 

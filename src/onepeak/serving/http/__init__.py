@@ -1,4 +1,4 @@
-"""A model behind HTTP: pictures or rows in, labels, posteriors and intervals out. Needs the extra `serve`."""
+"""A model behind HTTP: images or rows in, labels, posteriors and intervals out. Needs the extra `serve`."""
 
 from onepeak.serving.http.app import create_app
 from onepeak.serving.http.limits import Limits

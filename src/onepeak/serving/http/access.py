@@ -1,4 +1,4 @@
-"""Who may ask: those with the token or, without one, this machine only and no page of another site."""
+"""Access control: requests need the token or, without one, must come from this machine and from no other site."""
 
 import hashlib
 import hmac
@@ -14,21 +14,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from onepeak.serving.http.failures import RequestError, failure
 
 OPEN_PATHS = frozenset({"/healthz"})
-"""Need no token: whoever watches over the server asks there, and learns nothing but that it lives."""
+"""Paths that need no token: health checks ask there, and learn only that the server runs."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @final
 class Access:
-    """Lets a request through, or answers with the reason.
+    """Passes a request on, or answers with the reason for refusing it.
 
-    With a token, a request brings it as `Authorization: Bearer TOKEN`; a browser opens any page with `?token=TOKEN`
-    once, gets a cookie, and is sent on to the address without it. Without a token, the address must name this machine:
-    else any web page could have its own name point here and read the answers (DNS rebinding). Either way, a page of
-    another site may not send anything.
+    With a token, a request sends it as `Authorization: Bearer TOKEN`; a browser opens any page once with
+    `?token=TOKEN`, receives a cookie, and is redirected to the address without the token. Without a token, the
+    request's host must name this machine: otherwise any web page could point its own host name here and read the
+    answers (DNS rebinding). In both cases, pages of other sites may not send anything.
 
     Args:
-        app: What answers.
+        app: The app to protect.
         token: The secret, if there is one.
     """
 
@@ -37,7 +37,7 @@ class Access:
         self.token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Handles one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -49,7 +49,7 @@ class Access:
         await (answer or self.app)(scope, receive, send)
 
     def _entered(self, scope: Scope) -> RedirectResponse | None:
-        """Where the browser is to go with its new cookie, or nothing for a request that may pass."""
+        """Returns the redirect that sets the browser's cookie, or None if the request may pass."""
         request = HTTPConnection(scope)
         _refuse_other_sites(request, scope["method"])
         if self.token is None:
@@ -87,19 +87,19 @@ def is_loopback(host: str) -> bool:
 
 
 def cookie_name(token: str) -> str:
-    """The cookie's name: browsers share cookies among the ports of a machine, so each server has one of its own."""
+    """The cookie's name, unique to the server: browsers share cookies among the ports of a machine."""
     return f"onepeak-{hashlib.sha256(token.encode()).hexdigest()[:12]}"
 
 
 def _cookie(token: str) -> str:
-    """What the cookie holds: it opens this server, and does not tell the token."""
+    """The cookie's value: grants access to this server without revealing the token."""
     return hmac.new(token.encode(), b"onepeak cookie", hashlib.sha256).hexdigest()
 
 
 def _with_cookie(request: HTTPConnection, token: str) -> RedirectResponse:
     rest = URL(scope=request.scope).remove_query_params("token")
-    # By path alone: whatever name the request gave this machine, the browser stays there. One slash begins it, as two
-    # would begin the name of another machine.
+    # By path alone: the browser stays on whatever host name it used. Exactly one leading slash, as two would begin
+    # another host.
     path = "/" + rest.path.lstrip("/\\")
     answer = RedirectResponse(f"{path}?{rest.query}" if rest.query else path, status_code=303)
     answer.set_cookie(cookie_name(token), _cookie(token), httponly=True, samesite="lax")
@@ -123,7 +123,7 @@ def _refuse_other_sites(request: HTTPConnection, method: str) -> None:
 
 
 def _authority(origin: str) -> str | None:
-    """Host and port of an origin, if it is one."""
+    """Host and port of an origin, or None if it is not an origin."""
     try:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:
@@ -133,10 +133,10 @@ def _authority(origin: str) -> str | None:
 def _host(address: str) -> str | None:
     try:
         return urlsplit(address).hostname
-    except ValueError:  # a bracket that does not close
+    except ValueError:  # an unclosed bracket
         return None
 
 
 def _same(given: str, wanted: str) -> bool:
-    """Compares in a time that tells nothing."""
+    """Compares in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())

@@ -5,11 +5,11 @@ from typing import final
 from urllib.parse import unquote_plus
 
 _PATH = 2
-"""Where the address is among what uvicorn logs: client, method, address, version, status."""
+"""Position of the address in what uvicorn logs: client, method, address, version, status."""
 
 
 def write_access_log() -> None:
-    """Has uvicorn's log of requests written to stderr from now on."""
+    """Makes uvicorn write its access log to stderr from now on."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
     handler.addFilter(_WithoutToken())
@@ -20,7 +20,7 @@ def write_access_log() -> None:
 
 
 def without_token(address: str) -> str:
-    """An address whose token is not told.
+    """Masks the token in an address.
 
     Example:
         >>> without_token("/samples?sort=error&token=s3cret")

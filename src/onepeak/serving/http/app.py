@@ -1,4 +1,4 @@
-"""The server's app: what answers, behind the checks that every request passes."""
+"""The server's app: the routes, behind the checks that every request passes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -16,7 +16,7 @@ from onepeak.serving.http.failures import answer_failures
 from onepeak.serving.http.limits import Limits
 from onepeak.serving.http.secure import SecureAnswers
 
-if TYPE_CHECKING:  # what needs a model is imported once there is one: without, a page opens before torch is loaded
+if TYPE_CHECKING:  # imported only with a model: without one, pages open before torch is loaded
     from onepeak.serving.model import Model
     from onepeak.serving.reading import Reading
 
@@ -26,19 +26,19 @@ def create_app(
     *,
     reading: "Reading | None" = None,
     actions: Sequence[str] = (),
-    limits: Limits = Limits(),  # noqa: B008 - it never changes
+    limits: Limits = Limits(),  # noqa: B008 - immutable
     token: str | None = None,
     extra_routers: Sequence[APIRouter] = (),
 ) -> FastAPI:
-    """Makes the app; `onepeak.serving.http.serve_app` runs it.
+    """Creates the app; `onepeak.serving.http.serve_app` runs it.
 
     Args:
-        model: What `/v1/predict` asks; without one there is no such address.
-        reading: How it answers unless a request says otherwise; as `Reading()` does where not given.
-        actions: What to do for each class of the model, to answer with; none where not given.
-        limits: On what a request may hold and how much may wait.
-        token: The secret that every request must bring; without one, only requests to localhost are answered.
-        extra_routers: Further pages.
+        model: The model behind `/v1/predict`; without one there is no such address.
+        reading: How it answers unless a request says otherwise; by default `Reading()`.
+        actions: The action for each class, to include in answers; empty for none.
+        limits: Limits on the size of requests and on how much may wait.
+        token: The secret that every request must send; without one, only requests to localhost are answered.
+        extra_routers: Routers with further pages.
     """
     predictor = None
     if model is not None:
@@ -59,7 +59,7 @@ def create_app(
         title="onepeak",
         version=__version__,
         summary="Ordinal predictions whose posteriors have one peak",
-        docs_url=None,  # FastAPI's own pages load scripts from elsewhere
+        docs_url=None,  # FastAPI's own pages load scripts from other sites
         redoc_url=None,
         lifespan=lifespan,
         middleware=[Middleware(SecureAnswers), Middleware(Access, token=token)],
@@ -70,8 +70,8 @@ def create_app(
     @app.head("/healthz", include_in_schema=False)
     @app.get(
         "/healthz",
-        summary="Whether the server lives",
-        description="For supervisors and load balancers: asked of no model, it costs nothing, and needs no token.",
+        summary="Whether the server is alive",
+        description="For supervisors and load balancers: does not run the model, costs nothing, and needs no token.",
         response_description="It does.",
         tags=["server"],
     )
@@ -82,7 +82,7 @@ def create_app(
         app.include_router(router)
 
     @app.get("/", include_in_schema=False)
-    async def first_page() -> RedirectResponse:  # where no router before has one
+    async def first_page() -> RedirectResponse:  # unless an earlier router has one
         return RedirectResponse("/docs")
 
     if predictor is not None:

@@ -1,4 +1,4 @@
-"""Items of many requests, computed together: while one batch is computed, the next one gathers."""
+"""Computes items of many requests together: while one batch is computed, the next one is collected."""
 
 import asyncio
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, final
 from onepeak._values import check_integer
 
 Compute: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
-"""From items of one kind to a result each."""
+"""Maps items of one kind to one result each."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,13 +22,13 @@ class _Waiting:
 
 @final
 class Batcher:
-    """Computes in one thread of its own whatever waits, in batches of one kind.
+    """Computes waiting items in a single thread, in batches of one kind.
 
-    No clock holds anything back: an item that comes alone is computed at once, and what comes meanwhile makes up the
-    next batch. So batches are as large as the load asks for. Kinds take turns.
+    Nothing waits for a timer: an item that arrives alone is computed at once, and items that arrive meanwhile form the
+    next batch. Batches thus grow with the load. Kinds take turns.
 
     Args:
-        max_size: Of a batch, in the unit of `submit`; an item larger than that goes alone.
+        max_size: The size of a batch, in the unit of `submit`; a larger item is computed alone.
 
     Example:
         >>> def doubled(items):
@@ -47,13 +47,13 @@ class Batcher:
         self._work: asyncio.Task[None] | None = None
 
     async def submit(self, compute: Compute, item: object, *, kind: Hashable = None, size: int = 1) -> Any:
-        """The result of one item; what `compute` raises for its batch is raised here.
+        """Returns the result of one item; raises what `compute` raises for its batch.
 
         Args:
-            compute: What to do with a batch.
-            item: One of the batch.
+            compute: Computes a batch.
+            item: One item of the batch.
             kind: Items share a batch only if this and `compute` are the same.
-            size: How much of a batch it fills.
+            size: How much of a batch the item fills.
         """
         result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault((compute, kind), deque())
@@ -63,7 +63,7 @@ class Batcher:
         return await result
 
     def close(self) -> None:
-        """Ends the thread, once it has nothing left to do."""
+        """Ends the thread when all work is done."""
         self._thread.shutdown()
 
     async def _run(self) -> None:
@@ -81,12 +81,12 @@ class Batcher:
                         each.result.set_exception(error)
             else:
                 for each, result in answered:
-                    if not each.result.done():  # who waited for it may have gone
+                    if not each.result.done():  # the client may have disconnected
                         each.result.set_result(result)
         self._work = None
 
     def _next(self) -> tuple[Compute, list[_Waiting]]:
-        """The next batch, of the kind that has waited longest for its turn; empty if all who waited have gone."""
+        """The next batch, of the kind that has waited longest for its turn; empty if all clients have disconnected."""
         key = next(iter(self._waiting))
         waiting = self._waiting.pop(key)
         batch: list[_Waiting] = []
@@ -97,5 +97,5 @@ class Batcher:
                 batch.append(each)
                 size += each.size
         if waiting:
-            self._waiting[key] = waiting  # behind the others
+            self._waiting[key] = waiting  # to the end of the queue
         return key[0], batch

@@ -1,4 +1,4 @@
-"""The body of a request, read whole before anything is done with it: a slow client holds nothing but itself."""
+"""Reads the whole body of a request before any processing, so that a slow client blocks nobody else."""
 
 import asyncio
 
@@ -12,15 +12,15 @@ from onepeak.serving.http.room import Body
 async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
     """Reads the body.
 
-    What is too large is read on for a while and thrown away: a client that still writes would not see the answer.
+    A body that is too large is read and discarded for a while: a client that is still sending would not see the answer.
 
     Args:
-        request: Whose body was not touched yet.
-        limits: On its size and the time it may take.
+        request: A request whose body is not read yet.
+        limits: Limits on its size and on the time it may take.
         held: Where its bytes are counted.
 
     Raises:
-        RequestError: It is empty, too large, or too slow.
+        RequestError: The body is empty, too large, or too slow.
     """
     kept = bytearray()
     size = 0

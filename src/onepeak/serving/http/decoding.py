@@ -1,4 +1,4 @@
-"""Uploads become pixels in threads of their own, a few at a time, so that no picture holds up another."""
+"""Decodes uploads to pixels in threads, a few at a time, so that no image holds up another."""
 
 import asyncio
 import os
@@ -13,24 +13,24 @@ from onepeak.serving.model import Model
 from onepeak.serving.pictures import Pixels
 
 _MOST_BYTES = 256 * 2**20
-"""Of decoded pictures that wait for the network; beyond, no further one is decoded."""
+"""Most bytes of decoded images that wait for the network; beyond that, no further image is decoded."""
 _MOST_THREADS = 8
 
 ResultT = TypeVar("ResultT")
 
 
 class TooLargeForNetworkError(InputError):
-    """A picture that could be decoded, and is more than the network shall see at once."""
+    """A decoded image that is larger than the network may process."""
 
 
 @final
 class Decoding:
-    """Threads for what takes time outside of the network, and a bound on the pixels that wait.
+    """A thread pool for work outside the network, with a bound on the pixels that wait.
 
     Args:
-        model: Whose recipe resizes the pictures.
-        max_pixels: A picture with more is refused.
-        max_network_pixels: A picture with more after it is resized is refused too.
+        model: The model whose recipe resizes the images.
+        max_pixels: Images with more pixels are refused.
+        max_network_pixels: Images with more pixels after resizing are refused.
     """
 
     def __init__(self, model: Model, *, max_pixels: int, max_network_pixels: int) -> None:
@@ -45,12 +45,12 @@ class Decoding:
         self._num_bytes = 0
 
     async def run(self, work: Callable[[], ResultT]) -> ResultT:
-        """Does something in a thread."""
+        """Runs a function in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     @asynccontextmanager
     async def pixels(self, data: bytes) -> AsyncIterator[Pixels]:
-        """A picture as the network was trained on it, counted until the end of the context.
+        """Decodes an image for the network; its pixels are counted until the context ends.
 
         Args:
             data: The file.
@@ -65,7 +65,7 @@ class Decoding:
             self._count(-pixels.nbytes)
 
     def close(self) -> None:
-        """Ends the threads, once they have nothing left to do."""
+        """Ends the threads when all work is done."""
         self._threads.shutdown()
 
     def _decoded(self, data: bytes) -> Pixels:
@@ -73,10 +73,10 @@ class Decoding:
         resize = self.model.description.resize
         if resize is not None:
             height, width = resize.size_of(picture.height, picture.width)
-            if height * width > self.max_network_pixels:  # of a line of pixels, resizing can make gigabytes
+            if height * width > self.max_network_pixels:  # resizing can turn a line of pixels into gigabytes
                 raise TooLargeForNetworkError(
-                    f"the network would see {height} x {width} pixels of it, and {self.max_network_pixels} are the "
-                    "most that this server allows (onepeak serve --max-network-megapixels)"
+                    f"the network would process {height} x {width} pixels, and this server allows at most "
+                    f"{self.max_network_pixels} (onepeak serve --max-network-megapixels)"
                 )
         return self.model.pixels(picture)
 

@@ -1,4 +1,4 @@
-"""The page /docs: the OpenAPI description as one readable page, without a script and without a network."""
+"""The page /docs: the OpenAPI description as one readable page, without scripts and without network access."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,25 +14,25 @@ PAGES = Path(__file__).parent / "pages"
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One thing that can be asked, as the page shows it."""
+    """One operation, as the page shows it."""
 
     method: str
     path: str
     summary: str
     description: str
     options: tuple[dict[str, Any], ...]
-    """Query parameters, as OpenAPI writes them."""
+    """Query parameters, in OpenAPI's form."""
     bodies: dict[str, Any]
-    """What may be sent, by content type."""
+    """Request bodies, by content type."""
     answers: dict[str, str]
-    """What each status means."""
+    """The meaning of each status."""
 
 
 def docs_router(app: FastAPI) -> APIRouter:
     """The page and its stylesheet.
 
     Args:
-        app: What to describe; all of its routes at the time the page is opened.
+        app: The app to describe, with all routes it has when the page is opened.
     """
     router = APIRouter(include_in_schema=False)
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True)
@@ -55,7 +55,7 @@ def docs_router(app: FastAPI) -> APIRouter:
 
 
 def operations(description: dict[str, Any]) -> Iterator[Operation]:
-    """All that an OpenAPI description says can be asked."""
+    """Yields all operations of an OpenAPI description."""
     for path, methods in description["paths"].items():
         for method, said in methods.items():
             yield Operation(

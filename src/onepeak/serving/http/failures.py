@@ -1,4 +1,4 @@
-"""How a request that cannot be answered is told so: JSON under /v1, a plain page elsewhere, never a traceback."""
+"""Error responses: JSON under /v1, a plain page elsewhere, never a traceback."""
 
 import html
 import json
@@ -26,7 +26,7 @@ CODES = {
     500: "internal_error",
     503: "busy",
 }
-"""The word for each status that is ever given."""
+"""The code for each status in use."""
 
 
 class RequestError(OnepeakError):
@@ -35,7 +35,7 @@ class RequestError(OnepeakError):
     Args:
         status: A key of `CODES`.
         message: What is allowed, what came, the fix.
-        headers: That go with the answer.
+        headers: Headers of the response.
     """
 
     def __init__(self, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> None:
@@ -45,12 +45,12 @@ class RequestError(OnepeakError):
 
 
 class JsonResponse(Response):
-    """JSON in plain ASCII, so that any text a request may hold can be quoted back; NaN and infinities are an error."""
+    """JSON in plain ASCII, so that any text of a request can be quoted; NaN and infinities raise an error."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The bytes of the body."""
+        """Returns the bytes of the body."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
@@ -62,23 +62,23 @@ _PAGE = """<!doctype html>
 <title>{title}</title>
 <h1>{title}</h1>
 <p>{text}</p>
-<p><a href="/">To the first page</a></p>
+<p><a href="/">Go to the first page</a></p>
 </html>
 """
 
 
 def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer to a request that failed.
+    """Returns the response to a request that failed.
 
     Args:
-        path: That was asked for: it decides between JSON and HTML.
+        path: The requested path, which decides between JSON and HTML.
         status: A key of `CODES`.
         message: One or two sentences.
-        headers: That go with it.
+        headers: Headers of the response.
 
     Example:
-        >>> failure("/v1/predict", 415, "Send a picture.").body
-        b'{"error":{"code":"unsupported_media_type","message":"Send a picture."}}'
+        >>> failure("/v1/predict", 415, "Send an image.").body
+        b'{"error":{"code":"unsupported_media_type","message":"Send an image."}}'
     """
     if path.startswith("/v1"):
         error = {"code": CODES[status], "message": message}
@@ -90,7 +90,7 @@ def failure(path: str, status: int, message: str, *, headers: Mapping[str, str] 
 
 
 def answer_failures(app: FastAPI) -> None:
-    """Lets an app answer all that its routes raise; what none of them foresaw is left to `SecureAnswers`."""
+    """Makes an app answer the errors that its routes raise; unforeseen ones are left to `SecureAnswers`."""
 
     def refused(request: Request, error: Exception) -> Response:
         match error:
@@ -111,14 +111,14 @@ def answer_failures(app: FastAPI) -> None:
 
 _SENTENCES = {
     404: "There is nothing at this address.",
-    405: "This address does not take this method: see /docs.",
+    405: "This address does not accept this method: see /docs.",
 }
 
 
 def _first_problem(error: RequestValidationError) -> str:
-    """What pydantic says of the first wrong option, in one sentence."""
+    """Turns pydantic's first error into one sentence."""
     first = error.errors()[0]
-    name = str(first["loc"][1]) if len(first["loc"]) > 1 else "The request"  # what follows are pydantic's own types
+    name = str(first["loc"][1]) if len(first["loc"]) > 1 else "The request"  # the rest are pydantic's own types
     if first["type"] == "extra_forbidden":
-        return f"`{name[:100]}` is no option of this address: see /docs."
+        return f"`{name[:100]}` is not an option of this address: see /docs."
     return f"`{name}`: {first['msg']}, got {str(first.get('input'))[:100]!r}."

@@ -1,4 +1,4 @@
-"""Connections on which nothing is asked: uvicorn waits for the head of a request for ever, and this does not."""
+"""Closes connections without a request: uvicorn itself waits forever for the head of a request."""
 
 from typing import final
 
@@ -7,10 +7,10 @@ import uvicorn
 
 @final
 class IdleConnections:
-    """Closes those on which the head of a request is awaited since the last call; uvicorn calls it from time to time.
+    """Closes connections that have waited for the head of a request since the last call; uvicorn calls it periodically.
 
     Args:
-        server: Whose connections they are.
+        server: The server whose connections to check.
     """
 
     def __init__(self, server: uvicorn.Server) -> None:
@@ -18,14 +18,14 @@ class IdleConnections:
         self._idle: dict[object, object] = {}
 
     async def __call__(self) -> None:
-        """Looks at all connections."""
+        """Checks all connections."""
         idle: dict[object, object] = {}
         for connection in list(self._server.server_state.connections):
-            last = getattr(connection, "cycle", None)  # the request under way, or the last one
+            last = getattr(connection, "cycle", None)  # the current request, or the last one
             if last is not None and not last.response_complete:
                 continue
             if getattr(connection, "timeout_keep_alive_task", None) is not None:
-                continue  # answered and silent since: uvicorn itself closes it in time
+                continue  # answered and idle since: uvicorn closes it itself
             if connection in self._idle and self._idle[connection] is last:
                 connection.transport.close()
             else:

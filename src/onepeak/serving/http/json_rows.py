@@ -1,4 +1,4 @@
-"""Rows of a table as they lie in the body of a request: JSON, checked down to the single value."""
+"""Reads rows of a table from the JSON body of a request, checking every value."""
 
 import json
 from collections.abc import Container, Sequence
@@ -8,22 +8,22 @@ from onepeak._listing import listed
 from onepeak.serving.http.failures import RequestError
 
 LARGEST = 1e30
-"""The largest number that is taken: well within 32 bits, also when it is divided by a deviation."""
+"""The largest accepted number: well within float32, even after division by a standard deviation."""
 
 
 def rows_of_body(
     body: bytes, *, columns: Sequence[str], categories: Container[str], max_rows: int
 ) -> list[dict[str, Any]]:
-    """The rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a text, true, false or null.
+    """Reads the rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a string, true, false or null.
 
     Args:
-        body: All of it.
-        columns: What every row must have; others are left out.
-        categories: Those of them that may be a text.
+        body: The whole body.
+        columns: Columns that every row must have; others are ignored.
+        categories: The columns that may hold strings.
         max_rows: The most rows.
 
     Raises:
-        RequestError: The body is anything else.
+        RequestError: The body has any other form.
 
     Example:
         >>> body = b'{"rows": [{"age": 41, "tone": "dark", "id": 7}]}'
@@ -32,8 +32,8 @@ def rows_of_body(
     """
     try:
         content = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:  # no text, no JSON, a number of a million digits, or nested deeply
-        raise RequestError(400, f"The body must be JSON, got what cannot be read: {str(error)[:200]}.") from None
+    except (ValueError, RecursionError) as error:  # not text, not JSON, a huge number, or nested too deeply
+        raise RequestError(400, f"The body must be JSON, got unreadable content: {str(error)[:200]}.") from None
     if not isinstance(content, dict) or set(content) != {"rows"} or not isinstance(content["rows"], list):
         raise RequestError(400, 'The body must be {"rows": [...]}, and nothing beside the rows.')
     if not content["rows"]:
@@ -58,15 +58,15 @@ def _row(place: int, row: object, columns: Sequence[str], categories: Container[
         if isinstance(value, dict | list):
             raise RequestError(400, f"`rows[{place}]`: {name!r} must be one value, got {_kind(value)}.")
         if isinstance(value, str) and name not in categories:
-            raise RequestError(422, f"`rows[{place}]`: {name!r} must be a number or null, got a text.")
-        if isinstance(value, int | float) and not abs(value) <= LARGEST:  # infinite, if it has too many digits
+            raise RequestError(422, f"`rows[{place}]`: {name!r} must be a number or null, got a string.")
+        if isinstance(value, int | float) and not abs(value) <= LARGEST:  # infinite if it has too many digits
             raise RequestError(422, f"`rows[{place}]`: {name!r} must be within +-{LARGEST:g}, got more.")
     return known
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON: write null for a missing value")
+    raise ValueError(f"{constant} is not JSON: write null for a missing value")
 
 
 def _kind(value: object) -> str:
-    return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(type(value), "a single value")
+    return {dict: "an object", list: "a list", str: "a string", type(None): "null"}.get(type(value), "a single value")

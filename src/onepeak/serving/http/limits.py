@@ -1,4 +1,4 @@
-"""How much a server takes on: every bound in one place."""
+"""All limits of a server in one place."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from onepeak.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a request may hold, and how much may wait at once; what goes beyond is answered with 413, 408 or 503.
+    """Limits on the size of a request and on how much may wait; a request beyond them is answered with 413, 408 or 503.
 
     Example:
         >>> Limits(max_items=0)
@@ -17,22 +17,22 @@ class Limits:
     """
 
     max_bytes: int = 32_000_000
-    """Of the body of one request."""
+    """Bytes in the body of one request."""
     max_items: int = 256
-    """Pictures in one request."""
+    """Images in one request."""
     max_rows: int = 10_000
     """Rows of a table in one request."""
     max_pixels: int = 50_000_000
-    """Of one picture, known from its header: a picture with more is refused before it is decoded."""
+    """Pixels of one image, known from its header: larger images are refused before they are decoded."""
     max_network_pixels: int = 8_000_000
-    """Of one picture as the network sees it, resized where the model does that: what memory and time grow with. By
-    default about as many as a whole batch of usual pictures has."""
+    """Pixels of one image after the model's resizing, which memory and time grow with. The default is about that of a
+    whole batch of usual images."""
     upload_seconds: float = 30.0
-    """For the whole body of a request to arrive."""
+    """Time for the whole body of a request to arrive."""
     max_requests: int = 512
-    """Requests that wait for their answers at once."""
+    """Requests that may wait for their answers at once."""
     max_buffered_bytes: int = 512_000_000
-    """Of all bodies that have arrived, or begun to arrive, and are not answered yet."""
+    """Bytes of all bodies that are arriving or waiting for an answer."""
 
     def __post_init__(self) -> None:
         pixels = ("max_pixels", "max_network_pixels")

@@ -1,4 +1,4 @@
-"""What there is to know of a model before it is asked anything."""
+"""Describes a model to clients."""
 
 from dataclasses import asdict
 
@@ -16,9 +16,9 @@ def model_card(model: Model, limits: Limits, usual: Reading) -> ModelCard:
     """Describes a model.
 
     Args:
-        model: To be described.
-        limits: Of the server.
-        usual: How it answers.
+        model: The model to describe.
+        limits: The server's limits.
+        usual: How the server reads posteriors by default.
     """
     description = model.description
     return ModelCard(

@@ -25,24 +25,24 @@ from onepeak.serving.reading import Reading
 
 _RAW = "application/octet-stream"
 _FAILURES: dict[int | str, dict[str, Any]] = {
-    400: {"model": Failure, "description": "The body is empty, damaged or not what it should be."},
+    400: {"model": Failure, "description": "The body is empty, damaged or malformed."},
     401: {"model": Failure, "description": "The token is missing or wrong."},
-    403: {"model": Failure, "description": "A page of another site asks."},
+    403: {"model": Failure, "description": "The request comes from a page of another site."},
     408: {"model": Failure, "description": "The body did not arrive in time."},
     413: {"model": Failure, "description": "Too many bytes, items or pixels."},
-    415: {"model": Failure, "description": "Another kind of content than the model reads."},
-    421: {"model": Failure, "description": "The server is asked by another name than localhost, and has no token."},
-    422: {"model": Failure, "description": "An option is wrong, or nothing of what was sent can be answered."},
+    415: {"model": Failure, "description": "The content type is not one that the model reads."},
+    421: {"model": Failure, "description": "The host is not localhost, and the server has no token."},
+    422: {"model": Failure, "description": "An option is wrong, or there is no prediction for any item."},
     503: {
         "model": Failure,
-        "description": "Too much waits already: come back after `Retry-After` seconds.",
+        "description": "The server is busy: retry after `Retry-After` seconds.",
         "headers": {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}},
     },
 }
 
 
 class Options(BaseModel):
-    """How the posteriors are read, where not as the server was told to; one that is not known is an error."""
+    """How to read the posteriors, if not as the server does by default; an unknown option is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -51,29 +51,29 @@ class Options(BaseModel):
     )
     decide: Literal["mode", "median", "mean"] | SkipJsonSchema[None] = Field(
         None,
-        description="How the label follows from the posterior; by cost only where the server does (--decide cost).",
+        description="How the label follows from the posterior; cost only if the server uses it (--decide cost).",
     )
-    project: bool | SkipJsonSchema[None] = Field(None, description="Take the nearest posterior with one peak.")
-    raw: bool | SkipJsonSchema[None] = Field(None, description="Posteriors as the network gives them, not calibrated.")
-    evidence: bool = Field(False, description="For pictures: add a map of the evidence for the predicted class.")
+    project: bool | SkipJsonSchema[None] = Field(None, description="Return the nearest posterior with one peak.")
+    raw: bool | SkipJsonSchema[None] = Field(None, description="Return posteriors from the network, not calibrated.")
+    evidence: bool = Field(False, description="For images: add a map of the evidence for the predicted class.")
 
     def reading(self, usual: Reading) -> Reading:
-        """The same for the model.
+        """Combines the options with the server's defaults.
 
         Args:
-            usual: How it is where the request says nothing.
+            usual: How the server reads posteriors by default.
         """
         asked = self.model_dump(exclude={"evidence"}, exclude_none=True)
         return replace(usual, **asked, cost=usual.cost if self.decide is None else None)
 
 
 def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] = ()) -> APIRouter:
-    """Both addresses.
+    """Returns a router with both addresses.
 
     Args:
-        predictor: What answers.
-        limits: On requests.
-        actions: What to do for each class; none where not given.
+        predictor: Computes the predictions.
+        limits: The server's limits.
+        actions: The action for each class; empty for none.
     """
     router = APIRouter(prefix="/v1", tags=["model"])
     room = Room(limits)
@@ -82,8 +82,8 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
 
     @router.get(
         "/model",
-        summary="What the model is",
-        description="Its classes in their order, what it takes, how it was made, how it answers, and what it can tell.",
+        summary="Describes the model",
+        description="Its classes in order, the inputs it takes, how it was trained, and how it answers.",
         response_description="The model.",
         responses=_some(401, 421),
     )
@@ -92,10 +92,10 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
 
     @router.post(
         "/predict",
-        summary="Labels, posteriors and intervals of pictures or rows",
+        summary="Labels, posteriors and intervals for images or rows",
         description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
         response_model=Predictions,
-        response_description="One entry per picture or row, in the order in which they were sent.",
+        response_description="One entry per image or row, in the order in which they were sent.",
         responses=_FAILURES,
         openapi_extra={"requestBody": request_body(model, limits)},
     )
@@ -108,25 +108,25 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
             body = await read_body(request, limits, held)
             with room.request():
                 sent = await predictor.decoding.run(partial(_items, body, kind, model, limits))
-                del body  # the items are copies of all of it
+                del body  # the items are copies
                 outcome = await _asked(predictor, sent, reading, evidence=options.evidence)
-            # In a thread, as thousands of rows are megabytes of text.
+            # In a thread, because thousands of rows make megabytes of text.
             return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent, actions)))
 
     return router
 
 
-_USUAL = "What the options leave open is as GET /v1/model tells under reading."
+_USUAL = "Options that are not given are as GET /v1/model lists under reading."
 _DESCRIPTION = {
-    "pictures": "Send one picture as the body, or one or many as files of a form: "
+    "pictures": "Send one image as the body, or one or more as files of a form: "
     "curl -F images=@a.png -F images=@b.jpg http://127.0.0.1:8000/v1/predict\n\n"
-    "What a file is, is decided by its bytes, not by its name or declared type. A picture that cannot be read has an "
-    "entry with its error, and the others are answered; if none can be, the status is 422, or 413 where all are too "
-    "large. Requests that arrive together are computed together. " + _USUAL,
+    "The format of a file is recognised by its bytes, not by its name or declared type. An image that cannot be read "
+    "gets an entry with its error, and the others are answered; if none can be, the status is 422, or 413 if all are "
+    "too large. Requests that arrive together are computed together. " + _USUAL,
     "rows": 'Send {"rows": [{column: value, ...}, ...]}: '
     """curl --json '{"rows": [{"age": 41}]}' http://127.0.0.1:8000/v1/predict\n\n"""
-    "Columns are named as GET /v1/model tells; null is a missing value, and columns that the model does not know are "
-    "not read. One wrong row refuses the whole request, and the message names it. Requests that arrive together are "
+    "Columns are named as in GET /v1/model; null is a missing value, and columns that the model does not know are "
+    "ignored. One wrong row fails the whole request, and the message names it. Requests that arrive together are "
     "computed together. " + _USUAL,
 }
 
@@ -140,12 +140,12 @@ def _check_kind(kind: str, *, rows: bool) -> None:
         raise RequestError(415, f"This model reads rows of a table: send application/json, got {kind[:100]!r}.")
     if not rows and kind not in (FORM, _RAW) and not kind.startswith("image/"):
         raise RequestError(
-            415, f"This model reads pictures: send {FORM} with files, or a picture as {_RAW}, got {kind[:100]!r}."
+            415, f"This model reads images: send {FORM} with files, or an image as {_RAW}, got {kind[:100]!r}."
         )
 
 
 def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
-    """The rows or the pictures that lie in a body."""
+    """The rows or images of a body."""
     table = model.description.table
     if table is None:
         return uploads_of(body, kind, max_items=limits.max_items)
@@ -153,7 +153,7 @@ def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
 
 
 async def _asked(predictor: Predictor, sent: list[Any], reading: Reading, *, evidence: bool) -> Outcome:
-    """What the model says of them."""
+    """Predicts for the items."""
     if predictor.model.reads_tables:
         return await predictor.rows(sent, reading)
     return await predictor.pictures(sent, reading, evidence=evidence)
@@ -178,7 +178,7 @@ def _content(model: Model, outcome: Outcome, sent: list[Any], actions: Sequence[
 
 
 def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
-    """A row under the names of `Answer`."""
+    """A row under the field names of `Answer`."""
     assert row.label is not None
     return {
         "label": row.label,

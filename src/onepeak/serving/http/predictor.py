@@ -1,4 +1,4 @@
-"""From uploads or rows to what the model says of them, by way of the batches that all requests share."""
+"""From uploads or rows to predictions, in batches that all requests share."""
 
 import asyncio
 import contextlib
@@ -32,15 +32,15 @@ from onepeak.serving.table_rows import TableRows, rows_of_frame
 from onepeak.serving.unlike import unlike_notes
 
 _USUAL_PIXELS = 512 * 512
-"""Pictures larger than this fill more of a batch than one place."""
+"""Images larger than this count as more than one item of a batch."""
 _DARK = 24
-"""The highest value of 255 up to which a picture may be one of 12 bits in a 16-bit file: 4095 of 65,535 are 16."""
+"""The highest value, of 255, at which an image may hold 12 bits in a 16-bit file: 4095 of 65,535 is 16 of 255."""
 _NOTHING = np.zeros((64, 64, 3), np.uint8)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unanswered:
-    """Why there is no answer for one picture."""
+    """Why one image has no prediction."""
 
     code: str
     message: str
@@ -51,25 +51,25 @@ _LOST = Unanswered(code="no_posterior", message=NO_POSTERIOR)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What became of the items of one request."""
+    """The results of one request."""
 
     answers: list[Row | Unanswered]
-    """In their order."""
+    """One per item, in order."""
     evidence: dict[int, list[list[float]]]
-    """By position, where it was asked for."""
+    """Evidence maps by position, if requested."""
     alpha: float | None
-    """Of the intervals."""
+    """The alpha of the intervals."""
     notes: tuple[str, ...]
 
 
 @final
 class Predictor:
-    """A model that many requests ask at once, all in one event loop.
+    """A model that serves many requests at once, all in one event loop.
 
     Args:
-        model: Asked by one thread only.
-        limits: On pictures.
-        usual: What to make of the posteriors unless a request says otherwise.
+        model: The model; called from one thread only.
+        limits: Limits on images.
+        usual: How to read the posteriors unless a request says otherwise.
     """
 
     def __init__(self, model: Model, limits: Limits, usual: Reading) -> None:
@@ -80,15 +80,15 @@ class Predictor:
         self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else PICTURES_A_BATCH)
 
     def check(self, reading: Reading, *, evidence: bool) -> None:
-        """Refuses at once what this model cannot do."""
+        """Refuses early what this model cannot do."""
         reading.check(self.model.description.calibration)
         if evidence and not isinstance(self.model.network.head, MapHead):
-            raise InputError("`evidence` needs a model of pictures with maps, got one without: leave it out.")
+            raise InputError("`evidence` needs an image model with maps, got one without: leave it out.")
 
     async def warm(self) -> None:
-        """Asks the model about nothing: the first answer takes seconds, and nobody should wait for it."""
+        """Runs the model once, as the first prediction takes seconds and no client should wait for that."""
         table = self.model.description.table
-        with contextlib.suppress(InputError, RuntimeError):  # a network may be made for other sizes than this one
+        with contextlib.suppress(InputError, RuntimeError):  # the network may need another size
             if table is None:
                 await self.batcher.submit(self._answers, (self.model.pixels(_NOTHING), self.usual))
             else:
@@ -102,17 +102,17 @@ class Predictor:
         self.batcher.close()
 
     async def pictures(self, uploads: Sequence[Upload], reading: Reading, *, evidence: bool = False) -> Outcome:
-        """What the model says of pictures; a bad one is told of beside the others.
+        """Predicts for images; a bad one gets its error, and the others are answered.
 
         Args:
             uploads: The files.
-            reading: What to make of the posteriors.
-            evidence: Whether to give a map of evidence with each.
+            reading: How to read the posteriors.
+            evidence: Whether to add an evidence map to each prediction.
 
         Raises:
-            RequestError: None of them can be answered.
+            RequestError: There is no prediction for any of them.
         """
-        # A request takes part in two batches at a time at most, so that one with many pictures leaves room for others.
+        # A request is in at most two batches at a time, so that one with many images leaves room for others.
         share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
         dark: dict[int, bytes] = {}
@@ -148,11 +148,11 @@ class Predictor:
         return self._outcome(answers, reading, evidence=maps, notes=notes)
 
     async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
-        """What the model says of rows of a table: of all, or of none.
+        """Predicts for rows of a table, for all or for none.
 
         Args:
             rows: One value per column each.
-            reading: What to make of the posteriors.
+            reading: How to read the posteriors.
         """
         table = await self.decoding.run(partial(self._table, rows))
         if reasons := table.unanswered:
@@ -185,12 +185,12 @@ class Predictor:
         )
 
     async def _asked(self, compute: Compute, pixels: Pixels, about: object) -> Any:
-        """What is computed of a picture, in a batch with others of its size."""
+        """Computes a result for an image, in a batch with others of its size."""
         height, width = pixels.shape[:2]
         try:
             size = min(-(-height * width // _USUAL_PIXELS), PICTURES_A_BATCH)
             return await self.batcher.submit(compute, (pixels, about), kind=(height, width), size=size)
-        except RuntimeError as error:  # a size the network cannot take, or no memory for it: torch says so
+        except RuntimeError as error:  # torch: a size the network cannot take, or out of memory
             logging.getLogger(__name__).warning("%d x %d pixels: %s", height, width, error)
             raise InputError(f"the network cannot take {height} x {width} pixels") from error
 
@@ -212,7 +212,7 @@ class Predictor:
         return rounded
 
     def _read(self, labels: Tensor, log_probs: Tensor, readings: Sequence[Reading]) -> list[Row | Unanswered]:
-        """All answers of a batch, those that are read in one way at once."""
+        """Reads all predictions of a batch, grouped by reading."""
         places: dict[Reading, list[int]] = {}
         for place, reading in enumerate(readings):
             places.setdefault(reading, []).append(place)
@@ -225,18 +225,18 @@ class Predictor:
     def _table(self, rows: Sequence[dict[str, Any]]) -> TableRows:
         pandas = require("pandas", extra="data", purpose="A table")
         assert self.model.description.table is not None
-        # As objects: a name that is a number would else become another one beside a missing value.
+        # As objects: otherwise a name that is a number would change when it is next to a missing value.
         return rows_of_frame(pandas.DataFrame(rows, dtype=object), self.model.description.table)
 
 
 def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:
     match error:
         case TooManyPixelsError():
-            return Unanswered(code="too_large", message=f"more pixels than the server takes ({max_pixels})")
+            return Unanswered(code="too_large", message=f"more pixels than the server accepts ({max_pixels})")
         case TooLargeForNetworkError():
             return Unanswered(code="too_large", message=str(error))
         case MemoryError():
-            return Unanswered(code="too_large", message="the server has no memory for this picture")
+            return Unanswered(code="too_large", message="the server has not enough memory for this image")
         case _:
             return Unanswered(code="unreadable_picture", message=str(error))
 
@@ -244,7 +244,5 @@ def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:
 def _none(reasons: Sequence[Unanswered]) -> RequestError:
     status = 413 if all(reason.code == "too_large" for reason in reasons) else 422
     if len(reasons) == 1:
-        return RequestError(status, f"The picture cannot be answered: {reasons[0].message}.")
-    return RequestError(
-        status, f"None of the {len(reasons)} pictures can be answered; the first: {reasons[0].message}."
-    )
+        return RequestError(status, f"The image cannot be answered: {reasons[0].message}.")
+    return RequestError(status, f"None of the {len(reasons)} images can be answered; the first: {reasons[0].message}.")

@@ -1,4 +1,4 @@
-"""What may be sent to /v1/predict, as OpenAPI describes it for the model that is served."""
+"""The request body of /v1/predict in OpenAPI, for the model that is served."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ _FILE = {"type": "string", "format": "binary"}
 
 
 def request_body(model: Model, limits: Limits) -> dict[str, Any]:
-    """The `requestBody` of OpenAPI.
+    """Returns OpenAPI's `requestBody`.
 
     Args:
-        model: Of pictures or of rows.
-        limits: On how many.
+        model: A model of images or rows.
+        limits: Limits on the number of items.
     """
     table = model.description.table
     content = _pictures(limits) if table is None else {"application/json": {"schema": _rows(table, limits)}}
@@ -30,7 +30,7 @@ def _pictures(limits: Limits) -> dict[str, Any]:
         "required": ["images"],
         "additionalProperties": False,
     }
-    one = {**_FILE, "minLength": 1, "description": "The file of one picture."}
+    one = {**_FILE, "minLength": 1, "description": "The file of one image."}
     return {kind: {"schema": one} for kind in ("image/*", "application/octet-stream")} | {
         "multipart/form-data": {"schema": form}
     }

@@ -1,4 +1,4 @@
-"""Runs an app: binds with care, says where it is, and on the way out finishes what was begun."""
+"""Runs an app: binds the socket, reports the address, and finishes pending requests when it stops."""
 
 import contextlib
 import errno
@@ -20,12 +20,12 @@ from onepeak.serving.http.access_log import write_access_log
 from onepeak.serving.http.idle import IdleConnections
 
 DRAIN_SECONDS = 30
-"""For requests under way to be finished when the server is told to stop."""
+"""Time to finish pending requests when the server stops."""
 KEEP_ALIVE_SECONDS = 65
-"""That a connection stays open after an answer: longer than clients keep theirs, so that none is closed while it is
-being used again."""
+"""How long a connection stays open after an answer: longer than clients keep theirs, so that none is closed while it is
+being reused."""
 IDLE_SECONDS = 30
-"""That the head of a request may take, at least, and twice that at most."""
+"""Time for the head of a request to arrive: at least this, at most twice as long."""
 
 
 def serve_app(
@@ -38,27 +38,28 @@ def serve_app(
     open_browser: bool = False,
     on_ready: Callable[[str], None] = print,
 ) -> None:
-    """Serves until it is told to stop by Ctrl-C or SIGTERM; requests under way are answered before it ends.
+    """Serves until Ctrl-C or SIGTERM; pending requests are answered first.
 
     Args:
-        app: What `create_app` made, with the same token.
-        host: The address to listen on. Other machines reach any but that of this machine itself, so it needs a token.
-        port: Where; 0 takes any that is free.
-        token: The secret of the app.
+        app: From `create_app`, with the same token.
+        host: The address to listen on. Any address other than loopback is reachable by other machines and needs a
+            token.
+        port: The port; 0 takes any free one.
+        token: The app's secret.
         access_log: Whether to write one line per request to stderr.
-        open_browser: Whether to show the first page in a browser.
-        on_ready: Told the address, without the token, once connections are accepted.
+        open_browser: Whether to open the first page in a browser.
+        on_ready: Called with the address, without the token, once connections are accepted.
 
     Raises:
-        InputError: The address is open to others without a token, or cannot be listened on.
+        InputError: The address is open to others without a token, or cannot be bound.
     """
     check_address(host, token=token)
     listening = listen(host, port)
-    for name in ("uvicorn.error", "python_multipart"):  # what is wrong with a request is told to who sent it
+    for name in ("uvicorn.error", "python_multipart"):  # errors in a request are reported to its sender
         logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
-        http="h11",  # bounds the head of a request; the other one that uvicorn would take if it is installed does not
+        http="h11",  # limits the head of a request; httptools, which uvicorn prefers if installed, does not
         log_config=None,
         access_log=access_log,
         ws="none",
@@ -73,36 +74,36 @@ def serve_app(
         write_access_log()
     server = uvicorn.Server(config)
     config.callback_notify = IdleConnections(server)
-    on_ready(address_of(listening, None))  # who has the token knows it; a log need not
+    on_ready(address_of(listening, None))  # without the token: it should not appear in logs
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(address_of(listening, token),), daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends; uvicorn has drained before it raises this
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has drained before it raises this
         server.run(sockets=[listening])
 
 
 def check_address(host: str, *, token: str | None) -> None:
-    """Refuses an address that other machines can reach where there is no token.
+    """Refuses an address that other machines can reach if there is no token.
 
     Args:
         host: The address to listen on.
         token: The secret, if there is one.
     """
     if token is not None and (not token.strip() or not token.isascii() or not token.isprintable()):
-        raise InputError("`token` must be a text of plain letters, digits and signs, got one that is empty or is not.")
+        raise InputError("`token` must be printable ASCII text, got one that is blank or has other characters.")
     if token is None and not is_loopback(host):
         raise InputError(
-            f"`host` must be 127.0.0.1 where there is no token, got {host!r}, which other machines can reach: "
+            f"`host` must be 127.0.0.1 without a token, got {host!r}, which other machines can reach: "
             "set a token (--token, or ONEPEAK_TOKEN).",
             page="serve",
         )
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that connections can be made to from now on; who connects before the app runs, waits.
+    """Returns a listening socket; clients that connect before the app runs wait.
 
     Args:
         host: A name or an address.
-        port: 0 for any that is free.
+        port: 0 for any free one.
     """
     check_integer("port", port, minimum=0)
     if port > 65535:
@@ -126,7 +127,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket, token: str | None) -> str:
-    """What to type into a browser."""
+    """Returns the address to open in a browser."""
     host, port = listening.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}/" + ("" if token is None else f"?token={quote(token, safe='')}")
@@ -135,7 +136,7 @@ def address_of(listening: socket.socket, token: str | None) -> str:
 def _reason(error: OSError, host: str, port: int) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return f"`port` must be free, and {port} is in use: give another, or 0 for any that is free."
+            return f"`port` must be free, and {port} is in use: give another, or 0 for any free one."
         case errno.EACCES:
             return f"`port` must be one that this user may use, got {port}: give one above 1023."
         case _:

@@ -1,4 +1,4 @@
-"""Headers that keep a browser from doing what the pages never ask for, on every answer, whatever happens."""
+"""Security headers on every response, including errors."""
 
 import logging
 from typing import final
@@ -21,7 +21,7 @@ CONTENT_SECURITY_POLICY = {
     "frame-ancestors": "'none'",
     "base-uri": "'none'",
 }
-"""What a page may load: its own files, and pictures that it made itself. Nothing from anywhere else."""
+"""What a page may load: its own files, and images that it created itself. Nothing from other sites."""
 
 HEADERS = {
     "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in CONTENT_SECURITY_POLICY.items()),
@@ -32,22 +32,22 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Set where the answer does not set them itself."""
+"""Set unless the response sets them itself."""
 
 
 @final
 class SecureAnswers:
-    """Puts `HEADERS` on every answer, and makes one where the app fails: the reason goes to the log, not to the client.
+    """Adds `HEADERS` to every response, and answers if the app fails: the reason goes to the log, not to the client.
 
     Args:
-        app: What answers.
+        app: The app to protect.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Handles one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -65,9 +65,9 @@ class SecureAnswers:
         try:
             await self.app(scope, receive, send_secured)
         except ClientDisconnect:
-            return  # nobody is left to be told
+            return  # the client has disconnected
         except Exception:
             logging.getLogger(__name__).exception("%s %r failed", scope["method"], scope["path"])
             if not started:
-                answer = failure(scope["path"], 500, "The server failed on this request; its log says why.")
+                answer = failure(scope["path"], 500, "The server failed on this request; see its log.")
                 await answer(scope, receive, send_secured)

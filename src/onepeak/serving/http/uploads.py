@@ -1,4 +1,4 @@
-"""Pictures as they lie in the body of a request: one as it is, or several in a form."""
+"""Reads images from the body of a request: a single image, or several in a form."""
 
 from dataclasses import dataclass, field
 from typing import final
@@ -14,23 +14,23 @@ FORM = "multipart/form-data"
 
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """One file. What it is, is decided by its bytes; the name is only repeated in the answer."""
+    """One file. Its format is recognised by its bytes; its name is only repeated in the answer."""
 
     name: str | None
-    """As the client calls it, if it does."""
+    """The client's name for it, if given."""
     data: bytes = field(repr=False)
 
 
 def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload]:
-    r"""The files in the body of a request.
+    r"""Returns the files in the body of a request.
 
     Args:
-        body: All of it.
-        content_type: The header. A form is taken apart; anything else is one file.
+        body: The whole body.
+        content_type: The header. A form is split into its files; anything else is one file.
         max_items: The most files.
 
     Raises:
-        RequestError: The form is damaged or cut off, or holds no file, too many, or what is none.
+        RequestError: The form is damaged or truncated, holds no file or too many, or has a part that is not a file.
 
     Example:
         >>> head = b'Content-Disposition: form-data; name="images"; filename="a.png"'
@@ -61,15 +61,15 @@ def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload
     except FormParserError as error:
         raise RequestError(400, f"The form must be well-formed multipart/form-data: {error}.") from None
     if not parts.whole:
-        raise RequestError(400, "The form must end with its boundary, got one that is cut off: send it again.")
+        raise RequestError(400, "The form must end with its boundary, got a truncated one: send it again.")
     if not parts.files:
-        raise RequestError(400, "The form must hold at least one file, got none: send each picture as a file.")
+        raise RequestError(400, "The form must hold at least one file, got none: send each image as a file.")
     return parts.files
 
 
 @final
 class _Parts:
-    """What the parser has seen so far."""
+    """What the parser has read so far."""
 
     def __init__(self, max_items: int) -> None:
         self.files: list[Upload] = []
@@ -94,9 +94,9 @@ class _Parts:
     def headers_end(self) -> None:
         _, options = parse_options_header(self._header.get(b"content-disposition"))
         if b"filename" not in options:
-            raise RequestError(400, "Every part of the form must be a file; options stand in the query of the address.")
+            raise RequestError(400, "Every part of the form must be a file; options go in the query string.")
         if len(self.files) == self._max_items:
-            raise RequestError(413, f"A request must hold at most {self._max_items} pictures, got more: send several.")
+            raise RequestError(413, f"A request must hold at most {self._max_items} images, got more: send several.")
         self._file_name = options[b"filename"].decode("utf-8", "replace")
 
     def data(self, data: bytes, start: int, end: int) -> None:

@@ -1,4 +1,4 @@
-"""Pages that show what runs said of every sample. Needs the extra `serve`; torch is loaded after the first page."""
+"""Pages that show what runs predict for every sample. Needs the extra `serve`; torch loads after the first page."""
 
 from onepeak.serving.inspector.inspection import Inspection, open_inspection
 from onepeak.serving.inspector.router import inspector_router

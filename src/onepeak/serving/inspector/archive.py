@@ -1,4 +1,4 @@
-"""All that runs said, read from disk when it is asked for and kept as long as there is room."""
+"""The predictions of all runs, read from disk on demand and cached within a memory bound."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,18 +19,18 @@ from onepeak.training.file_names import DESCRIPTION
 from onepeak.training.model_files import load_description
 
 MOST_BYTES = 256 * 2**20
-"""Of posteriors in memory; those of fifty runs on ten thousand samples and seventy classes take 200 MB."""
+"""Memory for posteriors; those of fifty runs on ten thousand samples and seventy classes take 200 MB."""
 _MOST_CALIBRATIONS = 1000
 
 
 @final
 class Archive:
-    """Threads may share it.
+    """Cached predictions of runs; thread-safe.
 
     Args:
         runs: All runs.
-        num_classes: That their posteriors are over.
-        given: What runs said, where it lies on no disk: by row and part.
+        num_classes: The number of classes of their posteriors.
+        given: Predictions that are not on disk, by row and part.
     """
 
     def __init__(self, runs: Sequence[Run], num_classes: int, given: Mapping[tuple[str, str], Said]) -> None:
@@ -44,7 +44,7 @@ class Archive:
         self._lock = threading.Lock()
 
     def said(self, run: Run) -> Said | None:
-        """What a run said; None where it cannot be read: the other runs are shown without it."""
+        """Returns the predictions of a run; None if they cannot be read, so that the other runs can be shown."""
         key = run.row, run.part
         if key in self._given:
             return self._given[key]
@@ -54,7 +54,7 @@ class Archive:
             return None
 
     def of_part(self, part: str, item: int) -> Iterator[tuple[Run, Said, int]]:
-        """The runs that tested on a sample in one part, what they said, and where the sample stands there."""
+        """Yields the runs that tested a sample in one part, their predictions, and the sample's position in them."""
         for (_, own), run in self.runs.items():
             said = self.said(run) if own == part else None
             place = None if said is None else said.place(item)
@@ -62,12 +62,12 @@ class Archive:
                 yield run, said, place
 
     def of_row(self, row: str, part: str | None = None) -> dict[str, Said]:
-        """What the runs of a row said, by part; of one part or of all."""
+        """Returns the predictions of the runs of a row, by part; for one part or for all."""
         runs = [run for (own, each), run in self.runs.items() if own == row and part in (None, each)]
         return {run.part: said for run in runs if (said := self.said(run)) is not None}
 
     def samples(self, row: str) -> Samples:
-        """All samples of a row, to be filtered.
+        """Returns all samples of a row, ready to be filtered.
 
         Raises:
             InputError: None of its runs can be read.
@@ -81,14 +81,14 @@ class Archive:
             return self._samples[row]
 
     def names(self, row: str, source: Source) -> dict[str, list[str]]:
-        """What the samples of each part of a row are called; a part's are the same for every row."""
+        """Returns the names of the samples of each part of a row; a part's names are the same for every row."""
         for part, said in self.of_row(row).items():
-            if part not in self._names:  # made twice at worst, and the same
+            if part not in self._names:  # at worst made twice, with the same result
                 self._names[part] = [said.name(place, source) for place in range(len(said.item))]
         return self._names
 
     def parts_with(self, item: int) -> tuple[str, ...]:
-        """The parts in which a sample was tested on; every row has the same, so one run of each part is read."""
+        """Returns the parts that tested a sample; all rows agree, so one run per part is read."""
         tested: dict[str, bool] = {}
         for (_, part), run in self.runs.items():
             said = None if part in tested else self.said(run)
@@ -97,12 +97,12 @@ class Archive:
         return tuple(part for part, here in tested.items() if here)
 
     def calibration(self, run: Run) -> Calibration | None:
-        """Of a run's model."""
+        """Returns the calibration of a run's model."""
         return self._calibrations.get((run.row, run.part), lambda: read_calibration(run))
 
 
 def read_calibration(run: Run) -> Calibration | None:
-    """That of a run's model, else learnt from its validation part again; None where there is neither."""
+    """Reads the calibration of a run's model, or learns it from its validation part; None without either."""
     try:
         if (run.folder / DESCRIPTION).exists():
             return load_description(run.folder).calibration

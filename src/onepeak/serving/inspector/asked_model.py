@@ -1,4 +1,4 @@
-"""Shows what a model says of data that it is asked about now; this needs torch."""
+"""Inspects a model's predictions for new data; needs torch."""
 
 from pathlib import Path
 
@@ -16,13 +16,13 @@ from onepeak.serving.model import Model
 
 
 def inspect_model(model: Model, folder: Path, data: Manifest, *, actions: Path | None = None) -> Inspection:
-    """Asks a model about data, and opens its answers.
+    """Runs a model on data, and opens its predictions.
 
     Args:
         model: The model.
-        folder: Where it lies.
-        data: The data; pictures that cannot be read are left out, and counted in the notes.
-        actions: A CSV with what to do for each class.
+        folder: The model's folder.
+        data: The data; unreadable images are left out, and counted in the notes.
+        actions: A CSV with the action for each class.
     """
     measured = evaluate(model, data, skip_bad=True)
     data, _ = with_classes_of(model, data)
@@ -50,18 +50,18 @@ def inspect_model(model: Model, folder: Path, data: Manifest, *, actions: Path |
 def _notes(measured: Evaluation) -> tuple[str, ...]:
     if not measured.failed:
         return measured.notes
-    return (*measured.notes, f"Left out, as not readable: {counted(len(measured.failed), 'picture')}.")
+    return (*measured.notes, f"Left out, as not readable: {counted(len(measured.failed), 'image')}.")
 
 
 def _warnings(measured: Evaluation) -> tuple[str, ...]:
     if not measured.num_trained_on:
         return ()
     seen = f"{measured.num_trained_on:,} of these {counted(len(measured.labels), 'sample')}"
-    return (f"The model was trained on {seen}: the figures are no measure of how it does on new data.",)
+    return (f"The model was trained on {seen}: the figures do not measure how well it does on new data.",)
 
 
 def _said(measured: Evaluation, data: Manifest) -> Said:
-    """The answers, each with the place of its sample in the data."""
+    """The predictions, each with the position of its sample in the data."""
     sources = measured.prediction.sources
     if isinstance(data.items, ImageFiles):
         places = {str(data.items.root / path): place for place, path in enumerate(data.items.paths)}

@@ -1,4 +1,4 @@
-"""What was made once is kept, as long as there is room."""
+"""A cache with a bound on its total size."""
 
 import threading
 from collections import OrderedDict
@@ -10,10 +10,10 @@ Value = TypeVar("Value")
 
 @final
 class BoundedCache(Generic[Value]):
-    """Values by key up to a size in all; those not asked for longest go first. Threads may share it.
+    """Values by key, up to a total size; the least recently used go first. Thread-safe.
 
     Args:
-        most: The size that all values may have together; one alone may be larger.
+        most: The most that all values may take together; a single value may be larger.
         size: The size of a value.
 
     Example:
@@ -33,7 +33,7 @@ class BoundedCache(Generic[Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value at a key, made where it is not there; two threads may make it at once, which does no harm."""
+        """Returns the value at a key, made if missing; two threads may make it at once, which does no harm."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

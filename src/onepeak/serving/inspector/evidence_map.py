@@ -1,4 +1,4 @@
-"""Where in a picture the predicted class comes from, as a picture to lay over it."""
+"""Evidence maps: where in an image the predicted class comes from, as an overlay."""
 
 import io
 import threading
@@ -17,13 +17,13 @@ from onepeak.serving.model import Model, load
 from onepeak.training.model_files import WEIGHTS, check_method, load_description
 
 SIDE = 512
-"""Pixels of the longer side of a map: as fine as it looks smooth, since the network's own maps are coarse."""
+"""Pixels of the longer side of a map: enough to look smooth, since the network's own maps are coarse."""
 _MOST_MODELS = 2
 
 
 @final
 class EvidenceMaps:
-    """Asks the models of runs, of which a few stay loaded; one at a time, so that memory stays bounded."""
+    """Computes maps with the models of runs. A few models stay loaded; one map at a time, to bound memory."""
 
     def __init__(self) -> None:
         self._models: dict[str, Model] = {}
@@ -31,7 +31,7 @@ class EvidenceMaps:
         self._lock = threading.Lock()
 
     def missing(self, run: Run) -> str:
-        """Why the model of a run cannot say where its answers come from; empty where it can."""
+        """Why a run's model cannot make evidence maps; empty if it can."""
         if not (run.folder / WEIGHTS).is_file():
             return "This run kept no model."
         try:
@@ -46,19 +46,19 @@ class EvidenceMaps:
             return self._missing[backbone]
 
     def ends(self, run: Run) -> tuple[float, float] | None:
-        """What all maps of a run's model draw as nothing and as brightest; None where each has a scale of its own."""
+        """The lowest and the highest value on the scale of a run's maps; None if each map has its own scale."""
         return load_description(run.folder).evidence_range
 
     def png(self, run: Run, picture: Image.Image, label: int) -> bytes:
-        """The evidence for one class of a picture, transparent where there is little.
+        """Returns the evidence for one class of an image as a PNG, transparent where there is little.
 
         Args:
-            run: The run whose model is asked.
-            picture: As it lies in the data.
+            run: The run whose model to use.
+            picture: The image as in the data.
             label: The class.
 
         Raises:
-            InputError: The run has no model of pictures.
+            InputError: The run has no image model.
         """
         with self._lock:
             model = self._model(run)
@@ -75,7 +75,7 @@ class EvidenceMaps:
 
 
 def _missing_of(backbone: str) -> str:
-    """Backbones of onepeak and timm all give maps; one of somebody's own may not, or may not be had."""
+    """All backbones of onepeak and timm give maps; a user's own may not, or may be missing."""
     if not is_own(backbone):
         return ""
     try:
@@ -86,20 +86,20 @@ def _missing_of(backbone: str) -> str:
 
 
 def overlay(evidence: npt.NDArray[np.float32], size: tuple[int, int], ends: tuple[float, float] | None = None) -> bytes:
-    """A map as PNG: colour and opacity rise with the evidence, from one end of a scale to the other.
+    """Draws a map as a PNG: colour and opacity rise with the evidence, from one end of the scale to the other.
 
     Args:
         evidence: Height x width.
-        size: Width and height of the picture below.
-        ends: What is drawn as nothing and what as brightest, with all that goes beyond; the lowest and the highest
-            value of this map where not given.
+        size: Width and height of the image below.
+        ends: The values to draw as nothing and as brightest; values beyond them are clipped. By default the lowest and
+            the highest value of this map.
     """
     low, high = (float(evidence.min()), float(evidence.max())) if ends is None else ends
     strength = np.clip((evidence - low) / (high - low), 0, 1) if high > low else np.zeros_like(evidence)
     scale = SIDE / max(size)
     shape = max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
     smooth = np.asarray(Image.fromarray(strength.astype(np.float32)).resize(shape, Image.Resampling.BICUBIC))
-    # viridis: lightness rises evenly, so it reads without colour vision too
+    # viridis: its lightness rises evenly, so that it reads without colour vision too
     colours = require("matplotlib", extra="serve", purpose="An evidence map").colormaps["viridis"]
     pixels = (255 * colours(np.clip(smooth, 0, 1))).astype(np.uint8)
     pixels[..., 3] = (255 * np.clip(smooth, 0, 1)).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Which samples are shown, and in which order: what the address of the page of samples says."""
+"""The filter and order of the samples page, as given in its address."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -13,15 +13,15 @@ SORTS: dict[Sort, str] = {
     "unsure": "Least sure first",
     "sure": "Most sure first",
 }
-"""The orders, as the page names them."""
+"""The sort orders, as the page names them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """What is asked for; what is left at its default does not restrict."""
+    """A filter; defaults do not restrict."""
 
     method: str
-    """A row of the table."""
+    """A row of the overview table."""
     part: str | None = None
     """A split and fold, as `Run.part` writes them."""
     truth: int | None = None
@@ -31,7 +31,7 @@ class Filter:
     """In classes."""
     soi_below: float | None = None
     paradoxical: bool = False
-    """Only samples whose second most probable class is no neighbour of the first."""
+    """Only samples whose second most probable class is not adjacent to the first."""
     search: str = ""
-    """A part of the sample's name, in any case of letters."""
+    """A part of the sample's name, case-insensitive."""
     sort: Sort = "item"

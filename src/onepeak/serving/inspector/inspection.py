@@ -1,4 +1,4 @@
-"""Everything that is inspected, as light as can be: what needs torch is opened when it is first asked for."""
+"""Everything under inspection, opened lazily: what needs torch loads on first use."""
 
 import contextlib
 import threading
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @final
 class Inspection:
-    """The runs, their data, and what follows from them.
+    """The runs, their data, and everything derived from them.
 
     Args:
-        folder: What was opened.
+        folder: The folder that was opened.
         runs: At least one, all on one data set.
         classes: The classes in their order.
-        failed: Sentences on runs that failed.
-        notes: What else the user should know.
-        warnings: Why the figures are no measure.
-        config: The settings of the experiment, which say where the data lie.
-        actions: What to do for each class; none where not given.
-        source: The data, where they are open already.
-        given: What runs said, where it lies on no disk: by row and part.
+        failed: One sentence per failed run.
+        notes: Further notes for the user.
+        warnings: Why the figures are not a fair measure.
+        config: The settings of the experiment, including where the data is.
+        actions: The action for each class; empty for none.
+        source: The data, if already open.
+        given: Predictions that are not on disk, by row and part.
     """
 
     def __init__(
@@ -64,21 +64,21 @@ class Inspection:
         self._given = given or {}
         self._posteriors: Posteriors | None = None
         self._lock = threading.Lock()
-        self._loading = threading.Lock()  # one thread loads torch, and the others wait for it
+        self._loading = threading.Lock()  # one thread loads torch while the others wait
 
     @property
     def dataset(self) -> str:
-        """The name of the data."""
+        """The name of the data set."""
         return self.runs[0].dataset
 
     @property
     def asked_now(self) -> bool:
-        """Whether a model was asked, rather than runs read from disk."""
+        """Whether a model was run now, rather than runs read from disk."""
         return bool(self._given)
 
     @cached_property
     def looks(self) -> dict[str, Style]:
-        """The look of each row, in the order of the table."""
+        """The style of each row, in the order of the table."""
         return styles({run.row: run.method for run in self.runs})
 
     @cached_property
@@ -89,7 +89,7 @@ class Inspection:
 
     @cached_property
     def overview(self) -> Overview:
-        """What the first page shows."""
+        """The content of the first page."""
         return overview(self.runs, self.looks, num_classes=len(self.classes))
 
     @cached_property
@@ -99,7 +99,7 @@ class Inspection:
 
     @property
     def posteriors(self) -> "Posteriors":
-        """What the other pages ask; the first to ask waits while torch is loaded and the data are opened."""
+        """The data of the other pages; the first access waits while torch is loaded and the data is opened."""
         with self._lock:
             if self._posteriors is None:
                 with self._loading:
@@ -111,13 +111,13 @@ class Inspection:
             return self._posteriors
 
     def prepare(self) -> None:
-        """Opens what the other pages need before somebody waits for it; what is wrong with it is told to who asks."""
+        """Opens what the other pages need ahead of time; errors are reported to whoever asks for them."""
         with contextlib.suppress(OnepeakError):
             self.posteriors.page(Filter(method=next(iter(self.looks))), 1)
 
     @cached_property
     def findings(self) -> tuple[str, ...]:
-        """What the runs say together, in sentences; none where they cannot be read as a report reads them."""
+        """The findings of all runs together, as sentences; empty if the runs cannot be read as a report."""
         if self.asked_now:
             return ()
         with self._loading:
@@ -136,14 +136,14 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
     """Opens the folder of a comparison or of one run.
 
     Args:
-        folder: What `onepeak compare` or `onepeak train` wrote to.
-        root: Where the data lie now, if they were moved.
-        actions: A CSV with what to do for each class.
+        folder: The `--out` folder of `onepeak compare` or `onepeak train`.
+        root: Where the data is now, if it was moved.
+        actions: A CSV with the action for each class.
     """
     folder = expanded(folder)
     found = find_runs(folder)
     if root is not None and found.config is None:
-        raise InputError("`root` (--root) has no use for a single run: give --data, and what lies there is asked anew.")
+        raise InputError("`root` (--root) has no effect for a single run: give --data to run the model on that data.")
     return Inspection(
         folder,
         found.runs,

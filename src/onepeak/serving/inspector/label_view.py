@@ -1,4 +1,4 @@
-"""The posteriors that share one predicted label, laid over each other: do they all fall away from it?"""
+"""The posteriors that share one predicted label, drawn together: do they all fall away from it?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,41 +11,41 @@ from onepeak.serving.inspector.one_sample import rounded
 from onepeak.serving.inspector.said import Said
 
 MOST_NUMBERS = 60_000
-"""Probabilities that are sent for one label, over all rows: as many as a browser draws without a pause."""
+"""Probabilities sent for one label, over all rows: as many as a browser draws without a delay."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RowPosteriors:
-    """The posteriors of one row with the label."""
+    """The posteriors of one row that predict the label."""
 
     row: str
     count: int
     unimodal: float | None
-    """The share with one peak, of all of them; None where there are none."""
+    """The share of all of them that have one peak; None if there are none."""
     mean: list[float]
     shown: tuple[list[float], ...]
-    """As many as can be drawn, in equal steps."""
+    """As many as can be drawn, evenly spaced."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelView:
-    """One label, all rows."""
+    """One label over all rows."""
 
     label: int
     rows: tuple[RowPosteriors, ...]
     highest: float
-    """The largest probability that is shown, so that all rows have one scale."""
+    """The largest probability shown, so that all rows share one scale."""
 
 
 def label_view(
     said: Mapping[str, Sequence[Said]], label: int, *, num_classes: int, most_numbers: int = MOST_NUMBERS
 ) -> LabelView:
-    """Gathers the posteriors with one predicted label.
+    """Collects the posteriors with one predicted label.
 
     Args:
-        said: What the runs of each row said.
-        label: The label predicted.
-        num_classes: How many classes there are.
+        said: The predictions of each row's runs.
+        label: The predicted label.
+        num_classes: The number of classes.
         most_numbers: The most probabilities to show.
     """
     most = max(1, most_numbers // max(1, len(said) * num_classes))

@@ -1,4 +1,4 @@
-"""What one method says of one sample: the posterior, what follows from it, and where it contradicts itself."""
+"""One method's prediction for one sample: the posterior, what follows from it, and where it is out of order."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from onepeak.posterior import is_paradoxical, is_unimodal, median, mode, project
 from onepeak.training.calibration import ALPHA, Calibration
 
 DIGITS = 5
-"""Of a probability that is sent to a page."""
+"""Decimals of a probability that is sent to a page."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Violation:
-    """Two neighbouring classes of which the one farther from the prediction is not less probable."""
+    """Two adjacent classes of which the one farther from the prediction is not less probable."""
 
     inner: int
     outer: int
@@ -26,36 +26,36 @@ class Violation:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """All about one posterior. Classes are counted from 0."""
+    """Everything about one posterior. Classes are counted from 0."""
 
     probs: list[float]
     raw: bool
-    """Whether `predict` would show other probabilities, which are calibrated."""
+    """Whether `predict` would show other, calibrated probabilities."""
     projected: list[float]
     """The nearest posterior with one peak."""
     predicted: int
     mode: int
     median: int
     interval: tuple[int, int] | None
-    """Holds the true class in a share of 1 - alpha of all samples; None where the model was not calibrated."""
+    """Contains the true class for a share of 1 - alpha of all samples; None if the model was not calibrated."""
     soi: float
     unimodal: bool
     paradoxical: bool
     violations: tuple[Violation, ...]
     ranking: list[int]
-    """The three most probable classes, the most probable first."""
+    """The three most probable classes, most probable first."""
 
 
 def answer(
     log_probs: npt.NDArray[np.float32], predicted: int, calibration: Calibration | None, *, calibrated: bool = False
 ) -> Answer:
-    """Reads one posterior.
+    """Analyses one posterior.
 
     Args:
-        log_probs: Of every class.
-        predicted: The label that the method decided on.
-        calibration: Of its model.
-        calibrated: Whether it was put on the posterior already.
+        log_probs: One per class.
+        predicted: The method's own label.
+        calibration: The model's calibration.
+        calibrated: Whether the posterior is calibrated already.
 
     Example:
         >>> said = answer(np.log(np.array([0.5, 0.1, 0.1, 0.3], dtype=np.float32)), 0, None)
@@ -86,9 +86,9 @@ def answer(
 
 
 def violations(log_probs: npt.NDArray[np.float32], predicted: int) -> tuple[Violation, ...]:
-    """The pairs that do not fall away from the prediction, lowest first."""
+    """Returns the pairs that do not fall away from the prediction, lowest first."""
     gaps = signed_gaps(torch.tensor(log_probs)[None], torch.tensor([predicted]))[0]
-    # "not below zero" rather than "zero or above": two minus infinities differ by NaN, and they are a tie
+    # "not below zero", not "zero or above": two minus infinities differ by NaN, and they are a tie
     return tuple(
         _violation(pair, predicted, tie=not bool(gaps[pair] > 0))
         for pair in torch.nonzero(~(gaps < 0)).flatten().tolist()
@@ -96,7 +96,7 @@ def violations(log_probs: npt.NDArray[np.float32], predicted: int) -> tuple[Viol
 
 
 def rounded(probs: npt.NDArray[np.floating]) -> list[float]:
-    """Probabilities as they are sent.
+    """Rounds probabilities for sending.
 
     Example:
         >>> rounded(np.array([0.3333333, 0.6666667]))

@@ -1,4 +1,4 @@
-"""The first page: methods as a table, error against order, learning curves. Nothing here needs torch."""
+"""The first page: table of methods, error against order, learning curves. Needs no torch."""
 
 import csv
 import math
@@ -18,10 +18,10 @@ from onepeak.training.history import HISTORY
 METRICS = ("mae", "soi_predicted", "unimodal", "accuracy")
 """The columns of the table."""
 CURVES = ("mae", "soi_predicted")
-"""The validation metrics whose course is shown."""
+"""The validation metrics with learning curves."""
 
 Number = float | None
-"""A figure; None where it is not defined, as JSON has no NaN."""
+"""A figure; None if not defined, as JSON has no NaN."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +30,9 @@ class Figure:
 
     mean: Number
     std: Number
-    """Over runs; None for one run."""
+    """Over runs; None for a single run."""
     best: bool
-    """Whether no row is better on the splits and folds that all have."""
+    """Whether no row is better on the splits and folds that all rows have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Row:
     points: tuple[tuple[float, float], ...]
     """Error and order of each run."""
     name_height: Number
-    """How high its name stands beside error against order; None where the row has no point there."""
+    """The height of its name next to the error-against-order chart; None if the row has no point there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,24 +61,24 @@ class Course:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """The table, and what is drawn from it."""
+    """The table and the charts made from it."""
 
     rows: tuple[Row, ...]
     chance: float
-    """The side order index that guessing reaches."""
+    """The side order index of guessing."""
     across: Limits | None
-    """From where to where the errors of error against order reach; None where it has no point."""
+    """The range of errors in the error-against-order chart; None if it has no point."""
     upward: Limits | None
-    """The same of its orders."""
+    """The range of orders in that chart."""
 
 
 def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
-    """Sums up the runs.
+    """Summarises the runs.
 
     Args:
-        runs: All of them.
-        looks: The look of each row, in the order of the table.
-        num_classes: How many classes there are.
+        runs: All runs.
+        looks: The style of each row, in the order of the table.
+        num_classes: The number of classes.
     """
     of_row = {row: [run for run in runs if run.row == row] for row in looks}
     best = {name: _best(of_row, name) for name in METRICS}
@@ -101,15 +101,15 @@ def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: in
         )
         for row, own in of_row.items()
     )
-    # Half of the pairs by luck, and those at the highest score always: `onepeak.metrics.functional.side_order_chance`.
+    # Half of the pairs by chance, plus those at the highest score: `onepeak.metrics.functional.side_order_chance`.
     return Overview(rows=rows, chance=0.5 + 1 / num_classes, across=across, upward=upward)
 
 
 def curves(runs: Sequence[Run]) -> dict[str, dict[str, Course]]:
-    """The learning curves by metric and row; rows without a history are left out.
+    """Returns the learning curves by metric and row; rows without a history are left out.
 
     Args:
-        runs: All of them; their histories are read, which takes longer than all else on the page.
+        runs: All runs. Reading their histories takes longer than anything else on the page.
     """
     histories: dict[str, list[dict[str, npt.NDArray[np.float64]]]] = {}
     for run in runs:
@@ -136,7 +136,7 @@ def _defined(runs: Iterable[Run], name: str) -> list[float]:
 
 
 def _best(of_row: Mapping[str, Sequence[Run]], name: str) -> set[str]:
-    """The rows that none is better than on the splits and folds on which all rows that have the metric have it."""
+    """The rows that no other row beats on the splits and folds shared by all rows that have the metric."""
     found = {row: {run.part: run.metrics[name] for run in own if _defined([run], name)} for row, own in of_row.items()}
     known = {row: values for row, values in found.items() if values}
     shared = sorted(set.intersection(*map(set, known.values()))) if known else []
@@ -155,7 +155,7 @@ def _points(runs: Iterable[Run]) -> Iterable[tuple[float, float]]:
 
 
 def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
-    """The validation metrics of one run, one value per epoch; nothing where there is no history that can be read."""
+    """The validation metrics of one run, one value per epoch; empty without a readable history."""
     try:
         with (folder / HISTORY).open(newline="", encoding="utf-8") as file:
             header, *lines = csv.reader(file)
@@ -166,7 +166,7 @@ def _history(folder: Path) -> dict[str, npt.NDArray[np.float64]]:
             for name, place in places.items()
         }
     except (OSError, ValueError, IndexError):
-        return {}  # the page goes without its curve; results do not depend on it
+        return {}  # the page leaves out its curve; results do not depend on it
 
 
 def _courses(histories: Mapping[str, list[dict[str, npt.NDArray[np.float64]]]], name: str) -> dict[str, Course]:

@@ -1,4 +1,4 @@
-"""What each page is given. The pages themselves are in `templates/`; their figures come as JSON when they are open."""
+"""The data of each page. The pages are in `templates/`; their figures are fetched as JSON once they are open."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ from onepeak.serving.inspector.inspection import Inspection
 
 @dataclass(frozen=True, kw_only=True)
 class Shell:
-    """What is around every page."""
+    """The frame around every page."""
 
     title: str
     """The data set."""
     subtitle: str
-    """What was compared, in a line."""
+    """What was compared, in one line."""
     version: str
     places: Mapping[str, str]
-    """Where the pages are, by their titles."""
+    """The addresses of the pages, by title."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverviewPage:
-    """Methods as a table, error against order, learning curves."""
+    """Table of methods, error against order, learning curves."""
 
     template: ClassVar[str] = "overview.html"
     shell: Shell
     measured: str
-    """What the figures are, in a sentence."""
+    """What the figures measure, in a sentence."""
     one_run: bool
-    """Whether there is but one point to draw of error against order."""
+    """Whether error against order has only one point."""
     failed: tuple[str, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
-    """Why the figures are no measure."""
+    """Why the figures are not a fair measure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class SamplesPage:
     shell: Shell
     rows: tuple[str, ...]
     parts: Mapping[str, str]
-    """Splits and folds, with their names in words."""
+    """Splits and folds, with readable names."""
     classes: tuple[str, ...]
     sorts: Mapping[str, str]
 
@@ -79,12 +79,12 @@ class LabelsPage:
 
 @dataclass(frozen=True, kw_only=True)
 class TryPage:
-    """A picture or a row of the user's own."""
+    """An image or row that the user enters."""
 
     template: ClassVar[str] = "try.html"
     shell: Shell
     columns: Mapping[str, tuple[str, ...]]
-    """Of a table, with the names of categories; none for a model of pictures."""
+    """The columns of a table model, with the names of categories; empty for an image model."""
 
 
 PLACES = {"Overview": "/", "Samples": "/samples", "Labels": "/labels"}
@@ -95,7 +95,7 @@ AnyPage: TypeAlias = OverviewPage | SamplesPage | SamplePage | LabelsPage | TryP
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What every script needs to know, as JSON."""
+    """What every script needs, as JSON."""
 
     classes: tuple[str, ...]
     looks: Mapping[str, Style]
@@ -104,16 +104,16 @@ class About:
 
 
 def render(page: AnyPage) -> str:
-    """The HTML of a page."""
+    """Returns the HTML of a page."""
     return _environment().get_template(page.template).render(page=page)
 
 
 def shell(inspection: Inspection, *, can_try: bool) -> Shell:
-    """What is around every page of an inspection.
+    """Returns the frame around every page of an inspection.
 
     Args:
-        inspection: What is shown.
-        can_try: Whether there is a model to ask.
+        inspection: The inspection.
+        can_try: Whether there is a model to try.
     """
     parts, rows, runs = len(inspection.parts), len(inspection.looks), len(inspection.runs)
     words = [counted(len(inspection.classes), "class"), counted(rows, "method")]
@@ -127,9 +127,9 @@ def shell(inspection: Inspection, *, can_try: bool) -> Shell:
 
 
 def overview_page(inspection: Inspection, around: Shell) -> OverviewPage:
-    """The first page of an inspection."""
+    """Returns the first page of an inspection."""
     if inspection.asked_now:
-        measured = "On all of the data that the model was asked about."
+        measured = "On all of the data that the model was run on."
     elif len(inspection.runs) > len(inspection.looks):
         measured = "Mean ± standard deviation over runs, on the test parts."
     else:
@@ -145,7 +145,7 @@ def overview_page(inspection: Inspection, around: Shell) -> OverviewPage:
 
 
 def samples_page(inspection: Inspection, around: Shell) -> SamplesPage:
-    """The grid of an inspection."""
+    """Returns the samples page of an inspection."""
     return SamplesPage(
         shell=around,
         rows=tuple(inspection.looks),
@@ -156,7 +156,7 @@ def samples_page(inspection: Inspection, around: Shell) -> SamplesPage:
 
 
 def part_names(parts: tuple[str, ...]) -> dict[str, str]:
-    """Splits and folds in words.
+    """Returns readable names of splits and folds.
 
     Example:
         >>> part_names(("0-0", "1-0")), part_names(("0-0", "0-1"))

@@ -1,4 +1,4 @@
-"""Pictures of samples as a browser wants them: small ones for the grid, made when first seen and kept for a while."""
+"""Images of samples for the browser: thumbnails for the grid, made when first shown and cached."""
 
 import io
 from typing import final
@@ -8,13 +8,13 @@ from onepeak.report.thumbnails import small
 from onepeak.serving.inspector.bounded_cache import BoundedCache
 
 LARGE_SIDE = 1024
-"""The most pixels of a side of the large picture."""
+"""The longest side of the large image, in pixels."""
 _MOST_BYTES = 64 * 2**20
 
 
 @final
 class Pictures:
-    """Reads pictures from the data one at a time; only small encoded ones are kept.
+    """Reads images from the data one at a time; only thumbnails are cached.
 
     Args:
         source: The data.
@@ -25,11 +25,11 @@ class Pictures:
         self._small: BoundedCache[bytes] = BoundedCache(most=_MOST_BYTES, size=len)
 
     def thumbnail(self, place: int) -> bytes:
-        """JPEG, at most 160 pixels a side; empty where there is no picture."""
+        """Returns a JPEG of at most 160 pixels per side; empty if there is no image."""
         return self._small.get(place, lambda: self._encoded(place))
 
     def large(self, place: int) -> bytes | None:
-        """PNG, as it is or made smaller to `LARGE_SIDE`; None where there is no picture."""
+        """Returns a PNG, full size or reduced to `LARGE_SIDE`; None if there is no image."""
         picture = self.source.picture(place)
         if picture is None:
             return None

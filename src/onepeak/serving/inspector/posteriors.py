@@ -1,4 +1,4 @@
-"""What every posterior of every run has to say: behind all pages but the first. This half needs torch."""
+"""The posteriors of all runs, behind every page but the first. Needs torch."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -21,20 +21,20 @@ from onepeak.serving.inspector.samples import Integers, Samples, chosen
 from onepeak.serving.inspector.shown import Entry, Kind, MethodAnswer, Neighbour, OneSample, Page, Surroundings
 
 PAGE_SIZE = 60
-"""As in `static/address.js`."""
+"""Same as in `static/address.js`."""
 FEW_FEATURES = 4
-"""Columns of a table that fit into the grid."""
+"""Columns of a table that fit in the grid."""
 
 
 @final
 class Posteriors:
-    """Answers the pages' questions; threads may share it.
+    """Answers the pages' requests; thread-safe.
 
     Args:
         runs: All runs.
         classes: The classes in their order.
         source: The data.
-        given: What runs said, where it lies on no disk: by row and part.
+        given: Predictions that are not on disk, by row and part.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class Posteriors:
 
     @property
     def kind(self) -> Kind:
-        """What can be shown of samples."""
+        """What can be shown of a sample besides its posterior."""
         if self.source.manifest is None:
             return "nothing"
         return "rows" if isinstance(self.source.manifest.items, FeatureRows) else "pictures"
 
     def page(self, wanted: Filter, page: int) -> Page:
-        """The samples of one page of the grid; the last page for a number beyond it."""
+        """Returns the samples of one page of the grid; the last page for a higher number."""
         samples, places = self._chosen(wanted)
         said = self.archive.of_row(wanted.method)
         num_pages = max(1, -(-len(places) // PAGE_SIZE))
@@ -69,12 +69,12 @@ class Posteriors:
         )
 
     def sample(self, part: str, item: int, wanted: Filter) -> OneSample:
-        """What every row says of one sample of a part.
+        """Returns the prediction of every row for one sample of a part.
 
         Args:
             part: The split and fold.
             item: The sample.
-            wanted: The list that the user came from, for the samples before and after.
+            wanted: The filter of the list that the user came from, for the previous and next sample.
 
         Raises:
             InputError: No run tested on it.
@@ -85,7 +85,7 @@ class Posteriors:
         _, said, place = found[0]
         where = self._where(said, place)
         truth = None if where is None else self.source.true_log_probs(np.array([where]))
-        missing = "" if where is not None else "The data no longer hold this sample with the same label."
+        missing = "" if where is not None else "The data no longer holds this sample with the same label."
         return OneSample(
             part=part,
             item=item,
@@ -102,24 +102,24 @@ class Posteriors:
         )
 
     def label(self, label: int, part: str | None) -> LabelView:
-        """All posteriors with one predicted label, by row.
+        """Returns all posteriors with one predicted label, by row.
 
         Args:
             label: The label.
-            part: Of one split and fold; of all where not given.
+            part: One split and fold; by default all.
         """
         rows = dict.fromkeys(row for row, _ in self.archive.runs)
         said = {row: list(self.archive.of_row(row, part).values()) for row in rows}
         return label_view(said, label, num_classes=self.archive.num_classes)
 
     def where(self, part: str, item: int) -> int | None:
-        """Where a tested sample lies in the data; None where it is not there."""
+        """Returns the position of a tested sample in the data; None if it is not there."""
         for _, said, place in self.archive.of_part(part, item):
             return self._where(said, place)
         return None
 
     def evidence(self, row: str, part: str, item: int, label: int) -> bytes | None:
-        """The evidence map of one class; None where there is no such sample, picture or model."""
+        """Returns the evidence map of one class; None without such a sample, image or model."""
         run, where = self.archive.runs.get((row, part)), self.where(part, item)
         picture = None if where is None else self.source.picture(where)
         if run is None or picture is None or self._no_evidence(run):
@@ -179,4 +179,4 @@ class Posteriors:
         return self.source.place(*said.known_by(place))
 
     def _no_evidence(self, run: Run) -> str:
-        return self.maps.missing(run) if self.kind == "pictures" else "There are no pictures."
+        return self.maps.missing(run) if self.kind == "pictures" else "There are no images."

@@ -1,4 +1,4 @@
-"""The addresses of the inspector. Samples are named by numbers and runs by names that are known: no path is taken."""
+"""The addresses of the inspector. Samples are named by number and runs by known names; no address contains a path."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -25,22 +25,22 @@ from onepeak.serving.inspector.pages import (
 from onepeak.serving.inspector.static_files import A_WHILE, static_router
 
 DATA = "/v1/inspect"
-"""Where the pages get their figures: below /v1, so that errors come as JSON too."""
+"""Where the pages fetch their figures: below /v1, so that errors are JSON too."""
 _MOST_ITEM = 2**31
 
-# Called `tested` in addresses: the filter of the same request may name a `part` too.
+# Named `tested` in addresses, because the filter of the same request may have a `part` too.
 PartName = Annotated[str, Path(pattern=r"^\d{1,6}-\d{1,6}$")]
 Item = Annotated[int, Path(ge=0, le=_MOST_ITEM)]
 Label = Annotated[int, Query(ge=0)]
 
 
 def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str, ...]] | None = None) -> APIRouter:
-    """The pages of an inspection and what they ask for.
+    """Returns the pages of an inspection and the data they fetch.
 
     Args:
-        inspection: What is shown.
-        columns: The columns that the model behind /v1/predict reads, none for pictures; left out where there is no
-            model, and then there is no page to try it.
+        inspection: The inspection.
+        columns: The columns of the model behind /v1/predict, empty for an image model; None without a model, and then
+            there is no page to try it.
     """
     router = APIRouter(include_in_schema=False)
     parts = part_names(inspection.parts)
@@ -55,7 +55,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
 def _pages(
     inspection: Inspection, parts: Mapping[str, str], columns: Mapping[str, tuple[str, ...]] | None
 ) -> APIRouter:
-    """What a browser opens."""
+    """The HTML pages."""
     router = APIRouter(include_in_schema=False)
     around = shell(inspection, can_try=columns is not None)
 
@@ -79,16 +79,16 @@ def _pages(
     @router.get("/try")
     def try_it() -> HTMLResponse:
         if columns is None:
-            raise RequestError(404, "There is no model to ask: give one with --model.")
+            raise RequestError(404, "There is no model to try: give one with --model.")
         return _html(TryPage(shell=around, columns=columns))
 
     return router
 
 
 def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
-    """What every page needs to know, and the figures of the first one."""
+    """Data for all pages, and the figures of the first one."""
     router = APIRouter(prefix=DATA, include_in_schema=False)
-    first_reader = threading.Lock()  # never given back
+    first_reader = threading.Lock()  # never released
 
     @router.get("/about")
     def about() -> JsonResponse:
@@ -108,7 +108,8 @@ def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRoute
     @router.get("/findings")
     def findings() -> JsonResponse:
         found = inspection.findings
-        # The first page is whole now, and its reader goes on to the samples; who stops the server does not wait for it.
+        # The first page is complete, and its reader will open the samples next; stopping the server does not wait for
+        # this.
         if first_reader.acquire(blocking=False):
             threading.Thread(target=inspection.prepare, daemon=True).start()
         return JsonResponse(found)
@@ -117,7 +118,7 @@ def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRoute
 
 
 def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
-    """The samples that a filter finds, one of them, and all with one predicted label."""
+    """Samples of a filter, a single sample, and all samples with one predicted label."""
     router = APIRouter(prefix=DATA, include_in_schema=False)
     asked = Annotated[Filter, Depends(_wanted(inspection, parts))]
 
@@ -139,7 +140,7 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
 
 
 def _pictures(inspection: Inspection) -> APIRouter:
-    """The picture of a sample, small and large, and the evidence over it."""
+    """The image of a sample, small and large, and its evidence map."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/thumbnail/{tested}/{item}")
@@ -196,7 +197,7 @@ def _html(page: Any) -> HTMLResponse:
 
 def _picture(content: bytes | None, kind: str) -> Response:
     if not content:
-        raise RequestError(404, "There is no picture of this sample.")
+        raise RequestError(404, "There is no image for this sample.")
     return Response(content, media_type=kind, headers=A_WHILE)
 
 

@@ -1,4 +1,4 @@
-"""The runs of a folder, read without torch: what the first page needs, and no more."""
+"""Reads the runs of a folder without torch, for the first page."""
 
 import math
 from collections.abc import Mapping
@@ -17,18 +17,18 @@ class Run:
     """One finished run."""
 
     row: str
-    """Its row in tables: the method, and what is special about it."""
+    """Its row in tables: the method, with what is special about it."""
     method: str
     dataset: str
     split: int
     fold: int
     folder: Path
     metrics: Mapping[str, float]
-    """Of its test part; NaN where one is not defined."""
+    """Metrics of its test part; NaN if not defined."""
 
     @property
     def part(self) -> str:
-        """The split and fold, as addresses name them.
+        """The split and fold, as in addresses.
 
         Example:
             >>> run = Run(row="elb", method="elb", dataset="biopsies", split=3, fold=0, folder=Path(), metrics={})
@@ -40,19 +40,19 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """All that a folder holds."""
+    """Everything found in a folder."""
 
     runs: tuple[Run, ...]
-    """Rows in the order of the experiment, each by split and fold."""
+    """Rows in the order of the experiment, sorted by split and fold within a row."""
     failed: tuple[str, ...]
-    """A sentence for each run that ended with an error."""
+    """One sentence per failed run."""
     classes: tuple[str, ...]
     config: Mapping[str, Any] | None
-    """The settings of the experiment; None for a single run that is part of none."""
+    """The settings of the experiment; None for a single run outside one."""
 
 
 def find_runs(folder: Path) -> Found:
-    """Reads the results of a folder that `onepeak compare` or `onepeak train` wrote; runs under way are passed over."""
+    """Reads the results of a folder that `onepeak compare` or `onepeak train` wrote; unfinished runs are skipped."""
     results = result_files(folder)
     failed = tuple(f"{run.label}, {run.name}: {run.message}" for run in failed_runs(folder))
     config = read_config(folder if (folder / RUNS).is_dir() else _comparison(folder))
@@ -83,7 +83,7 @@ def _run(path: Path) -> Run:
 
 
 def _classes(runs: list[Run], results: list[Path], config: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The names of the classes: of the experiment, of a model, or only numbers."""
+    """The class names: from the experiment, from a model, or just numbers."""
     if recorded := recorded_classes(config):
         return recorded
     for run in runs[:5]:
@@ -91,7 +91,7 @@ def _classes(runs: list[Run], results: list[Path], config: Mapping[str, Any] | N
             return tuple(map(str, read_json(run.folder / DESCRIPTION).get("classes", ())))
     number = read_json(results[0]).get("num_classes")
     if not isinstance(number, int):
-        raise InputError(f"{results[0]} must say the number of classes, got no `num_classes`: run it again.")
+        raise InputError(f"{results[0]} must give the number of classes, got no `num_classes`: run it again.")
     return tuple(map(str, range(number)))
 
 
@@ -100,6 +100,6 @@ def _label(entry: Any) -> str:
 
 
 def _comparison(folder: Path) -> Path:
-    """The comparison that a run is part of, as its place tells; the run itself where it is part of none."""
+    """The comparison that a run belongs to, judging by its path; the run's own folder if there is none."""
     above = folder.resolve().parents
     return above[2] if len(above) > 2 and above[1].name == RUNS else folder

@@ -1,4 +1,4 @@
-"""What one run's model says of its test samples, as it lies on disk or came from a model just now."""
+"""The predictions of one run's model for its test samples, from disk or from a model run now."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,20 +17,20 @@ class Said:
     """One posterior per sample."""
 
     item: npt.NDArray[np.int64]
-    """The position of each sample in the data of the run."""
+    """The position of each sample in the run's data."""
     path: npt.NDArray[Any]
-    """The path of each picture below the data's root; None for other data."""
+    """The path of each image, relative to the data's root; None for other data."""
     label: npt.NDArray[np.int64]
     predicted: npt.NDArray[np.int64]
     log_probs: npt.NDArray[np.float32]
     trained_on: npt.NDArray[np.bool_] | None = None
-    """Whether the model learnt from each sample; None for the test part of a run, where it learnt from none."""
+    """Whether the model was trained on each sample; None for the test part of a run, which it was not trained on."""
     calibrated: bool = False
-    """Whether the posteriors are those that `predict` shows; those of runs are kept as they came."""
+    """Whether the posteriors are calibrated, as `predict` shows them; those of runs are raw."""
 
     @property
     def num_bytes(self) -> int:
-        """About how much memory it takes."""
+        """Approximate memory use."""
         return int(self.log_probs.nbytes) + 100 * len(self.item)
 
     def learnt(self, place: int) -> bool:
@@ -38,27 +38,27 @@ class Said:
         return self.trained_on is not None and bool(self.trained_on[place])
 
     def known_by(self, place: int) -> tuple[int, str | None, int]:
-        """Item, path and label of a sample, by which `Source` finds it in the data."""
+        """Item, path and label of a sample, with which `Source` finds it in the data."""
         return int(self.item[place]), self.path[place], int(self.label[place])
 
     def name(self, place: int, source: Source) -> str:
-        """What a sample is called: its path, row or number, and whom it belongs to where that is known."""
+        """Returns the name of a sample: its path, row or number, with its group if known."""
         name = source.name(*self.known_by(place))
         groups = None if source.manifest is None else source.manifest.groups
         where = None if groups is None else source.place(*self.known_by(place))
         return name if groups is None or where is None else f"{name} · {groups[where]}"
 
     def place(self, item: int) -> int | None:
-        """Where a sample stands here; None where the run did not test on it."""
+        """Returns the position of a sample here; None if the run did not test it."""
         places = np.flatnonzero(self.item == item)
         return int(places[0]) if len(places) else None
 
 
 def read_said(run: Run, num_classes: int) -> Said:
-    """Reads the test part of a run.
+    """Reads the predictions for the test part of a run.
 
     Raises:
-        InputError: The file is not there, damaged, or of other classes.
+        InputError: The file is missing, damaged, or has other classes.
     """
     columns = ("item", "path", "label", "predicted", "log_probs")
     found = read_predictions(run.folder, columns=columns, part="test")

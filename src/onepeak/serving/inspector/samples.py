@@ -1,4 +1,4 @@
-"""All test samples of one row of the table, as columns that can be filtered and sorted in a moment."""
+"""All test samples of one row of the table, as columns for fast filtering and sorting."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ Choice = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
-    """One entry per sample and part: who was tested on in two splits is here twice."""
+    """One entry per sample and part: a sample that was tested in two splits appears twice."""
 
     parts: tuple[str, ...]
-    """Of the runs, in their order."""
+    """The parts of the runs, in order."""
     part: Integers
     """A position in `parts`."""
     place: Integers
-    """Where the sample stands in what its run said."""
+    """The sample's position in its run's predictions."""
     item: Integers
     label: Integers
     predicted: Integers
     soi: Floats
-    """To the label predicted."""
+    """With respect to the predicted label."""
     paradoxical: Choice
     sure: Floats
-    """The probability of the label predicted."""
+    """The probability of the predicted label."""
 
     def __len__(self) -> int:
         return len(self.item)
@@ -45,14 +45,14 @@ class Samples:
 
 
 def samples_of(said: Mapping[str, Said]) -> Samples:
-    """Puts the runs of one row together.
+    """Combines the runs of one row.
 
     Args:
-        said: What each run said, by part.
+        said: The predictions of each run, by part.
     """
     columns: dict[str, list[npt.NDArray[np.generic]]] = {}
     for number, each in enumerate(said.values()):
-        log_probs = torch.tensor(each.log_probs)  # a copy: what is read from disk may not be written to
+        log_probs = torch.tensor(each.log_probs)  # a copy: arrays read from disk may be read-only
         predicted = torch.tensor(each.predicted)
         found: dict[str, npt.NDArray[np.generic]] = {
             "part": np.full(len(each.item), number, dtype=np.int64),
@@ -70,12 +70,12 @@ def samples_of(said: Mapping[str, Said]) -> Samples:
 
 
 def chosen(samples: Samples, wanted: Filter, names: Mapping[str, Sequence[str]]) -> Integers:
-    """The positions of the samples asked for, in the order asked for; of equals, in the order of the data.
+    """Returns the positions of the matching samples, in the requested order; ties keep the order of the data.
 
     Args:
-        samples: All of the row.
-        wanted: What is asked for.
-        names: What the samples of each part are called, for the search.
+        samples: All samples of the row.
+        wanted: The filter.
+        names: The names of the samples of each part, for the search.
     """
     error = np.abs(samples.label - samples.predicted)
     keep: Choice = error >= wanted.min_error

@@ -1,4 +1,4 @@
-"""What the pages of samples are given, as records that become JSON. Classes are counted from 0."""
+"""The data of the sample pages, as records that become JSON. Classes are counted from 0."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -23,18 +23,18 @@ class Entry:
     paradoxical: bool
     probs: list[float]
     out_of_order: list[int]
-    """Classes that are not less probable than their neighbour on the way to the prediction."""
+    """Classes that are not less probable than their neighbour towards the prediction."""
     features: dict[str, str]
     """The first few columns, for tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """Some of the samples that a filter leaves."""
+    """One page of the samples that pass a filter."""
 
     kind: Kind
     reason: str
-    """Why there are no pictures."""
+    """Why there are no images."""
     total: int
     page: int
     """From 1."""
@@ -44,19 +44,19 @@ class Page:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodAnswer:
-    """What one row says of the sample."""
+    """The prediction of one row for the sample."""
 
     row: str
     answer: Answer
     no_evidence: str
-    """Why its model cannot show where the class comes from; empty where it can."""
+    """Why its model cannot make an evidence map; empty if it can."""
     evidence_range: tuple[float, float] | None
-    """What its maps draw as nothing and as brightest; None where they have no scale in common."""
+    """The values that its maps draw as nothing and as brightest; None if they share no scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
-    """The sample before or after in the list that the user came from."""
+    """The previous or next sample in the list that the user came from."""
 
     part: str
     item: int
@@ -64,7 +64,7 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """Where a sample stands in the list that the user came from."""
+    """The position of a sample in the list that the user came from."""
 
     position: int | None
     """From 1; None where the sample is not in the list."""
@@ -75,21 +75,21 @@ class Surroundings:
 
 @dataclass(frozen=True, kw_only=True)
 class OneSample:
-    """All that the runs say of one sample."""
+    """Everything the runs predict for one sample."""
 
     part: str
     item: int
     name: str
     truth: int
     trained_on: bool
-    """Whether the model that is asked learnt from it; never of a run's test part."""
+    """Whether the inspected model was trained on it; never true for a run's test part."""
     kind: Kind
     reason: str
-    """Why there is no picture."""
+    """Why there is no image."""
     features: dict[str, str]
     true_probs: list[float] | None
-    """The true posterior, known only for generated data."""
+    """The true posterior, known for generated data only."""
     parts: tuple[str, ...]
-    """All splits and folds in whose test part the sample is."""
+    """All splits and folds whose test part contains the sample."""
     answers: tuple[MethodAnswer, ...]
     surroundings: Surroundings

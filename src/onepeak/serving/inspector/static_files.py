@@ -1,4 +1,4 @@
-"""The scripts and styles of the pages: our own, and plotly's from its package. Nothing else can be asked for."""
+"""The scripts and styles of the pages: our own, and plotly's from its package. No other file can be requested."""
 
 import importlib.util
 from functools import cache
@@ -14,7 +14,7 @@ from onepeak.serving.http.failures import RequestError
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 PLOTLY = "plotly.min.js"
 A_WHILE = {"Cache-Control": "private, max-age=3600"}
-"""For what does not change while the server runs, and is worth keeping."""
+"""For files that do not change while the server runs."""
 
 
 def static_router() -> APIRouter:
@@ -37,7 +37,7 @@ def static_router() -> APIRouter:
 
 @cache
 def static_files() -> dict[str, tuple[bytes, str]]:
-    """Our own files, by name: their content and type."""
+    """Our own files by name, with content and type."""
     place = files("onepeak.serving.inspector") / "static"
     return {
         each.name: (each.read_bytes(), _TYPES[Path(each.name).suffix])
@@ -48,7 +48,7 @@ def static_files() -> dict[str, tuple[bytes, str]]:
 
 @cache
 def plotly_file() -> Path:
-    """Where plotly keeps its script; found without importing plotly, which takes a while."""
+    """Returns the path of plotly's script without importing plotly, which is slow."""
     package = importlib.util.find_spec("plotly")
     places = [] if package is None else list(package.submodule_search_locations or ())
     path = Path(places[0], "package_data", PLOTLY) if places else None

@@ -1,4 +1,4 @@
-"""The page on which a model is tried: beside the others of an inspection, or alone where a model is served."""
+"""The page to try a model: part of an inspection, or alone when a model is served."""
 
 from fastapi import APIRouter
 from starlette.responses import HTMLResponse
@@ -11,17 +11,17 @@ from onepeak.serving.reading import Reading
 
 
 def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
-    """The columns that a model of a table reads, with the names of categories; none for a model of pictures."""
+    """Returns the columns of a table model, with the names of categories; empty for an image model."""
     table = model.description.table
     return {} if table is None else {name: table.categories.get(name, ()) for name in table.columns}
 
 
-def try_router(model: Model, *, reading: Reading = Reading()) -> APIRouter:  # noqa: B008 - it never changes
-    """The page alone, as the first of a server; it asks /v1/predict.
+def try_router(model: Model, *, reading: Reading = Reading()) -> APIRouter:  # noqa: B008 - immutable
+    """Returns the page alone, as the first page of a server; it calls /v1/predict.
 
     Args:
-        model: What is served there.
-        reading: How it answers there.
+        model: The served model.
+        reading: How the server reads posteriors.
     """
     router = APIRouter(include_in_schema=False)
     around = Shell(

@@ -1,13 +1,13 @@
-// Charts by plotly, in the colours of the page; drawn when they come near the screen, and again when the colours change.
+// Plotly charts in the colours of the page; drawn when scrolled near, and redrawn when the colours change.
 const root = document.documentElement;
 const drawn = new Map();
 let library;
 
-/** Plotly, fetched from this server when the first chart is wanted. */
+/** Plotly, fetched from this server for the first chart. */
 function plotly() {
   library ??= new Promise((done, failed) => {
     const {head} = document, add = head.appendChild, script = document.createElement("script");
-    // It brings styles for maps, of which there are none here, and the page's policy would refuse them with an error.
+    // Plotly injects styles for maps, which are not used here and which the page's policy would refuse with an error.
     head.appendChild = child => child.localName === "style" ? child : add.call(head, child);
     script.src = "/static/plotly.min.js";
     script.onload = () => { delete head.appendChild; done(window.Plotly); };
@@ -17,10 +17,10 @@ function plotly() {
   return library;
 }
 
-/** A colour of the page by its name. */
+/** A colour of the page by name. */
 export const ink = name => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
 
-/** The colour, seen through. */
+/** The colour with an opacity. */
 export function faint(colour, opacity) {
   const [red, green, blue] = [1, 3, 5].map(place => parseInt(colour.slice(place, place + 2), 16));
   return `rgba(${red},${green},${blue},${opacity})`;
@@ -60,7 +60,7 @@ const near = new IntersectionObserver(entries => {
 }, {rootMargin: "300px"});
 
 /**
- * Draws a chart at a place: `make` gives data and layout for a width, and is asked again when the colours change.
+ * Draws a chart in an element: `make` returns data and layout for a width, and is called again when the colours change.
  * What comes back is kept once the chart can be seen.
  */
 export function draw(place, make, {onClick} = {}) {
@@ -84,9 +84,9 @@ root.addEventListener("themechange", () => {
 
 const FEW = 12;
 
-/** An axis of classes: all named where they are few, else some. */
+/** An axis of classes: all are named if they are few, else some. */
 export function classAxis(classes, own = {}) {
   const step = Math.ceil(classes.length / FEW), places = classes.map((_, place) => place).filter(place => place % step === 0);
   return {tickmode: "array", tickvals: places, ticktext: places.map(place => classes[place]), range: [-0.6, classes.length - 0.4],
-    showgrid: false, ticklabeloverflow: "allow", ...own}; // else the last name is left out where it reaches beyond its bar
+    showgrid: false, ticklabeloverflow: "allow", ...own}; // else the last name is dropped if it is wider than its bar
 }

@@ -1,4 +1,4 @@
-// All posteriors of one predicted label, by method; the slider runs through the labels, by hand or by itself.
+// All posteriors with one predicted label, by method; the slider moves through the labels, by hand or automatically.
 import {classAxis, draw, faint, ink} from "./chart.js";
 import {about, byId, counted, element, fillTable, getJson, percent, probability, problem, swatch} from "./page.js";
 
@@ -19,7 +19,7 @@ function view(label) {
 
 function overlay(row, label, highest) {
   const {colour} = known.looks[row.row], x = [], y = [];
-  for (const posterior of row.shown) { // one line with gaps: a trace each would be too many for a browser
+  for (const posterior of row.shown) { // one line with gaps: one trace per posterior would be too many
     posterior.forEach((value, place) => { x.push(place); y.push(value); });
     x.push(null); y.push(null);
   }

@@ -1,9 +1,9 @@
-// A picture with its evidence over it, as strong as the slider says, and the scale that it is drawn on.
+// An image with its evidence map on top, at the slider's opacity, and the scale of the map.
 import {byId, element} from "./page.js";
 
-/** Shows the picture; `evidence` is an element to lay over it, or null where there is none, drawn between the `ends` of its scale.
-    `noEvidence` is called if that does not come, `noPicture` if the browser cannot show the picture: a canvas of evidence then lies on a
-    plain ground in its place. */
+/** Shows the image. `evidence` is an element to lay over it, or null if there is none, drawn between the `ends` of its scale.
+    `noEvidence` is called if the map does not load, `noPicture` if the browser cannot show the image; an evidence canvas is then
+    shown on a plain background instead. */
 export function showPicture(picture, evidence, name, {ends, noEvidence, noPicture} = {}) {
   const place = byId("seen"), control = byId("overlay-control"), slider = byId("opacity"), scale = byId("scale");
   const strength = () => { for (const drawn of [evidence, scale.querySelector("i")]) if (drawn) drawn.style.opacity = slider.value / 100; };
@@ -18,9 +18,9 @@ export function showPicture(picture, evidence, name, {ends, noEvidence, noPictur
     evidence.remove();
     noEvidence?.();
   };
-  const shown = element("img", {src: picture, alt: `The picture: ${name}`}), frame = element("div", {class: "picture"}, shown, evidence);
+  const shown = element("img", {src: picture, alt: `The image: ${name}`}), frame = element("div", {class: "picture"}, shown, evidence);
   if (noPicture) shown.onerror = () => {
-    if (!shown.isConnected) return; // another picture is shown by now
+    if (!shown.isConnected) return; // another image is shown by now
     shown.remove();
     if (evidence) {
       frame.classList.add("ground");
@@ -31,19 +31,19 @@ export function showPicture(picture, evidence, name, {ends, noEvidence, noPictur
   place.replaceChildren(frame);
 }
 
-/** The ends of a scale that all pictures and classes of a model share, or that there is none. */
+/** Shows the ends of the scale that all images and classes of a model share, or that there is none. */
 function showScale(place, ends) {
   const [low, high] = (ends ?? []).map(value => String(Number(value.toPrecision(3))).replace("-", "−"));
   place.replaceChildren(...(ends ? [low, element("span", {class: "ramp", "aria-hidden": "true"}, element("i")), `${high} and more`] : []));
   byId("scale-note").textContent = ends
-    ? `One scale for all pictures and classes of this model: at ${low} the class has no more than others, ${high} is about what the strongest tenth of some validation pictures reach. Brighter is more.`
-    : "Brighter is more, from the lowest to the highest of this map alone: do not compare it with others. The model is of an earlier version; one trained now has one scale for all.";
+    ? `One scale for all images and classes of this model: at ${low} the class has no more evidence than others; about a tenth of the validation images reach ${high}. Brighter is more.`
+    : "Brighter is more, from the lowest to the highest value of this map alone: do not compare it with others. The model is from an earlier version; a newly trained one has one scale for all maps.";
 }
 
-// Five colours of viridis: their lightness rises evenly, so they read without colour vision too.
+// Five colours of viridis: their lightness rises evenly, so that they read without colour vision too.
 const COLOURS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
-/** Rows of numbers as a canvas: colour and opacity rise with the evidence between the ends of the scale, else between its own. */
+/** Rows of numbers as a canvas: colour and opacity rise with the evidence between the ends of the scale, by default its own. */
 export function evidenceCanvas(rows, ends) {
   const values = rows.flat(), [low, high] = ends ?? [Math.min(...values), Math.max(...values)];
   const canvas = element("canvas", {width: rows[0].length, height: rows.length}), context = canvas.getContext("2d");

@@ -20,7 +20,7 @@ function showTable() {
   const rows = [...found.rows];
   if (key) rows.sort((one, other) => {
     const [a, b] = [value(one, key), value(other, key)];
-    if (a === null || b === null) return (a === null) - (b === null); // what is not defined goes last, either way
+    if (a === null || b === null) return (a === null) - (b === null); // undefined values go last in both directions
     return (typeof a === "string" ? a.localeCompare(b) : a - b) * (down ? -1 : 1);
   });
   for (const head of table.tHead.rows[0].cells) {
@@ -33,7 +33,7 @@ function showTable() {
     element("td", {}, String(row.num_runs)))));
 }
 
-const LETTER = 7, LINE = 16; // pixels of a name: a letter's width, and a line's height with what is between lines
+const LETTER = 7, LINE = 16; // pixels of a name: a letter's width, and a line's height with its spacing
 const chanceSeen = () => found.upward && found.upward[0] <= found.chance && found.chance <= found.upward[1];
 
 function tradeoff() {
@@ -57,7 +57,7 @@ function tradeoff() {
 
 function curves(name) {
   const looks = Object.fromEntries(found.rows.map(row => [row.row, row.look]));
-  const last = Math.max(...Object.values(courses[name]).map(course => course.epochs.at(-1))); // of few epochs, none is a fraction
+  const last = Math.max(...Object.values(courses[name]).map(course => course.epochs.at(-1))); // with few epochs, keep ticks whole
   const data = Object.entries(courses[name]).flatMap(([row, course]) => [
     {type: "scatter", mode: "lines", x: [...course.epochs, ...course.epochs.toReversed()], y: [...course.high, ...course.low.toReversed()], fill: "toself",
       fillcolor: faint(looks[row].colour, 0.12), line: {width: 0}, hoverinfo: "skip", showlegend: false, legendgroup: row},
@@ -90,7 +90,7 @@ table.tHead.addEventListener("click", event => {
   showTable();
 });
 addEventListener("popstate", () => found && showTable());
-let wanted = "mae"; // also what is asked for before the curves are there
+let wanted = "mae"; // also set by clicks before the curves have loaded
 for (const button of document.querySelectorAll("[data-curve]")) {
   button.addEventListener("click", () => {
     wanted = button.dataset.curve;
@@ -103,12 +103,12 @@ try {
   byId("chance").textContent = `; guessing reaches ${percent(found.chance, 0)}`;
   showTable();
   const open = event => { const row = event.points[0]?.data.meta; if (row) location.href = samplesOf(row); };
-  if (byId("unseen") && found.upward && !chanceSeen()) byId("unseen").textContent = ` Guessing, ${percent(found.chance)}, lies ${found.chance < found.upward[0] ? "below" : "above"} what is drawn.`;
-  const place = byId("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // none of one run
+  if (byId("unseen") && found.upward && !chanceSeen()) byId("unseen").textContent = ` Guessing, ${percent(found.chance)}, lies ${found.chance < found.upward[0] ? "below" : "above"} the range shown.`;
+  const place = byId("tradeoff"), chart = place && draw(place, tradeoff, {onClick: open}); // absent for a single run
   courses = await getJson("/v1/inspect/curves");
   if (Object.keys(courses.mae).length) showCurves(wanted);
   else byId("curves").replaceWith(element("p", {class: "note"}, "These runs kept no history of their epochs."));
-  // Only now: the sentences need statistics, whose packages take longer to load than this page.
+  // Last: the findings need statistics packages, which take longer to load than this page.
   await Promise.race([chart, new Promise(done => setTimeout(done, 3000))]);
   const sentences = await getJson("/v1/inspect/findings").catch(() => []);
   byId("findings").textContent = sentences.join(" ");

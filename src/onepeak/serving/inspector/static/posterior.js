@@ -1,8 +1,8 @@
-// How one posterior is drawn and told: the same on the page of a sample and where a model is tried.
+// Draws and describes one posterior, on the sample page and on the page to try a model.
 import {classAxis, faint, ink} from "./chart.js";
 import {element, percent, probability} from "./page.js";
 
-/** The pairs that contradict the order, for answers that come without them; from logarithms, which do not round to ties. */
+/** The pairs out of order, for predictions that come without them; from logarithms, which do not round to ties. */
 export function violations(logProbs, predicted) {
   const found = [];
   for (let place = 0; place + 1 < logProbs.length; place++) {
@@ -12,7 +12,7 @@ export function violations(logProbs, predicted) {
   return found;
 }
 
-/** A small posterior as SVG: bars, the prediction dark, what is out of order in the colour of warnings, the truth below. */
+/** A small posterior as SVG: bars, with the prediction dark, classes out of order in the warning colour, and the truth below. */
 export function spark({probs, predicted, truth, out_of_order}) {
   const count = probs.length, high = Math.max(...probs, 1e-9), width = 120, tall = 36, step = width / count;
   const bad = new Set(out_of_order);
@@ -27,7 +27,7 @@ export function spark({probs, predicted, truth, out_of_order}) {
     bars, element("path", {class: "truth", d: `M${middle - 4} ${tall + 7}L${middle} ${tall + 1.5}L${middle + 4} ${tall + 7}Z`}));
 }
 
-/** The chart of one posterior. `extra`: whether all marks are drawn, as in the large one. */
+/** The chart of one posterior. `extra`: whether to draw all marks, as in the large chart. */
 export function posteriorChart(said, classes, {truth = null, trueProbs = null, extra = true, width = 800} = {}) {
   const narrow = extra && width < 560, bad = new Set(said.violations.map(pair => pair.outer)), places = said.probs.map((_, place) => place);
   const top = Math.max(...said.probs, ...(extra && said.projected ? said.projected : []), ...(extra && trueProbs ? trueProbs : []), 0.02);
@@ -63,27 +63,27 @@ export function posteriorChart(said, classes, {truth = null, trueProbs = null, e
   }};
 }
 
-/** The posterior in a sentence. */
+/** Describes the posterior in a sentence. */
 export function verdict(said, classes, truth = null) {
-  const parts = [`Says ${classes[said.predicted]}`];
+  const parts = [`Predicts ${classes[said.predicted]}`];
   if (truth !== null) {
     const off = Math.abs(truth - said.predicted);
-    parts[0] += off ? `, the truth is ${classes[truth]} (${off} off)` : ", and that is right";
+    parts[0] += off ? `, the true class is ${classes[truth]} (${off} off)` : ", which is right";
   }
   parts.push(`${percent(said.soi, 0)} of adjacent classes are in order`);
   if (said.interval) parts.push(`the ${intervalName(said)} is ${interval(said.interval, classes)}`);
   return `${parts.join("; ")}.`;
 }
 
-/** With the share that it holds, the usual one where the answer does not tell. */
+/** The interval's name with its coverage, by default the usual one. */
 const intervalName = ({alpha = 0.1}) => `${Number((100 * (1 - alpha)).toPrecision(6))} % interval`;
 
 export const interval = ([low, high], classes) => low === high ? classes[low] : `${classes[low]} to ${classes[high]}`;
 
-/** Whether the interval leaves no class out: one peak then says nothing. */
+/** Whether the interval holds all classes; one peak then means nothing. */
 const holdsAll = ({interval: ends, probs}) => ends != null && ends[0] === 0 && ends[1] === probs.length - 1;
 
-/** Words for what is wrong with a posterior, as small labels. */
+/** Badges for what is wrong with a posterior. */
 export function badges(said) {
   const label = (look, text) => element("span", {class: `badge ${look}`}, text), all = holdsAll(said), odd = said.unlike?.length > 0;
   return [
@@ -94,14 +94,14 @@ export function badges(said) {
   ];
 }
 
-/** What to know before the answer is used: a paragraph, or none. */
-export const doubts = said => holdsAll(said) ? [element("p", {class: "warn-text"}, "The interval holds all classes: the model cannot tell.")] : [];
+/** A warning before the prediction is used: a paragraph, or none. */
+export const doubts = said => holdsAll(said) ? [element("p", {class: "warn-text"}, "The interval holds all classes: the model cannot tell them apart.")] : [];
 
 const MOST_PAIRS = 8;
 
-/** The pairs out of order, in words, the worst first. */
+/** The pairs out of order in words, worst first. */
 export function violationText(said, classes) {
-  if (!said.violations.length) return [element("p", {class: holdsAll(said) ? "quiet" : "good-text"}, "Falls away from its prediction on both sides: no pair is out of order.")];
+  if (!said.violations.length) return [element("p", {class: holdsAll(said) ? "quiet" : "good-text"}, "The posterior falls away from its prediction on both sides: no pair is out of order.")];
   const line = ({inner, outer, tie}) => {
     const [near, far] = [inner, outer].map(place => probability(said.probs[place]));
     const above = near === far ? `is above ${classes[inner]} (both ${near})` : `(${far}) is above ${classes[inner]} (${near})`;

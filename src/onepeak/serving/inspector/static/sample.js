@@ -1,4 +1,4 @@
-// One sample: the picture, one method large, all methods side by side.
+// One sample: its image, one method large, and all methods side by side.
 import {PAGE_SIZE, filtersOf, remember, sampleAddress} from "./address.js";
 import {draw} from "./chart.js";
 import {showPicture} from "./overlay.js";
@@ -40,7 +40,7 @@ function showSample(chosen) {
     byId("asked-class").replaceChildren(...known.classes.map((_, place) => element("option", {value: place, selected: place === label}, told(place))));
     note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
     showPicture(`/picture/${part}/${item}`, chosen.no_evidence ? null : element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}), found.name,
-      {ends: chosen.evidence_range, noEvidence: () => { note.textContent = "The evidence map could not be made now: reload the page to ask for it again."; }});
+      {ends: chosen.evidence_range, noEvidence: () => { note.textContent = "The evidence map could not be loaded: reload the page to try again."; }});
   } else if (found.kind === "rows") {
     byId("seen").replaceChildren(features(found.features, "row large"));
   } else note.textContent = found.reason;
@@ -98,7 +98,7 @@ function show() {
   showMethods(chosen);
 }
 
-/** The chosen method changes the list that the sample is in, so that is asked for again. */
+/** Fetches the sample again, because the chosen method changes the list that it is in. */
 async function ask() {
   try {
     found = await getJson(`/v1/inspect/sample/${part}/${item}?${filtersOf(location.search)}`);

@@ -1,4 +1,4 @@
-// The grid of samples: the address says what is shown, the server finds it, sixty a page.
+// The grid of samples: the address holds the filter, the server applies it, with sixty samples per page.
 import {PAGE_SIZE, cameFrom, filtersOf, sampleAddress} from "./address.js";
 import {about, byId, counted, element, features, followed, getJson, percent, problem, typing} from "./page.js";
 import {spark} from "./posterior.js";
@@ -18,7 +18,7 @@ function readAddress() {
   }
 }
 
-/** What the fields say, as an address; what is left at its default is left out. */
+/** The fields as an address; defaults are left out. */
 function written() {
   const address = new URLSearchParams();
   for (const field of form.elements) {
@@ -67,9 +67,9 @@ async function show() {
     latest = page;
     problem(null);
     const first = (page.page - 1) * PAGE_SIZE + 1, last = first + page.entries.length - 1;
-    found.textContent = page.total ? `${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${counted(page.total, "sample")}` : "No sample is like this: take back a filter.";
+    found.textContent = page.total ? `${first.toLocaleString("en")} to ${last.toLocaleString("en")} of ${counted(page.total, "sample")}` : "No sample matches: remove a filter.";
     byId("reason").hidden = !page.reason;
-    byId("reason").textContent = page.reason ? `${page.reason} Posteriors are shown without pictures.` : "";
+    byId("reason").textContent = page.reason ? `${page.reason} Posteriors are shown without images.` : "";
     grid.replaceChildren(...page.entries.map(entry => card(entry, classes, page.kind, filters)));
     for (const place of document.querySelectorAll(".pages")) place.replaceChildren(...pager(page));
   } catch (error) {
@@ -83,7 +83,7 @@ async function show() {
   }
 }
 
-/** Goes to what the fields say; letters of one word are one step for the back button. */
+/** Applies the fields; letters typed into one word are one step for the back button. */
 function changed({replace = false} = {}) {
   const query = written().toString(), address = `${location.pathname}${query ? `?${query}` : ""}`;
   if (address === location.pathname + location.search) return;
@@ -123,7 +123,7 @@ async function turn(address) {
   grid.querySelector("a")?.focus({preventScroll: true});
 }
 
-/** Arrows move over the grid by what is seen: how many columns there are follows from the width. */
+/** Arrow keys move over the grid as displayed: the number of columns follows from the width. */
 function move(event) {
   const cards = [...grid.querySelectorAll("a")], here = cards.indexOf(document.activeElement);
   if (!cards.length) return;
@@ -143,7 +143,7 @@ addEventListener("keydown", event => {
   else if (event.key === "n") document.querySelector(".pages a[rel=next]")?.click();
   else if (event.key === "p") document.querySelector(".pages a[rel=prev]")?.click();
 });
-grid.addEventListener("error", event => event.target.classList.add("gone"), true); // a picture that is no longer there
+grid.addEventListener("error", event => event.target.classList.add("gone"), true); // an image that no longer exists
 
 if (matchMedia("(max-width: 62rem)").matches) byId("filter-box").open = false;
 readAddress();

@@ -1,5 +1,5 @@
 "use strict";
-// Before the page is drawn, so that it never flashes in the other colours.
+// Runs before the page is drawn, so that it never flashes in the wrong colours.
 (() => {
   const root = document.documentElement, key = "onepeak-theme", system = matchMedia("(prefers-color-scheme: dark)");
   let chosen = null;
@@ -17,7 +17,7 @@
     apply();
     document.getElementById("theme").addEventListener("click", () => {
       chosen = dark() ? "light" : "dark";
-      try { localStorage.setItem(key, chosen); } catch { /* it holds for this page */ }
+      try { localStorage.setItem(key, chosen); } catch { /* then it applies to this page only */ }
       apply();
     });
   });

@@ -1,4 +1,4 @@
-// A picture or a row of the user's own: asked of the model on this server.
+// Runs the server's model on an image or row that the user provides.
 import {draw} from "./chart.js";
 import {evidenceCanvas, showPicture} from "./overlay.js";
 import {byId, features, fillTable, getJson, probability, problem} from "./page.js";
@@ -9,7 +9,7 @@ const drop = byId("drop"), file = byId("file"), row = byId("row");
 const card = getJson("/v1/model").catch(() => ({evidence: false, reading: {}}));
 let seen;
 
-/** The answer under the names that the pages share. */
+/** The prediction under the names that the pages share. */
 function answerOf(item, alpha, raw) {
   const logProbs = item.log_probs.map(value => value ?? -Infinity), half = item.probs.reduce(([sum, place], value, each) => sum >= 0.5 ? [sum, place] : [sum + value, each], [0, 0]);
   return {probs: item.probs, predicted: item.label, soi: item.soi, unimodal: item.unimodal, paradoxical: item.paradoxical, unlike: item.unlike, interval: item.interval, alpha, raw,
@@ -19,7 +19,7 @@ function answerOf(item, alpha, raw) {
 const sentence = note => `${note[0].toUpperCase()}${note.slice(1)}.`;
 
 async function ask(options, query) {
-  waiting.textContent = "The model is asked …";
+  waiting.textContent = "Running the model …";
   waiting.className = "";
   problem(null);
   try {
@@ -32,7 +32,7 @@ async function ask(options, query) {
     byId("doubts").replaceChildren(...doubts(said));
     draw(byId("chosen"), width => posteriorChart(said, classes, {width}));
     fillTable(byId("numbers"), ["Class", "Probability"], classes.map((name, place) => [name, probability(said.probs[place])]));
-    waiting.textContent = `Predicted ${classes[said.predicted]}.`; // heard, not seen: the title says it
+    waiting.textContent = `Predicted ${classes[said.predicted]}.`; // for screen readers: the title shows it
     waiting.className = "unseen";
     byId("result-title").focus();
     return item;
@@ -52,10 +52,10 @@ async function askPicture(picture) {
   const {evidence_range: ends} = await card;
   byId("seen-note").textContent = "";
   showPicture(seen, item.evidence ? evidenceCanvas(item.evidence, ends) : null, picture.name ?? "dropped",
-    {ends, noPicture: () => { byId("seen-note").textContent = "Your browser cannot show this file; the model has read it."; }});
+    {ends, noPicture: () => { byId("seen-note").textContent = "Your browser cannot show this file, but the model has read it."; }});
 }
 
-card.then(({method, data}) => { if (method) byId("asked").textContent = `Asked is the model ${method}${data ? `, trained on ${data}` : ""}.`; });
+card.then(({method, data}) => { if (method) byId("asked").textContent = `The model is ${method}${data ? `, trained on ${data}` : ""}.`; });
 file?.addEventListener("change", () => { if (file.files[0]) askPicture(file.files[0]); });
 for (const name of ["dragenter", "dragover"]) drop?.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
 drop?.addEventListener("dragleave", () => drop.classList.remove("over"));
@@ -65,7 +65,7 @@ drop?.addEventListener("drop", event => {
   drop.classList.remove("over");
   const picture = event.dataTransfer.files[0];
   if (picture) askPicture(picture);
-  else problem(new Error("What was dropped is no file: drop a picture from a folder."));
+  else problem(new Error("What was dropped is not a file: drop an image from a folder."));
 });
 
 row?.addEventListener("submit", async event => {
