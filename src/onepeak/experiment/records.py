@@ -37,8 +37,8 @@ def read_results(*folders: str | Path) -> Frame:
         (the method's own that were given, a dictionary), recipe (a dictionary too; of older results the epochs alone),
         precision, dataset, protocol, split, fold, seed, epochs, best_epoch,
         seconds, most_epochs (those of the recipe; more than epochs where patience has ended a run), num_train,
-        num_valid, num_test, num_classes, temperature and constant_mae, the validation error of the best constant answer
-        (NaN where they are not known), folder (the run's own), and one column per metric, such as `test_mae` and
+        num_valid, num_test, num_classes, temperature, constant_mae, the validation error of the best constant answer,
+        and constant_test_mae, the test error of that answer (NaN where they are not known), folder (the run's own), and one column per metric, such as `test_mae` and
         `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
         `test_interval_coverage` and `test_interval_size` the share of true labels within 90 % intervals and how many
         labels these hold; none of them is there if no run has it. `decision` is how the method's label follows from its
@@ -113,6 +113,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
     try:
         num_classes = _num_classes(result, path.parent)
         calibrated = numbers(result.get("calibration", {}).get("test", {}))
+        constant = result.get("constant", {})
         same = ("method", "variant", "dataset", "protocol", "split", "fold", "seed", "epochs", "best_epoch", "seconds")
         return {
             "experiment": str(experiment),
@@ -126,7 +127,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "precision": result.get("precision", FULL_PRECISION),
             "num_classes": num_classes,
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
-            "constant_mae": result.get("constant", {}).get("valid_mae", np.nan),
+            **numbers({"constant_mae": constant.get("valid_mae"), "constant_test_mae": constant.get("test_mae")}),
             "decision": _decision(result, num_classes),
             "folder": str(path.parent),
             **{
