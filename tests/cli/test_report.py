@@ -70,9 +70,11 @@ def test_a_pair_that_is_named_is_compared_alone(run, folder):
         write_run(folder, method="mv", split=split, mae=0.5, soi_predicted=0.7)
     for flags, pair in (((), "ELB"), (("--alone", "mv"), "MV"), (("--alone", "mv", "--against", "elb"), "MV")):
         _, output, _ = run(folder, "--json", *flags)
-        told = [each for each in json.loads(output)["findings"]["mine"] if each.startswith("Compared alone")]
+        told = [each for each in json.loads(output)["findings"]["mine"] if each.startswith("One planned")]
         assert len(told) == 1
-        assert told[0].startswith(f"Compared alone, the MAE of {pair} is ")
+        assert told[0].startswith(
+            f"One planned comparison, not corrected for the number of methods: the MAE of {pair} is "
+        )
         assert ("than that of ELB" in told[0]) == ("elb" in flags)
 
 
