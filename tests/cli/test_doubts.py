@@ -5,7 +5,9 @@ SETTLED = [1.0, 0.5, 0.4, 0.4, 0.4, 0.39, 0.39, 0.39, 0.39, 0.389]
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.45, 0.4]
 
 
-def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, num_test=100, mae=0.4, silent=None):
+def result_of(
+    soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, num_test=100, mae=0.4, silent=None, **changes
+):
     return {
         "metrics": {"valid": {"mae": mae}, "test": {"soi_predicted": soi}},
         "constant": {"label": "mild", "valid_mae": 0.75},
@@ -15,6 +17,8 @@ def result_of(soi, *, best_epoch, epochs=10, selected_by="mae", num_valid=100, n
         "epochs": epochs,
         "selected_by": selected_by,
         "recipe": {"epochs": 10},
+        "class_weight": None,
+        **changes,
     }
 
 
@@ -69,6 +73,13 @@ def test_rare_classes_that_are_never_the_answer_are_named_with_what_helps():
     )
     assert "--class-weight balanced" in doubt
     assert doubts(result, 70, SETTLED) == []  # of 70 ages some never are
+
+
+def test_class_weights_are_not_advised_where_they_are_set_or_where_the_class_is_frequent():
+    weighted = result_of(0.99, best_epoch=3, silent={"severe": 3}, class_weight=[1.0] * 5)
+    frequent = result_of(0.99, best_epoch=3, silent={"mild": 60})
+    for result, name in ((weighted, "severe (3)"), (frequent, "mild (60)")):
+        assert doubts(result, 5, SETTLED) == [f"never the answer to the validation part, though it has some: {name}"]
 
 
 def test_a_test_on_next_to_nothing_is_doubted():

@@ -26,6 +26,7 @@ def found(tmp_path):
     return call
 
 
+PLANNED = "One planned comparison, not corrected for the number of methods: the MAE of"
 CLEAR = {
     "ce": [(5.5, 0.53), (5.6, 0.54), (5.4, 0.52), (5.7, 0.55), (5.3, 0.51)],
     "elb": [(4.3, 0.99), (4.5, 0.98), (4.1, 1.0), (4.4, 0.99), (4.2, 0.99)],
@@ -140,7 +141,7 @@ def test_one_run_of_each_decides_nothing(found):
     assert sentences[:3] == (
         "The lowest MAE is that of MV (3.00).",
         "ELB orders 90.0 % of adjacent pairs, MV 70.0 %, CE 50.0 % (chance by the mode 75.0 %).",
-        "One planned comparison, not corrected for the number of methods: the MAE of ELB is lower than that of CE by 1.00 (4.00 against 5.00).",
+        f"{PLANNED} ELB is lower than that of CE by 1.00 (4.00 against 5.00).",
     )
     assert sentences[-1] == "Fewer than 3 runs of each method allow no verdict."
 
@@ -202,9 +203,7 @@ def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_i
     assert sentences[1] == (
         "ELB orders 99.0 % of adjacent pairs, MV 90.0 %, PO 90.0 %, CE 53.0 % (chance by the mode 75.0 %)."
     )
-    assert sentences[2].startswith(
-        "One planned comparison, not corrected for the number of methods: the MAE of ELB is lower than that of CE by 1.20"
-    )
+    assert sentences[2].startswith(f"{PLANNED} ELB is lower than that of CE by 1.20")
     assert sentences[0] == (
         "The lowest MAE is that of PO (1.32 ± 0.08). All tested together against MV (Holm), the MAE of PO is "
         "significantly lower, that of CE is significantly higher, that of ELB does not differ significantly from it."
@@ -214,9 +213,7 @@ def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_i
 def test_against_elb_no_other_is_picked_to_be_compared_alone_and_one_run_decides_nothing(found):
     sentences = found({"ce": [(5.0, 0.5)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]}, against="elb")
     assert sentences[0] == "The lowest MAE is that of MV (3.00)."
-    assert sentences[2].startswith(
-        "One planned comparison, not corrected for the number of methods: the MAE of ELB is lower than that of CE by 1.00"
-    )
+    assert sentences[2].startswith(f"{PLANNED} ELB is lower than that of CE by 1.00")
 
 
 def test_without_elb_and_ce_nothing_is_compared_alone_unless_it_is_named(found):
@@ -225,15 +222,13 @@ def test_without_elb_and_ce_nothing_is_compared_alone_unless_it_is_named(found):
     assert not any("planned" in each for each in found(rows, against="mv"))
     named = found(rows, against="mv", alone="pn")
     assert [each.partition(" by ")[0] for each in named if "planned" in each] == [
-        "One planned comparison, not corrected for the number of methods: the MAE of PN is higher than that of MV"
+        f"{PLANNED} PN is higher than that of MV"
     ]
 
 
 def test_a_named_pair_takes_the_place_of_elb_and_ce(found):
     [alone] = [each for each in found(CLEAR | {"mv": CLEAR["ce"]}, alone="mv") if each.startswith("One planned")]
-    assert alone.startswith(
-        "One planned comparison, not corrected for the number of methods: the MAE of MV is that of CE to the last digit shown (5.50 against 5.50)"
-    )
+    assert alone.startswith(f"{PLANNED} MV is that of CE to the last digit shown (5.50 against 5.50)")
 
 
 def test_a_named_pair_that_shares_no_run_is_told_of(tmp_path):
@@ -254,9 +249,7 @@ def test_the_best_of_several_is_so_on_the_runs_that_all_have(found):
     hard = [(9.0, 0.9), (9.5, 0.9), (8.5, 0.9)]
     rows = {"ce": CLEAR["ce"], "elb": [*CLEAR["elb"], *hard], "mv": [(mae + 3, soi) for mae, soi in CLEAR["ce"]]}
     sentences = found(rows)
-    assert sentences[2].startswith(
-        "One planned comparison, not corrected for the number of methods: the MAE of ELB is lower than that of CE by 1.20 (4.30 against 5.50)"
-    )
+    assert sentences[2].startswith(f"{PLANNED} ELB is lower than that of CE by 1.20 (4.30 against 5.50)")
     assert sentences[0] == (
         "Over the 5 runs that all methods have, the lowest MAE is that of ELB; all others are significantly worse."
     )

@@ -55,7 +55,7 @@ def test_a_card_says_what_the_method_says_and_shows_the_picture(found):
     assert card.picture.startswith("data:image/jpeg;base64,")
     assert card.name.endswith("split 0, fold 0")
     assert "Share of such predictions: ce " in found["paradoxes"].text
-    assert found["paradoxes"].text.startswith("Who says “g5” first must say “g4” or “g6” second.")
+    assert found["paradoxes"].text.startswith("Where “g5” is most probable, one would expect “g4” or “g6” second.")
 
 
 def test_the_truth_stands_beside_the_bayes_error(found):

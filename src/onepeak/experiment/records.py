@@ -39,7 +39,8 @@ def read_results(*folders: str | Path) -> Frame:
         seconds, most_epochs (those of the recipe; more than epochs where patience has ended a run), num_train,
         num_valid, num_test, num_classes, temperature, constant_mae, the validation error of the best constant answer,
         and constant_test_mae, the test error of that answer (NaN where they are not known), folder (the run's own), and
-        one column per metric, such as `test_mae` and `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated` are those of calibrated posteriors,
+        one column per metric, such as `test_mae` and `valid_mae`; `test_rps_calibrated` and `test_nll_calibrated`
+        are those of calibrated posteriors,
         `test_interval_coverage` and `test_interval_size` the share of true labels within 90 % intervals and how many
         labels these hold; none of them is there if no run has it. `decision` is how the method's label follows from its
         posterior ("mode", "median", "mean", ...), empty for one that is not in the catalog. The table is
