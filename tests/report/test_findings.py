@@ -124,6 +124,15 @@ def test_methods_no_better_than_one_answer_to_everything_are_told_first_in_one_s
     assert first(ce=[0.6] * 3, elb=[0.6] * 3).startswith("The lowest MAE is that of CE, MV and ELB")
 
 
+@pytest.mark.parametrize("methods", [("elb",), ("ce", "elb"), ("ce", "mv", "elb")])
+def test_what_one_answer_to_everything_reaches_is_told_beside_the_errors(tmp_path, methods):
+    constant = {"label": "mild", "valid_mae": 9.0, "test_mae": 1.5}
+    for method in methods:
+        write_run(tmp_path, method=method, constant=constant)
+    runs = read_results(tmp_path)
+    assert "Always giving the same answer: MAE 1.500." in findings(runs, summary(runs), paradoxical={}, variation={})
+
+
 def test_a_higher_error_is_said_to_be_higher(found):
     swapped = {"ce": CLEAR["elb"], "elb": CLEAR["ce"]}
     assert found(swapped)[0].startswith("The MAE of ELB is higher than that of CE by 1.20 (5.50 against 4.30)")

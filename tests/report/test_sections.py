@@ -1,5 +1,6 @@
 import re
 
+import pandas as pd
 import pytest
 
 from onepeak.data.biopsies import biopsies
@@ -41,6 +42,17 @@ def test_the_sections_come_in_the_order_of_their_weight(found):
         "tradeoff", "curves", "posteriors", "paradoxes", "violations", "reliability", "class-errors", "confusion",
         "truth",
     ]  # fmt: skip
+
+
+def test_the_course_of_what_chose_the_epochs_is_drawn_first(tmp_path):
+    place = write_whole_run(tmp_path, method="ce", selected_by="qwk")
+    history = pd.read_csv(place / "history.csv")
+    history.assign(valid_qwk=0.5).to_csv(place / "history.csv", index=False)
+    charts = sections_of(tmp_path)["curves"].charts
+    assert [chart.name for chart in charts] == [
+        "Quadratic weighted kappa", "Mean absolute error", "Side order index to the prediction",
+    ]  # fmt: skip
+    assert charts[0].figure.layout.yaxis.title.text == "validation qwk"
 
 
 def test_a_method_has_one_chart_in_every_row_of_like_charts(found):

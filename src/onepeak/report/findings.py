@@ -44,14 +44,15 @@ def findings(
     several = len(mae) > 2 and bool(mae["best"].any())
     if alone is not None and planned is None:
         early.append(f"{spoken(alone)} and {spoken(against or BASELINE)} share no split and fold to be compared on.")
+    baseline = [f"Always giving the same answer: MAE {constant:.3f}." for constant in mae["constant"].dropna()[:1]]
     if planned is None and not several:
-        return (*early, *(_alone(row, chance) for row in _wide(summary).to_dict("records")))
+        return (*early, *(_alone(row, chance) for row in _wide(summary).to_dict("records")), *baseline)
     pair = () if planned is None else (planned.method, planned.baseline)
     found = _headlines(mae, _errors(summary, "mae_median"), against) if several else []
     order = _order_sentence(runs, chance, named=(*mae.loc[mae["best"], "method"][:1], *pair))
     by_median = planned_comparison(runs, alone=alone, against=against, metric="mae_median")
     error = [] if planned is None else _error_sentences(planned, by_median, among_others=several)
-    found += [*order, *error] if several else [*error, *order]
+    found += [*order, *error, *baseline] if several else [*error, *baseline, *order]
     if planned is not None and all(row in paradoxical for row in pair):
         found.append(
             "The second most probable label is no neighbour of the first in "
