@@ -61,7 +61,7 @@ def test_differences_can_be_to_a_row_of_ones_choice(run, folder):
     assert (status, errors) == (0, "")
     rows = {row["method"]: row for row in json.loads(output)["summary"] if row["metric"] == "mae"}
     assert [(rows[name]["against"], rows[name]["difference"]) for name in ("ce", "elb")] == [("ce", 0.0), ("ce", -0.5)]
-    assert "fewer than 3 runs of each method are too few for a test" in (folder / "report.html").read_text()
+    assert "fewer than 3 runs of each method are too few for a test against ce" in (folder / "report.html").read_text()
     assert "ce,-0.5,2," in (folder / "table.csv").read_text()
 
 

@@ -67,7 +67,7 @@ def test_two_runs_have_no_sign_and_the_caption_says_so(tmp_path):
     assert table.loc[table["metric"] == "mae", "p_value"].min() < 0.001
     [only] = wide_tables(table, metrics=["mae"])
     assert [row[2].mark for row in only.rows] == ["", ""]
-    assert "; fewer than 3 runs of each method are too few for a test" in only.caption
+    assert "; fewer than 3 runs of each method are too few for a test against the best" in only.caption
     assert "p <" not in only.caption
 
 

@@ -152,7 +152,7 @@ def _tested(block: Frame) -> str:
     """What the signs mean, or why there are none."""
     against = block["against"].iloc[0]
     if block["n_pairs"].max() < FEWEST:
-        return f"fewer than {FEWEST} runs of each method are too few for a test"
+        return f"fewer than {FEWEST} runs of each method are too few for a test against {against or 'the best'}"
     signs = f"{WORSE} worse than the best" if against is None else f"{WORSE} worse, {BETTER} better than {against}"
     return f"{signs}: p < {LEVEL:g} (corrected resampled t-test, Holm)"
 
