@@ -1,6 +1,6 @@
 import pytest
 
-from onepeak._listing import counted, duration, listed
+from onepeak._listing import counted, counted_splits, duration, listed
 
 
 def test_a_short_list_is_shown_whole():
@@ -17,6 +17,13 @@ def test_a_long_list_ends_in_a_number():
 
 def test_the_plural_follows_the_number():
     assert (counted(0, "row"), counted(1, "class"), counted(2, "class")) == ("0 rows", "1 class", "2 classes")
+
+
+def test_folds_are_not_counted_as_splits():
+    assert counted_splits([(0, 0)]) == "1 split"
+    assert counted_splits([(0, 0), (1, 0), (1, 0)]) == "2 splits"
+    assert counted_splits([(0, fold) for fold in range(5)]) == "5 folds"
+    assert counted_splits([(0, 0), (0, 1), (1, 0), (1, 1)]) == "2 splits (4 folds)"
 
 
 @pytest.mark.parametrize(

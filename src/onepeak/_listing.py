@@ -1,6 +1,6 @@
 """Formats lists, counts and durations for messages."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 def listed(names: Iterable[object], *, limit: int = 10) -> str:
@@ -24,6 +24,25 @@ def counted(number: int, noun: str) -> str:
     """
     plural = noun + ("es" if noun.endswith("s") else "s")
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def counted_splits(places: Collection[tuple[int, int]]) -> str:
+    """How often data are split, and into how many folds in all where a split has several.
+
+    Args:
+        places: The numbers of split and fold.
+
+    Example:
+        >>> counted_splits([(0, 0), (1, 0)]), counted_splits([(0, 0), (0, 1)])
+        ('2 splits', '2 folds')
+        >>> counted_splits([(0, 0), (0, 1), (1, 0), (1, 1)])
+        '2 splits (4 folds)'
+    """
+    num_folds, num_splits = len(set(places)), len({split for split, _ in places})
+    if num_splits == num_folds:
+        return counted(num_splits, "split")
+    folds = counted(num_folds, "fold")
+    return folds if num_splits == 1 else f"{counted(num_splits, 'split')} ({folds})"
 
 
 def duration(seconds: float) -> str:

@@ -85,7 +85,7 @@ def test_the_table_can_be_against_a_row_that_the_folder_has_already(table, tmp_p
     assert run(*flags_of(table, out, "--methods", "ce", "--quiet"))[0] == 0
     status, _, errors = run(*flags_of(table, out, "--methods", "elb", "--quiet", "--against", "ce"))
     assert (status, errors) == (0, "")
-    assert "tell none from ce" in (out / "table.md").read_text()
+    assert "too few for a test against ce" in (out / "table.md").read_text()
     status, output, errors = run(*flags_of(table, out, "--methods", "elb", "--against", "ec", "--dry-run"))
     assert (status, output) == (2, "")
     assert "Unknown row for `against` (--against) 'ec'. Known: elb, ce." in errors

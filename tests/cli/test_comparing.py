@@ -1,7 +1,4 @@
-import numpy as np
-
-from onepeak.cli.comparing import CompareRequest, counted_splits, experiment_of
-from onepeak.data.splits import Split
+from onepeak.cli.comparing import CompareRequest, experiment_of
 
 
 def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
@@ -31,14 +28,3 @@ def test_the_table_of_a_file_is_found_in_the_root(table, tmp_path):
     request = CompareRequest(data=str(plan), plan={"root": str(table.parent)}, recipe_changes={}, network={})
     found = experiment_of(request)
     assert (found.data, found.root) == (str(table), None)
-
-
-def test_folds_are_not_counted_as_splits():
-    def made(*places):
-        part = np.arange(1)
-        parts = {"train": part, "valid": part + 1, "test": part + 2}
-        return [Split(**parts, protocol="kfold", split=split, fold=fold) for split, fold in places]
-
-    assert counted_splits(made((0, 0))) == "1 split"
-    assert counted_splits(made((0, 0), (1, 0))) == "2 splits"
-    assert counted_splits(made((0, 0), (0, 1), (1, 0), (1, 1))) == "2 splits (4 folds)"

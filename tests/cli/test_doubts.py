@@ -19,6 +19,7 @@ def result_of(
         "epochs": epochs,
         "selected_by": selected_by,
         "recipe": {"epochs": 10, "balanced": False, "class_weight": None},
+        "class_weight": None,
         **changes,
     }
 
@@ -90,6 +91,13 @@ def test_rare_classes_that_are_never_the_answer_are_named_with_what_helps():
     )
     assert "--class-weight balanced" in doubt
     assert doubts(result, 70, SETTLED) == []  # of 70 ages some never are
+
+
+def test_class_weights_are_not_advised_where_they_are_set_or_where_the_class_is_frequent():
+    weighted = result_of(0.99, best_epoch=3, silent={"severe": 3}, class_weight=[1.0] * 5)
+    frequent = result_of(0.99, best_epoch=3, silent={"mild": 60})
+    for result, name in ((weighted, "severe (3)"), (frequent, "mild (60)")):
+        assert doubts(result, 5, SETTLED) == [f"never the answer to the validation part, though it has some: {name}"]
 
 
 def test_a_test_on_next_to_nothing_is_doubted():

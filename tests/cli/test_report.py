@@ -61,7 +61,7 @@ def test_differences_can_be_to_a_row_of_ones_choice(run, folder):
     assert (status, errors) == (0, "")
     rows = {row["method"]: row for row in json.loads(output)["summary"] if row["metric"] == "mae"}
     assert [(rows[name]["against"], rows[name]["difference"]) for name in ("ce", "elb")] == [("ce", 0.0), ("ce", -0.5)]
-    assert "fewer than 3 runs of each method tell none from ce" in (folder / "report.html").read_text()
+    assert "fewer than 3 runs of each method are too few for a test against ce" in (folder / "report.html").read_text()
     assert "ce,-0.5,2," in (folder / "table.csv").read_text()
 
 
@@ -70,9 +70,11 @@ def test_a_pair_that_is_named_is_compared_alone(run, folder):
         write_run(folder, method="mv", split=split, mae=0.5, soi_predicted=0.7)
     for flags, pair in (((), "ELB"), (("--alone", "mv"), "MV"), (("--alone", "mv", "--against", "elb"), "MV")):
         _, output, _ = run(folder, "--json", *flags)
-        told = [each for each in json.loads(output)["findings"]["mine"] if each.startswith("Compared alone")]
+        told = [each for each in json.loads(output)["findings"]["mine"] if each.startswith("One planned")]
         assert len(told) == 1
-        assert told[0].startswith(f"Compared alone, the MAE of {pair} is ")
+        assert told[0].startswith(
+            f"One planned comparison, not corrected for the number of methods: the MAE of {pair} is "
+        )
         assert ("than that of ELB" in told[0]) == ("elb" in flags)
 
 

@@ -253,8 +253,10 @@ def test_flags_come_before_the_recipe_and_settings_reach_the_method(run, table, 
     (tmp_path / "mine.toml").write_text('epochs = 9\nlr = 0.02\nschedule = "constant"\nwarmup_epochs = 0\n')
     more = ("--recipe", tmp_path / "mine.toml", "--select", "rps", "--set", "t=2.5", "--fold", 3, "--seed", 7)
     more += ("--network", "hidden=8,4", "--network", "dropout=0.25", "--class-weight", "1,1,2.5,3")
-    assert run(*flags_of(table, tmp_path / "run", *more))[0] == 0
+    status, output, _ = run(*flags_of(table, tmp_path / "run", *more))
+    assert status == 0
     result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert output.startswith(f"test: rps {result['metrics']['test']['rps']:.3f}, MAE ")
     assert [result[key] for key in ("epochs", "selected_by", "fold", "seed")] == [2, "rps", 3, 7]
     assert (result["method_settings"], result["class_weight"]) == ({"t": 2.5}, [1, 1, 2.5, 3])
     network = onepeak.load(tmp_path / "run").description.network

@@ -1,4 +1,4 @@
-"""The commands of the page that reproduces the paper run as they stand, on files that have only the right names."""
+"""The commands of the page that reproduces the paper run as they stand, on images that have only the right names."""
 
 import json
 import re
@@ -7,6 +7,8 @@ import shutil
 import sys
 
 import pytest
+import timm
+from safetensors.torch import save_file
 
 from docs.pages import DOCS, ROOT, blocks
 from onepeak.cli import main
@@ -46,8 +48,16 @@ STEPS = {
 """Runs and steps of the whole experiment on those files, by hand."""
 
 
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    """Weights of the paper's network, which are checked before anything is trained."""
+    path = tmp_path_factory.mktemp("weights") / "resnet18.safetensors"
+    save_file(timm.create_model("resnet18").state_dict(), path)
+    return path
+
+
 @pytest.mark.parametrize("line", COMMANDS, ids=lambda line: shlex.split(line)[2])
-def test_an_experiment_of_the_paper_can_be_run_by_its_command(line, tmp_path, monkeypatch, capsys):
+def test_an_experiment_of_the_paper_can_be_run_by_its_command(line, weights, tmp_path, monkeypatch, capsys):
     words = shlex.split(line)
     root, out = (words[words.index(flag) + 1] for flag in ("--root", "--out"))
     shutil.copytree(ROOT / "experiments", tmp_path / "experiments")
@@ -55,7 +65,7 @@ def test_an_experiment_of_the_paper_can_be_run_by_its_command(line, tmp_path, mo
         place = tmp_path / root / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.touch()
-    (tmp_path / words[words.index("--weights") + 1]).touch()
+    (tmp_path / words[words.index("--weights") + 1]).symlink_to(weights)
     # A run that is done says how long one takes, so that none is tried out.
     write_run(tmp_path / out, method="ce", epochs=100, seconds=1000.0)
     shutil.copy(tmp_path / words[2], tmp_path / out / "config.toml")

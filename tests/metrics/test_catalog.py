@@ -57,7 +57,7 @@ def test_metrics_on_labels_share_one_table_in_a_collection_and_those_of_pairs_th
 def test_what_training_measures_is_short_and_stays_as_run_folders_have_it():
     assert set(collection(5)) == set(DEFAULT_NAMES) == {record.name for record in METRICS if record.default}
     assert " ".join(DEFAULT_NAMES) == (
-        "mae soi_predicted soi_true accuracy accuracy_within_1 amae mmae qwk tau spearman "
+        "mae mae_median soi_predicted soi_true accuracy accuracy_within_1 amae mmae qwk tau spearman "
         "rps nll ece unimodal violations violation_size"
     )
 

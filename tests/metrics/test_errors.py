@@ -7,6 +7,7 @@ from onepeak.metrics import (
     AverageMeanAbsoluteError,
     MaximumMeanAbsoluteError,
     MeanAbsoluteError,
+    MeanAbsoluteErrorOfMedian,
     RootMeanSquaredError,
 )
 
@@ -31,6 +32,15 @@ def test_values_worked_by_hand_in_two_batches(metric, expected):
     metric.update(PREDICTED[:3], LABELS[:3])
     metric.update(PREDICTED[3:], LABELS[3:])
     assert metric.compute().item() == expected
+
+
+def test_the_error_of_the_median_is_that_of_the_posterior_whatever_was_decided():
+    # cumulative: 0.4 0.5 0.7 1 (median 1, as half is reached there), 0 0.1 0.3 1 (3), 0.9 ... (0)
+    probs = torch.tensor([[0.4, 0.1, 0.2, 0.3], [0.0, 0.1, 0.2, 0.7], [0.9, 0.1, 0.0, 0.0]], dtype=torch.float64)
+    metric, labels = MeanAbsoluteErrorOfMedian(num_classes=4), torch.tensor([3, 1, 0])
+    metric.update(probs[:2].log(), labels[:2], torch.tensor([3, 1]))
+    metric.update(probs[2:].log(), labels[2:])
+    assert metric.compute().item() == pytest.approx((2 + 2 + 0) / 3)
 
 
 def test_far_apart_stays_far_apart_where_the_classes_between_are_absent():

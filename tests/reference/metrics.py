@@ -19,6 +19,7 @@ def values(log_probs, labels, predicted, num_classes, *, num_bins=15):
     found = [sensitivity(pairs, k) for k in range(num_classes) if any(y == k for y in labels)]
     return {
         "mae": _mean([abs(p - y) for p, y in pairs]),
+        "mae_median": _mean([abs(median(np.exp(row)) - y) for row, y in zip(log_probs, labels, strict=True)]),
         "accuracy": _mean([p == y for p, y in pairs]),
         "accuracy_within_1": _mean([abs(p - y) <= 1 for p, y in pairs]),
         "amae": _mean(by_class),
@@ -52,6 +53,11 @@ def values(log_probs, labels, predicted, num_classes, *, num_bins=15):
         "unimodal_quasi": _mean([quasi_unimodal(row, m) for row, m in zip(log_probs, modes, strict=True)]),
         "unimodal_two_decimals": _mean([unimodal_in_two_decimals(np.exp(row)) for row in log_probs]),
     }
+
+
+def median(probs):
+    """The first label with at least half of the probability at or below it."""
+    return next(k for k in range(len(probs)) if sum(probs[: k + 1]) >= sum(probs[k + 1 :]))
 
 
 def side_order_index(scores, reference):

@@ -26,6 +26,7 @@ def found(tmp_path):
     return call
 
 
+PLANNED = "One planned comparison, not corrected for the number of methods: the MAE of"
 CLEAR = {
     "ce": [(5.5, 0.53), (5.6, 0.54), (5.4, 0.52), (5.7, 0.55), (5.3, 0.51)],
     "elb": [(4.3, 0.99), (4.5, 0.98), (4.1, 1.0), (4.4, 0.99), (4.2, 0.99)],
@@ -42,6 +43,45 @@ def test_a_real_difference_is_called_significant(found):
     )
 
 
+def test_a_difference_that_is_gone_by_the_median_is_said_to_be(tmp_path):
+    def first(medians):
+        for method, figures in CLEAR.items():
+            for split, ((mae, soi), median) in enumerate(zip(figures, medians[method], strict=True)):
+                write_run(tmp_path, method=method, split=split, mae=mae, soi_predicted=soi, mae_median=median)
+        runs = read_results(tmp_path)
+        return findings(runs, summary(runs), paradoxical={}, variation={})[:2]
+
+    elb = [mae for mae, _ in CLEAR["elb"]]
+    decided, by_median = first({"elb": elb, "ce": [4.3, 4.4, 4.2, 4.4, 4.2]})
+    assert decided.startswith("The MAE of ELB is lower than that of CE by 1.20 (4.30 against 5.50), a difference")
+    assert by_median == (
+        "If both decided by the median: the MAE of ELB is that of CE to the last digit shown (4.30 against 4.30), a "
+        "difference that is not significant (p = 1.000, corrected resampled t-test, n = 5)."
+    )
+    assert first({"elb": elb, "ce": [4.0, 4.2, 3.8, 4.1, 3.9]})[1].startswith(
+        "If both decided by the median: the MAE of ELB is higher than that of CE by 0.30 (4.30 against 4.00)"
+    )
+    assert first({"elb": elb, "ce": [5.0, 5.1, 4.8, 5.1, 4.9]})[1].startswith("ELB orders")  # the same outcome
+
+
+def test_who_is_best_and_who_is_worse_by_the_median_is_told_where_it_is_another(tmp_path):
+    for method, figures in (CLEAR | {"mv": [(5.8, 0.9), (6.1, 0.9), (5.7, 0.9), (6.0, 0.9), (5.7, 0.9)]}).items():
+        for split, (mae, soi) in enumerate(figures):
+            median = mae - 1.2 + (-1) ** split / 100 if method == "ce" else mae
+            write_run(tmp_path, method=method, split=split, mae=mae, soi_predicted=soi, mae_median=median)
+    runs = read_results(tmp_path)
+    first, second, *_ = findings(runs, summary(runs), paradoxical={}, variation={})
+    assert first == "The lowest MAE is that of ELB (4.30 ± 0.16); all others are significantly worse."
+    assert second == (
+        "If all decided by the median: the lowest MAE is that of ELB (4.30 ± 0.16); MV is significantly worse, CE not."
+    )
+    _, against, *_ = findings(runs, summary(runs, against="ce"), paradoxical={}, variation={})
+    assert against == (
+        "If all decided by the median: the lowest MAE is that of ELB (4.30 ± 0.16). All tested together against CE "
+        "(Holm), the MAE of MV is significantly higher, that of ELB does not differ significantly from it."
+    )
+
+
 def test_a_difference_that_may_be_chance_is_called_not_significant(found):
     # The differences are -0.3, 0.1, -0.1: mean -0.1, deviation 0.2; t = -0.1 / (0.2 sqrt(1/3 + 1/3)) = -0.6124 with
     # 2 degrees of freedom, for which p = 1 - t / sqrt(2 + t^2) = 1 - 0.6124 / 1.5411 = 0.603.
@@ -52,7 +92,7 @@ def test_a_difference_that_may_be_chance_is_called_not_significant(found):
         "The MAE of ELB is lower than that of CE by 0.100 (0.500 against 0.600), a difference that is not significant "
         "(p = 0.603, corrected resampled t-test, n = 3)."
     )
-    assert sentences[-1] == "3 runs of each method are few: more splits may change these verdicts."
+    assert sentences[-1] == "3 runs of each method are few: more runs may change these verdicts."
 
 
 def test_figures_of_networks_that_were_hardly_trained_are_told_first_and_only_then(tmp_path):
@@ -84,6 +124,15 @@ def test_methods_no_better_than_one_answer_to_everything_are_told_first_in_one_s
     assert first(ce=[0.6] * 3, elb=[0.6] * 3).startswith("The lowest MAE is that of CE, MV and ELB")
 
 
+@pytest.mark.parametrize("methods", [("elb",), ("ce", "elb"), ("ce", "mv", "elb")])
+def test_what_one_answer_to_everything_reaches_is_told_beside_the_errors(tmp_path, methods):
+    constant = {"label": "mild", "valid_mae": 9.0, "test_mae": 1.5}
+    for method in methods:
+        write_run(tmp_path, method=method, constant=constant)
+    runs = read_results(tmp_path)
+    assert "Always giving the same answer: MAE 1.500." in findings(runs, summary(runs), paradoxical={}, variation={})
+
+
 def test_a_higher_error_is_said_to_be_higher(found):
     swapped = {"ce": CLEAR["elb"], "elb": CLEAR["ce"]}
     assert found(swapped)[0].startswith("The MAE of ELB is higher than that of CE by 1.20 (5.50 against 4.30)")
@@ -101,7 +150,7 @@ def test_one_run_of_each_decides_nothing(found):
     assert sentences[:3] == (
         "The lowest MAE is that of MV (3.00).",
         "ELB orders 90.0 % of adjacent pairs, MV 70.0 %, CE 50.0 % (chance by the mode 75.0 %).",
-        "Compared alone, the MAE of ELB is lower than that of CE by 1.00 (4.00 against 5.00).",
+        f"{PLANNED} ELB is lower than that of CE by 1.00 (4.00 against 5.00).",
     )
     assert sentences[-1] == "Fewer than 3 runs of each method allow no verdict."
 
@@ -163,32 +212,32 @@ def test_against_a_row_of_ones_choice_others_are_lower_higher_or_not_told_from_i
     assert sentences[1] == (
         "ELB orders 99.0 % of adjacent pairs, MV 90.0 %, PO 90.0 %, CE 53.0 % (chance by the mode 75.0 %)."
     )
-    assert sentences[2].startswith("Compared alone, the MAE of ELB is lower than that of CE by 1.20")
+    assert sentences[2].startswith(f"{PLANNED} ELB is lower than that of CE by 1.20")
     assert sentences[0] == (
         "The lowest MAE is that of PO (1.32 ± 0.08). All tested together against MV (Holm), the MAE of PO is "
-        "significantly lower, that of CE is significantly higher, that of ELB is not told from it."
+        "significantly lower, that of CE is significantly higher, that of ELB does not differ significantly from it."
     )
 
 
 def test_against_elb_no_other_is_picked_to_be_compared_alone_and_one_run_decides_nothing(found):
     sentences = found({"ce": [(5.0, 0.5)], "elb": [(4.0, 0.9)], "mv": [(3.0, 0.7)]}, against="elb")
     assert sentences[0] == "The lowest MAE is that of MV (3.00)."
-    assert sentences[2].startswith("Compared alone, the MAE of ELB is lower than that of CE by 1.00")
+    assert sentences[2].startswith(f"{PLANNED} ELB is lower than that of CE by 1.00")
 
 
 def test_without_elb_and_ce_nothing_is_compared_alone_unless_it_is_named(found):
     rows = {"pn": CLEAR["ce"], "po": CLEAR["elb"], "mv": [(mae + 1, soi) for mae, soi in CLEAR["elb"]]}
-    assert not any("ompared alone" in each for each in found(rows))
-    assert not any("ompared alone" in each for each in found(rows, against="mv"))
+    assert not any("planned" in each for each in found(rows))
+    assert not any("planned" in each for each in found(rows, against="mv"))
     named = found(rows, against="mv", alone="pn")
-    assert [each.partition(" by ")[0] for each in named if "ompared alone" in each] == [
-        "Compared alone, the MAE of PN is higher than that of MV"
+    assert [each.partition(" by ")[0] for each in named if "planned" in each] == [
+        f"{PLANNED} PN is higher than that of MV"
     ]
 
 
 def test_a_named_pair_takes_the_place_of_elb_and_ce(found):
-    [alone] = [each for each in found(CLEAR | {"mv": CLEAR["ce"]}, alone="mv") if each.startswith("Compared alone")]
-    assert alone.startswith("Compared alone, the MAE of MV is that of CE to the last digit shown (5.50 against 5.50)")
+    [alone] = [each for each in found(CLEAR | {"mv": CLEAR["ce"]}, alone="mv") if each.startswith("One planned")]
+    assert alone.startswith(f"{PLANNED} MV is that of CE to the last digit shown (5.50 against 5.50)")
 
 
 def test_a_named_pair_that_shares_no_run_is_told_of(tmp_path):
@@ -209,9 +258,7 @@ def test_the_best_of_several_is_so_on_the_runs_that_all_have(found):
     hard = [(9.0, 0.9), (9.5, 0.9), (8.5, 0.9)]
     rows = {"ce": CLEAR["ce"], "elb": [*CLEAR["elb"], *hard], "mv": [(mae + 3, soi) for mae, soi in CLEAR["ce"]]}
     sentences = found(rows)
-    assert sentences[2].startswith(
-        "Compared alone, the MAE of ELB is lower than that of CE by 1.20 (4.30 against 5.50)"
-    )
+    assert sentences[2].startswith(f"{PLANNED} ELB is lower than that of CE by 1.20 (4.30 against 5.50)")
     assert sentences[0] == (
         "Over the 5 runs that all methods have, the lowest MAE is that of ELB; all others are significantly worse."
     )

@@ -76,4 +76,4 @@ def test_the_line_below_the_title_counts_classes_methods_splits_and_runs(tmp_pat
             write_run(tmp_path, method=method, fold=fold)
     runs = read_results(tmp_path)
     evidence = gather("mine", runs, summary(runs), Source(manifest=None))
-    assert subtitle(evidence) == "4 classes, 2 methods on 3 splits, 6 runs"
+    assert subtitle(evidence) == "4 classes, 2 methods on 3 folds, 6 runs"

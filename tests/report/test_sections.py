@@ -1,5 +1,6 @@
 import re
 
+import pandas as pd
 import pytest
 
 from onepeak.data.biopsies import biopsies
@@ -43,6 +44,17 @@ def test_the_sections_come_in_the_order_of_their_weight(found):
     ]  # fmt: skip
 
 
+def test_the_course_of_what_chose_the_epochs_is_drawn_first(tmp_path):
+    place = write_whole_run(tmp_path, method="ce", selected_by="qwk")
+    history = pd.read_csv(place / "history.csv")
+    history.assign(valid_qwk=0.5).to_csv(place / "history.csv", index=False)
+    charts = sections_of(tmp_path)["curves"].charts
+    assert [chart.name for chart in charts] == [
+        "Quadratic weighted kappa", "Mean absolute error", "Side order index to the prediction",
+    ]  # fmt: skip
+    assert charts[0].figure.layout.yaxis.title.text == "validation qwk"
+
+
 def test_a_method_has_one_chart_in_every_row_of_like_charts(found):
     for name in ("posteriors", "confusion"):
         assert [chart.name for chart in found[name].charts] == ["ce", "elb"]
@@ -55,7 +67,7 @@ def test_a_card_says_what_the_method_says_and_shows_the_picture(found):
     assert card.picture.startswith("data:image/jpeg;base64,")
     assert card.name.endswith("split 0, fold 0")
     assert "Share of such predictions: ce " in found["paradoxes"].text
-    assert found["paradoxes"].text.startswith("Who says “g5” first must say “g4” or “g6” second.")
+    assert found["paradoxes"].text.startswith("Where “g5” is most probable, one would expect “g4” or “g6” second.")
 
 
 def test_the_truth_stands_beside_the_bayes_error(found):

@@ -11,7 +11,7 @@ from onepeak.errors import InputError
 from onepeak.experiment.records import read_results
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.summary import COLUMNS, summary
-from onepeak.report.tables import rank_comparison, terminal_table, write_tables
+from onepeak.report.tables import rank_comparison, terminal_table, terminal_tables, write_tables
 from onepeak.report.wide import HEADLINES, WIDEST
 from run_folders import write_comparison, write_run
 
@@ -154,6 +154,13 @@ def test_the_terminal_shows_the_figures_in_eighty_columns(folder):
     assert "1.250 ± 0.204*" in text
     assert "chance level:" in text
     assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_the_terminal_shows_what_chose_the_epochs_first_and_still_fits(tmp_path):
+    write_comparison(tmp_path, FIGURES, selected_by="qwk")
+    tables = terminal_tables(read_results(tmp_path))
+    assert tables[0].header == ("method", "runs", "qwk ↑", "mae ↓", "soi_predicted ↑")
+    assert max(len(line) for line in shown(read_results(tmp_path)).splitlines()) <= 80
 
 
 def test_the_terminal_names_each_data_set_once(tmp_path):

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from onepeak.experiment.records import read_results
@@ -65,7 +67,7 @@ def test_two_runs_have_no_sign_and_the_caption_says_so(tmp_path):
     assert table.loc[table["metric"] == "mae", "p_value"].min() < 0.001
     [only] = wide_tables(table, metrics=["mae"])
     assert [row[2].mark for row in only.rows] == ["", ""]
-    assert "; fewer than 3 runs of each method tell none from the best" in only.caption
+    assert "; fewer than 3 runs of each method are too few for a test against the best" in only.caption
     assert "p <" not in only.caption
 
 
@@ -73,7 +75,7 @@ def test_the_caption_says_who_decides_otherwise_than_by_the_mode(tmp_path):
     for method in ("ce", "ren", "mv", "rps", "mine"):
         write_run(tmp_path, method=method)
     first, *others = wide_tables(summary(read_results(tmp_path)))
-    assert "soi_predicted 0.750 (of the mode), soi_true 0.500; " in first.caption
+    assert "soi_predicted 0.750 (of the mode); mae_median: the MAE if all decided by the median; " in first.caption
     assert first.caption.endswith(
         "; ren and rps decide by the median and mv by the mean, not by the mode: where that is not the peak, "
         "soi_predicted is below 1 even with one peak."
@@ -101,7 +103,47 @@ def test_what_should_be_as_promised_has_no_arrow(tmp_path):
 def test_every_metric_is_in_exactly_one_table(table):
     names = [name.split()[0] for each in wide_tables(table) for name in each.header[2:]]
     assert sorted(names) == sorted(record.name for record in METRICS)
-    assert names[:2] == ["mae", "soi_predicted"]
+    assert names[:3] == ["mae", "mae_median", "soi_predicted"]
+
+
+def test_the_first_table_has_the_scores_of_calibrated_posteriors_and_a_further_one_those_as_trained(tmp_path):
+    write_run(tmp_path, method="ce", rps=0.4, calibration={"temperature": 2.0, "test": {"rps": 0.25, "nll": 1.5}})
+    first, *others = wide_tables(summary(read_results(tmp_path)))
+    assert (first.header[-1], first.rows[0][-1].text) == ("rps_calibrated ↓", "0.250")
+    assert not any("rps" in name.split() for name in first.header)
+    assert any("rps ↓" in table.header for table in others)
+
+
+def test_the_metric_that_chose_the_epochs_comes_first(tmp_path):
+    write_run(tmp_path, method="ce", selected_by="qwk")
+    write_run(tmp_path, method="elb", selected_by="loss")
+    first, *others = wide_tables(summary(read_results(tmp_path)))
+    assert first.header[2:5] == ("qwk ↑", "mae ↓", "mae_median ↓")
+    assert not any("qwk ↑" in table.header for table in others)
+
+
+def test_the_caption_says_what_one_answer_to_everything_reaches_on_the_same_test_parts(tmp_path):
+    for split, error in enumerate((1.5, 1.0)):
+        constant = {"label": "mild", "valid_mae": 9.0, "test_mae": error}
+        write_run(tmp_path, method="ce", split=split, constant=constant)
+        if not split:
+            write_run(tmp_path, method="elb", split=split, constant=constant)
+    table = summary(read_results(tmp_path))
+    assert set(table.loc[table["metric"] == "mae", "constant"]) == {1.25}  # every split counts once
+    assert table.loc[table["metric"] == "accuracy", "constant"].isna().all()
+    first, *others = wide_tables(table)
+    assert "; always giving the same answer: MAE 1.250; " in first.caption
+    assert not any("same answer" in each.caption for each in others)
+
+
+def test_records_that_know_neither_the_median_nor_the_constant_have_tables_without_them(tmp_path):
+    place = write_run(tmp_path, method="ce") / "result.json"
+    record = json.loads(place.read_text())
+    del record["metrics"]["test"]["mae_median"]
+    place.write_text(json.dumps(record))
+    first, *_ = wide_tables(summary(read_results(tmp_path)))
+    assert first.header[2:4] == ("mae ↓", "soi_predicted ↑")
+    assert not any(words in first.caption for words in ("median", "same answer"))
 
 
 def test_what_is_not_defined_is_a_dash_and_one_run_has_no_deviation(tmp_path):

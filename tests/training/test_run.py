@@ -114,7 +114,11 @@ def test_a_run_says_how_good_the_best_constant_answer_to_its_validation_part_is(
     _, result = trained()
     labels = table.manifest.labels[split.valid]
     errors = [np.abs(labels - answer).mean() for answer in range(4)]
-    assert result["constant"] == {"label": CLASSES[np.argmin(errors)], "valid_mae": pytest.approx(min(errors))}
+    assert result["constant"] == {
+        "label": CLASSES[np.argmin(errors)],
+        "valid_mae": pytest.approx(min(errors)),
+        "test_mae": pytest.approx(np.abs(table.manifest.labels[split.test] - np.argmin(errors)).mean()),
+    }
 
 
 def test_the_posteriors_kept_measure_to_the_metrics_reported(trained, split, table):

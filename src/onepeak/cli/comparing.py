@@ -1,7 +1,6 @@
 """What `onepeak compare` does, once its flags are read."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +9,7 @@ import torch
 
 from onepeak._check import check_choice
 from onepeak._home import expanded
-from onepeak._listing import counted
+from onepeak._listing import counted, counted_splits
 from onepeak.cli.compare_view import watching
 from onepeak.cli.comparison import print_comparison, print_plan
 from onepeak.cli.first_weights import first_weights_notes
@@ -18,7 +17,6 @@ from onepeak.cli.options import named_as_flags
 from onepeak.cli.tables import print_note, print_notes
 from onepeak.cli.typed import typed
 from onepeak.data.datasets import DATASETS
-from onepeak.data.splits import Split
 from onepeak.errors import InputError, OnepeakError, StoppedError
 from onepeak.experiment.compare import compare
 from onepeak.experiment.entries import entries_from_text
@@ -223,16 +221,10 @@ def run_comparison(
 
 def _title(opened: Opened, folder: Path, executor: Executor, *, num_runs: int) -> str:
     manifest, entries = opened.prepared.manifest, opened.experiment.methods
+    places = [(each.split, each.fold) for each in opened.splits]
     return (
-        f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted_splits(opened.splits)} of "
+        f"{opened.experiment.name}: {counted(len(entries), 'method')} on {counted_splits(places)} of "
         f"{manifest.name} ({len(manifest):,} items, {manifest.num_classes} classes), {counted(num_runs, 'run')} of "
         f"{epochs_in_words(opened.recipe)}, {opened.network.backbone}, "
         f"{counted(min(executor.workers, num_runs), 'worker')} on {', '.join(executor.devices)}; all in {folder}"
     )
-
-
-def counted_splits(splits: Sequence[Split]) -> str:
-    """How often the data are split, and into how many folds in all where one split has several."""
-    num_splits = len({each.split for each in splits})
-    folds = "" if len(splits) == num_splits else f" ({counted(len(splits), 'fold')})"
-    return f"{counted(num_splits, 'split')}{folds}"

@@ -52,9 +52,11 @@ def doubts(result: dict[str, Any], num_classes: int, values: list[float]) -> lis
         )
     if num_classes < _MANY_CLASSES and (silent := result["never_predicted"]):
         names = listed((f"{name} ({count})" for name, count in silent.items()), limit=5)
+        rare = min(silent.values()) * num_classes < result["sizes"]["valid"]
+        advice = ". --class-weight balanced counts rare classes as much as others"
         found.append(
-            f"never the answer to the validation part, though it has some: {names}. --class-weight balanced counts "
-            "rare classes as much as others"
+            f"never the answer to the validation part, though it has some: {names}"
+            + (advice if rare and result["class_weight"] is None else "")
         )
     if gap := result["frequency_gap"]:
         weighted = result["recipe"]["balanced"] or result["recipe"]["class_weight"] is not None

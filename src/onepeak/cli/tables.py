@@ -50,15 +50,13 @@ def print_results(results: "Frame", *, against: str | None = None) -> None:
     """
     from rich.console import Console
 
-    from onepeak.report.summary import summary
-    from onepeak.report.tables import ON_TERMINAL, terminal_table
-    from onepeak.report.wide import wide_tables
+    from onepeak.report.tables import terminal_table, terminal_tables
 
     console = Console(highlight=False)
     if console.is_terminal:
         console.print(terminal_table(results, against=against))
         return
-    tables = wide_tables(summary(results, against=against), metrics=ON_TERMINAL)
+    tables = terminal_tables(results, against=against)
     # Stars are left out, as no caption explains them here; table.csv has the p-values.
     print_table(
         ["dataset", *tables[0].header],

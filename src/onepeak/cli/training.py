@@ -133,8 +133,13 @@ def train_watched(
             if not stack.enter_context(claim(out)):
                 raise InputError(f"`--out` {out} is trained in by another process: wait, or give another.")
             check_folder(out, resume=request.resume)  # again: another may have ended meanwhile
-            at_most = settings.recipe.patience is not None
-            bar = ProgressBar(settings.method, settings.recipe.epochs, at_most=at_most, quiet=request.quiet)
+            bar = ProgressBar(
+                settings.method,
+                settings.recipe.epochs,
+                at_most=settings.recipe.patience is not None,
+                select=settings.selection(opened.prepared.manifest.name),
+                quiet=request.quiet,
+            )
             watches.append(stack.enter_context(bar))
             if logger is not None:
                 watches.append(logger)
@@ -152,8 +157,10 @@ def show(result: dict[str, Any], num_classes: int, out: Path) -> None:
     print_notes(result.get("notes", []))
     test, patience = result["metrics"]["test"], result["recipe"]["patience"]
     stopped = f"stopped after {patience} without a better one, " if result["stopped_early"] else ""
+    select, shown = result["selected_by"], ("mae", "accuracy", "soi_predicted", "unimodal")
+    chosen = f"{select} {test[select]:.3f}, " if select in test and select not in shown else ""
     typer.echo(
-        f"test: MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "
+        f"test: {chosen}MAE {test['mae']:.3f}, accuracy {test['accuracy']:.1%}, SOI {test['soi_predicted']:.1%} "
         f"(chance {side_order_chance(num_classes):.1%}), one-peaked {test['unimodal']:.1%}; "
         f"epoch {result['best_epoch'] + 1} of {result['epochs']} kept, {stopped}{result['seconds']:.0f} s\n"
         f"model: {out}"

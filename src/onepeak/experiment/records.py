@@ -38,8 +38,8 @@ def read_results(*folders: str | Path) -> Frame:
         precision, dataset, protocol, split, fold, seed, epochs, best_epoch, seconds, most_epochs (those of the recipe;
         more than epochs if patience ended a run), num_train, num_valid, num_test, num_valid_groups (num_valid without
         groups), off_by_class (whether the mean probability of some class differs from its share of the validation
-        part), num_classes, temperature and constant_mae, the validation error of the best constant prediction (NaN if
-        not known), folder (the run's own), and one column per metric, such as `test_mae` and `valid_mae`.
+        part), num_classes, temperature, constant_mae and constant_test_mae, the validation and test errors of the best
+        constant answer (NaN if not known), folder (the run's own), and one column per metric, such as `test_mae`.
         `test_rps_calibrated` and `test_nll_calibrated` are for calibrated posteriors; `test_interval_coverage` and
         `test_interval_size` are the share of true labels within 90 % intervals and their mean number of labels. A
         metric that no run has is left out. `decision` is how the method's label follows from its posterior ("mode",
@@ -114,6 +114,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
     try:
         num_classes = _num_classes(result, path.parent)
         calibrated = numbers(result.get("calibration", {}).get("test", {}))
+        constant = result.get("constant", {})
         same = ("method", "variant", "dataset", "protocol", "split", "fold", "seed", "epochs", "best_epoch", "seconds")
         return {
             "experiment": str(experiment),
@@ -128,7 +129,7 @@ def _row(path: Path, experiment: Path) -> dict[str, Any]:
             "precision": result.get("precision", FULL_PRECISION),
             "num_classes": num_classes,
             "temperature": result.get("calibration", {}).get("temperature", np.nan),
-            "constant_mae": result.get("constant", {}).get("valid_mae", np.nan),
+            **numbers({"constant_mae": constant.get("valid_mae"), "constant_test_mae": constant.get("test_mae")}),
             "off_by_class": bool(result.get("frequency_gap")),
             "decision": _decision(result, num_classes),
             "folder": str(path.parent),

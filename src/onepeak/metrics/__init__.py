@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         AverageMeanAbsoluteError,
         MaximumMeanAbsoluteError,
         MeanAbsoluteError,
+        MeanAbsoluteErrorOfMedian,
         RootMeanSquaredError,
     )
     from onepeak.metrics.kappa import QuadraticWeightedKappa, WeightedKappa
@@ -49,6 +50,7 @@ __all__ = [
     "KendallTau",
     "MaximumMeanAbsoluteError",
     "MeanAbsoluteError",
+    "MeanAbsoluteErrorOfMedian",
     "MinimumSensitivity",
     "NegativeLogLikelihood",
     "NumViolations",
@@ -78,6 +80,7 @@ __getattr__, __dir__ = lazy_names(
             "AverageMeanAbsoluteError",
             "MaximumMeanAbsoluteError",
             "MeanAbsoluteError",
+            "MeanAbsoluteErrorOfMedian",
             "RootMeanSquaredError",
         ],
         "kappa": ["QuadraticWeightedKappa", "WeightedKappa"],

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from onepeak._check import check_integer
 from onepeak.metrics import functional
-from onepeak.metrics._base import LabelMetric, function_of_labels
+from onepeak.metrics._base import LabelMetric, SampleMean, function_of_labels
 
 
 @final
@@ -30,6 +30,33 @@ class MeanAbsoluteError(LabelMetric):
 
     def _value(self, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
         return functional.mean_absolute_error(predicted, labels, sample_weight=sample_weight)
+
+
+@final
+class MeanAbsoluteErrorOfMedian(SampleMean):
+    """Mean distance of the posterior's median from the true label, in classes, whatever label was predicted.
+
+    Range 0 to c - 1, lower is better; nan without samples. See `functional.absolute_error_of_median`.
+
+    Args:
+        num_classes: Number of classes, including any that never occur.
+
+    Example:
+        >>> import torch
+        >>> metric = MeanAbsoluteErrorOfMedian(num_classes=3)
+        >>> metric.update(torch.tensor([[0.4, 0.3, 0.3], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
+        >>> metric.compute().item()
+        1.5
+    """
+
+    higher_is_better = False
+    refuses_scores = True
+
+    def __init__(self, num_classes: int) -> None:
+        super().__init__(num_classes=num_classes, quantity="absolute_error_of_median")
+
+    def _values(self, log_probs: Tensor, labels: Tensor, predicted: Tensor) -> Tensor:  # noqa: ARG002
+        return functional.absolute_error_of_median(log_probs, labels)
 
 
 @final

@@ -17,6 +17,15 @@ DEFAULT_METRICS = (
         make=lambda c: metrics.MeanAbsoluteError(num_classes=c),
     ),
     MetricRecord(
+        name="mae_median",
+        title="Mean absolute error by the median",
+        higher_is_better=False,
+        high=None,
+        needs="log_probs",
+        default=True,
+        make=lambda c: metrics.MeanAbsoluteErrorOfMedian(num_classes=c),
+    ),
+    MetricRecord(
         name="soi_predicted",
         title="Side order index to the prediction",
         higher_is_better=True,

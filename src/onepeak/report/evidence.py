@@ -27,7 +27,7 @@ from onepeak.report.tally import Tally, TestPart
 from onepeak.training.model_files import load_description
 
 CURVES = ("mae", "soi_predicted")
-"""The validation metrics whose course is shown."""
+"""The validation metrics whose course is shown, after what chose the epochs."""
 MOST_NUMBERS = 500_000
 """Probabilities of overlaid posteriors on a page; more would make it slow to open."""
 
@@ -64,9 +64,8 @@ class Evidence:
 class _Reading:
     """What is filled while the runs are read, by row."""
 
-    histories: dict[str, dict[str, list[npt.NDArray[np.float64]]]] = field(
-        default_factory=lambda: {metric: {} for metric in CURVES}
-    )
+    histories: dict[str, dict[str, list[npt.NDArray[np.float64]]]]
+    """By metric first."""
     tallies: dict[str, Tally] = field(default_factory=dict)
     sureness: dict[str, Sureness] = field(default_factory=dict)
     distances: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
@@ -101,7 +100,7 @@ def gather(
     classes = tuple(classes) or _classes(runs, source)
     shown = int(np.clip(most_numbers // max(1, len(methods) * len(classes) ** 2), 3, 40))
     per_run = {row: -(-shown // count) for row, count in runs["label"].value_counts().items()}
-    reading = _Reading()
+    reading = _Reading(histories={metric: {} for metric in (*runs["selected_by"], *CURVES)})
     for run in runs.to_dict("records"):
         _read_history(run, reading)
         if classes:
@@ -139,11 +138,11 @@ def _read_history(run: dict[Any, Any], reading: _Reading) -> None:
         history = read_history(run["folder"])
     except InputError:
         return  # the curve goes without it; results and predictions do not depend on it
-    for metric in CURVES:
+    for metric, rows in reading.histories.items():
         if {"epoch", f"valid_{metric}"} <= set(history.columns) and len(history):
             values = history[f"valid_{metric}"].to_numpy(dtype=np.float64)
             epochs = history["epoch"].to_numpy(dtype=np.int64)
-            reading.histories[metric].setdefault(run["label"], []).append(at_every_epoch(epochs, values))
+            rows.setdefault(run["label"], []).append(at_every_epoch(epochs, values))
 
 
 def _read_predictions(run: dict[Any, Any], reading: _Reading, fresh: Tally, source: Source) -> None:

@@ -40,18 +40,19 @@ def findings(
     early = [*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs)]
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, alone=alone, against=against)
-    mae = summary[summary["metric"] == "mae"]
-    mae = mae.assign(p_value=mae["p_value"].where(mae["n_pairs"] >= FEWEST))  # of fewer there is no verdict
+    mae = _errors(summary, "mae")
     several = len(mae) > 2 and bool(mae["best"].any())
     if alone is not None and planned is None:
         early.append(f"{spoken(alone)} and {spoken(against or BASELINE)} share no split and fold to be compared on.")
+    baseline = [f"Always giving the same answer: MAE {constant:.3f}." for constant in mae["constant"].dropna()[:1]]
     if planned is None and not several:
-        return (*early, *(_alone(row, chance) for row in _wide(summary).to_dict("records")))
+        return (*early, *(_alone(row, chance) for row in _wide(summary).to_dict("records")), *baseline)
     pair = () if planned is None else (planned.method, planned.baseline)
-    found = [_best_sentence(mae) if against is None else _against_sentence(mae, against)] if several else []
+    found = _headlines(mae, _errors(summary, "mae_median"), against) if several else []
     order = _order_sentence(runs, chance, named=(*mae.loc[mae["best"], "method"][:1], *pair))
-    error = [] if planned is None else [_error_sentence(planned, among_others=several)]
-    found += [*order, *error] if several else [*error, *order]
+    by_median = planned_comparison(runs, alone=alone, against=against, metric="mae_median")
+    error = [] if planned is None else _error_sentences(planned, by_median, among_others=several)
+    found += [*order, *error, *baseline] if several else [*error, *baseline, *order]
     if planned is not None and all(row in paradoxical for row in pair):
         found.append(
             "The second most probable label is no neighbour of the first in "
@@ -68,7 +69,7 @@ def findings(
     if n < FEWEST:
         found.append(f"Fewer than {FEWEST} runs of each method allow no verdict.")
     elif n < FEW_RUNS:
-        found.append(f"{n} runs of each method are few: more splits may change these verdicts.")
+        found.append(f"{n} runs of each method are few: more runs may change these verdicts.")
     return (*early, *found)
 
 
@@ -132,8 +133,23 @@ def _guessing(chance: float, decisions: Collection[str]) -> str:
     return f" (chance{' by the mode' if others else ''} {percent(chance)})"
 
 
-def _error_sentence(planned: PlannedComparison, *, among_others: bool) -> str:
-    """Whether the error of the two differs; among others it is said that these have no part in the test."""
+def _error_sentences(
+    planned: PlannedComparison, by_median: PlannedComparison | None, *, among_others: bool
+) -> list[str]:
+    """Whether the errors of the two differ, and again by the median where that has another outcome."""
+    start = "One planned comparison, not corrected for the number of methods: the" if among_others else "The"
+    found = [_error_sentence(planned, start)]
+    if by_median is not None and by_median.n == planned.n and _outcome(by_median) != _outcome(planned):
+        found.append(_error_sentence(by_median, "If both decided by the median: the"))
+    return found
+
+
+def _outcome(planned: PlannedComparison) -> tuple[bool, bool]:
+    """Whether the method's error is lower, and whether the difference is significant."""
+    return planned.mae[0] < planned.mae[1], planned.n >= FEWEST and planned.p_value < LEVEL
+
+
+def _error_sentence(planned: PlannedComparison, start: str) -> str:
     mine, other = planned.mae
     digits = 2 if max(mine, other) >= 1 else 3
     gap = f"{abs(mine - other):.{digits}f}"
@@ -146,8 +162,33 @@ def _error_sentence(planned: PlannedComparison, *, among_others: bool) -> str:
         real = "significant" if planned.p_value < LEVEL else "not significant"
         p = p_text(planned.p_value)
         tested = f", a difference that is {real} ({p}, corrected resampled t-test, n = {planned.n})"
-    the = "Compared alone, the" if among_others else "The"
-    return f"{the} MAE of {method} is {how} ({mine:.{digits}f} against {other:.{digits}f}){tested}."
+    return f"{start} MAE of {method} is {how} ({mine:.{digits}f} against {other:.{digits}f}){tested}."
+
+
+def _errors(summary: Frame, metric: str) -> Frame:
+    """The rows of one error, without p-values where there are too few pairs for a verdict."""
+    rows = summary[summary["metric"] == metric]
+    return rows.assign(p_value=rows["p_value"].where(rows["n_pairs"] >= FEWEST))
+
+
+def _headlines(mae: Frame, by_median: Frame, against: str | None) -> list[str]:
+    """Whose error is the lowest and which differ, and again by the median where that has another outcome."""
+    found = [_headline(mae, against)]
+    if list(by_median["n_pairs"]) == list(mae["n_pairs"]) and _verdicts(by_median) != _verdicts(mae):
+        other = _headline(by_median, against)
+        found.append(f"If all decided by the median: {other[0].lower()}{other[1:]}")
+    return found
+
+
+def _verdicts(errors: Frame) -> list[tuple[bool, bool, bool]]:
+    """Of every row whether it is the best, and whether it is significantly lower or higher."""
+    real = errors["p_value"] < LEVEL
+    columns = (errors["best"], real & (errors["difference"] < 0), real & (errors["difference"] > 0))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _headline(mae: Frame, against: str | None) -> str:
+    return _best_sentence(mae) if against is None else _against_sentence(mae, against)
 
 
 def _best_sentence(mae: Frame) -> str:
@@ -169,14 +210,14 @@ def _named_if_few(names: list[str]) -> str:
 
 
 def _against_sentence(mae: Frame, against: str) -> str:
-    """Which errors are told from that of one row, and in which direction."""
+    """Which errors differ from that of one row, and in which direction."""
     real = mae["p_value"] < LEVEL
     kinds = {
-        "significantly lower": real & (mae["difference"] < 0),
-        "significantly higher": real & (mae["difference"] > 0),
-        "not told from it": mae["p_value"] >= LEVEL,
+        "is significantly lower": real & (mae["difference"] < 0),
+        "is significantly higher": real & (mae["difference"] > 0),
+        "does not differ significantly from it": mae["p_value"] >= LEVEL,
     }
-    said = [f"{enumerated(names)} is {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
+    said = [f"{enumerated(names)} {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
     if not said:  # too few runs
         return f"{_lowest(mae)}."
     # Holm corrects for all of them, so that what the planned comparison finds alone may not be found here.

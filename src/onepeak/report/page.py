@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onepeak._extras import require
-from onepeak._listing import counted
+from onepeak._listing import counted, counted_splits
 from onepeak.experiment.run_json import FailedRun
 from onepeak.report.evidence import Evidence
 from onepeak.report.figures.canvas import Looks
@@ -83,6 +83,6 @@ def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: 
 def subtitle(evidence: Evidence) -> str:
     """What was compared, in a line."""
     runs = evidence.runs
-    rows, splits = len(evidence.looks), len(set(zip(runs["split"], runs["fold"], strict=True)))
+    rows, splits = len(evidence.looks), counted_splits(list(zip(runs["split"], runs["fold"], strict=True)))
     classes = f"{len(evidence.classes)} classes, " if evidence.classes else ""
-    return f"{classes}{counted(rows, 'method')} on {counted(splits, 'split')}, {counted(len(runs), 'run')}"
+    return f"{classes}{counted(rows, 'method')} on {splits}, {counted(len(runs), 'run')}"

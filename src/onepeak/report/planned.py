@@ -59,7 +59,7 @@ def check_rows(rows: Collection[str], *, against: str | None, alone: str | None 
 
 
 def planned_comparison(
-    runs: Frame, *, alone: str | None = None, against: str | None = None
+    runs: Frame, *, alone: str | None = None, against: str | None = None, metric: str = "mae"
 ) -> PlannedComparison | None:
     """The pair that the user names, or the log-barrier against cross-entropy, or the only pair that there is.
 
@@ -67,14 +67,16 @@ def planned_comparison(
         runs: The runs on one data set, as `read_results` gives them.
         alone: The row that the user has named to be compared by itself.
         against: The row that others are tested against, which that one is compared with; cross-entropy if left out.
+        metric: "mae", of the labels that each method decides for, or "mae_median".
 
     Returns:
         None where there is no such pair, or none with a run of the same split and fold.
     """
     pair = _pair(list(dict.fromkeys(runs["label"])), alone, against)
-    if pair is None:
+    column = f"test_{metric}"
+    if pair is None or column not in runs:
         return None
-    mae = paired(runs, "test_mae", *pair)
+    mae = paired(runs, column, *pair)
     if not len(mae.differences):
         return None
     # means over the pairs only, so that they differ by the mean difference
@@ -84,7 +86,7 @@ def planned_comparison(
     return PlannedComparison(
         method=pair[0],
         baseline=pair[1],
-        mae=(float(first["test_mae"].mean()), float(second["test_mae"].mean())),
+        mae=(float(first[column].mean()), float(second[column].mean())),
         n=len(mae.differences),
         p_value=corrected_t_test(mae.differences, test_train_ratio=mae.test_train_ratio),
     )

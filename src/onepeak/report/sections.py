@@ -6,10 +6,11 @@ import numpy as np
 
 from onepeak._listing import counted
 from onepeak.data.frame_types import Frame
+from onepeak.metrics.catalog import METRICS
 from onepeak.report.evidence import CURVES, Evidence
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
 from onepeak.report.figures.confusion import has_numbers, interactive_confusion, printed_confusions, shares_by_class
-from onepeak.report.figures.curves import interactive_curves, printed_curves, smoothing_window
+from onepeak.report.figures.curves import Curve, interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
 from onepeak.report.figures.reliability import (
@@ -87,15 +88,24 @@ def _curves(evidence: Evidence) -> Section:
         title="The course of training",
         text=f"Error and order on the validation part after each epoch{smoothed}: the mean over runs, and one standard "
         "deviation around it. The figures of the table are those of the epoch that each run kept, on the test part.",
-        charts=(
-            Chart(name="Mean absolute error", figure=interactive_curves(mae, looks, title="validation MAE")),
-            Chart(
-                name="Side order index",
-                figure=interactive_curves(soi, looks, title="validation SOI", percent=True, chance=evidence.chance),
-            ),
-        ),
+        charts=tuple(_course(metric, found, evidence) for metric, found in evidence.curves.items() if found),
         printed=printed_curves(mae, soi, looks, chance=evidence.chance),
         layout="pair",
+    )
+
+
+def _course(metric: str, curves: Mapping[str, Curve], evidence: Evidence) -> Chart:
+    order = metric == "soi_predicted"
+    short = {"mae": "MAE", "soi_predicted": "SOI"}.get(metric, metric)
+    return Chart(
+        name=METRICS[metric].title if metric in METRICS else short.capitalize(),
+        figure=interactive_curves(
+            curves,
+            evidence.looks,
+            title=f"validation {short}",
+            percent=order,
+            chance=evidence.chance if order else None,
+        ),
     )
 
 
@@ -134,8 +144,8 @@ def _paradoxes(evidence: Evidence) -> Section:
     return Section(
         name="paradoxes",
         title="Paradoxical predictions",
-        text=f"Who says “{name}” first must say “{lower}” or “{upper}” second. Here the second most probable label is "
-        f"no neighbour of the first. Share of such predictions: {shares}. The strongest cases, "
+        text=f"Where “{name}” is most probable, one would expect “{lower}” or “{upper}” second. Here the second "
+        f"most probable label is no neighbour of the first. Share of such predictions: {shares}. The strongest cases, "
         "with what every method says of the same sample:",
         charts=(),
         cards=tuple(

@@ -23,9 +23,9 @@ FEWEST = 3
 small as you like."""
 
 COLUMNS = (
-    "dataset", "method", "variant", "decision", "metric", "mean", "std", "n", "chance", "best", "against", "difference",
-    "n_pairs", "p_value", "p_wilcoxon", "effect", "rank_biserial", "paper_mean", "paper_std", "paper_difference",
-    "paper_same",
+    "dataset", "method", "variant", "decision", "selected_by", "metric", "mean", "std", "n", "chance", "constant",
+    "best", "against", "difference", "n_pairs", "p_value", "p_wilcoxon", "effect", "rank_biserial", "paper_mean",
+    "paper_std", "paper_difference", "paper_same",
 )  # fmt: skip
 
 
@@ -43,9 +43,11 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: st
         A table with the columns
 
         - dataset (with its folder where two folders are of one data set), method (the row's label), variant, decision
-          (how the label follows from the posterior; empty for one that is not in the catalog), metric;
+          (how the label follows from the posterior; empty for one that is not in the catalog), selected_by (the
+          metric that chose the epoch), metric;
         - mean, std (of a sample: over n - 1; NaN for one run), n (the runs in which the metric is defined);
-        - chance: what guessing reaches, for metrics that know it;
+        - chance: what guessing reaches, for metrics that know it; constant: of "mae" and "mae_median", what always
+          giving the same answer reaches, the best one by the validation part;
         - best: whether no method is better over the `n_pairs` splits and folds on which all that have this metric
           have it: means over other runs than those of others would compare easy splits with hard ones. Of
           "interval_coverage", which should be what was promised, none is best, and none is tested;
@@ -93,17 +95,20 @@ def _rows_of_metric(
     runs: Frame, title: str, record: Measured, column: str, against: str | None
 ) -> list[dict[str, Any]]:
     of_method = runs.groupby("label", sort=False)
+    constant = runs.drop_duplicates(["split", "fold"])["constant_test_mae"].mean()
     rows = [
         {
             "dataset": title,
             "method": label,
             "variant": own["variant"].iloc[0],
             "decision": own["decision"].iloc[0],
+            "selected_by": own["selected_by"].iloc[0],
             "metric": record.name,
             "mean": own[column].mean(),
             "std": own[column].std(),
             "n": int(own[column].count()),
             "chance": _chance(record, float(own["num_classes"].iloc[0])),
+            "constant": constant if record.name in ("mae", "mae_median") else np.nan,
             "against": against,
             **_beside_the_paper(own, record.name, column),
         }

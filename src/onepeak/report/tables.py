@@ -16,13 +16,13 @@ from onepeak.report.latex import latex_table
 from onepeak.report.markdown import markdown_table
 from onepeak.report.measured import MEASURED
 from onepeak.report.summary import in_common, summary
-from onepeak.report.wide import WideTable, wide_tables
+from onepeak.report.wide import WideTable, selecting, wide_tables
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 ON_TERMINAL = ("mae", "soi_predicted", "unimodal")
-"""What fits in 80 columns."""
+"""What fits in 80 columns; where another metric chose the epochs, it comes first and the last one is left out."""
 RANKED = ("mae", "soi_predicted")
 """The metrics that have a diagram of ranks where there are several data sets."""
 
@@ -116,6 +116,19 @@ def rank_comparison(results: Frame, metric: str) -> RankComparison | None:
     )
 
 
+def terminal_tables(results: Frame, *, against: str | None = None) -> tuple[WideTable, ...]:
+    """What chose the epochs, error and order of every method: one table per data set, all with the same columns.
+
+    Args:
+        results: As `onepeak.experiment.records.read_results` gives them.
+        against: The row that the others are tested against; the best one of each metric if left out.
+    """
+    table = summary(results, against=against)
+    chosen = selecting(table)
+    names = list(dict.fromkeys([*chosen, *ON_TERMINAL]))
+    return wide_tables(table, metrics=names[: max(len(ON_TERMINAL), len(chosen) + 2)])
+
+
 def terminal_table(results: Frame, *, against: str | None = None) -> "Table":
     """Error and order of every method as a table that fits a terminal, the best in bold.
 
@@ -125,7 +138,7 @@ def terminal_table(results: Frame, *, against: str | None = None) -> "Table":
     """
     rich = require("rich.table", extra="cli", purpose="A table on the terminal")
     text = require("rich.text", extra="cli", purpose="A table on the terminal")
-    tables = wide_tables(summary(results, against=against), metrics=ON_TERMINAL)
+    tables = terminal_tables(results, against=against)
     several = len(tables) > 1
     drawn: Table = rich.Table(title=None if several else text.Text(tables[0].title), caption_justify="left")
     names = ("data", *tables[0].header) if several else tables[0].header

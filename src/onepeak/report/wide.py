@@ -11,8 +11,8 @@ from onepeak.report.measured import MEASURED
 from onepeak.report.summary import FEWEST, LEVEL
 from onepeak.report.wording import enumerated
 
-HEADLINES = ("mae", "soi_predicted", "soi_true", "unimodal", "accuracy", "rps")
-"""The metrics of the first table; the others follow in further ones."""
+HEADLINES = ("mae", "mae_median", "soi_predicted", "unimodal", "accuracy", "rps_calibrated")
+"""The metrics of the first table, after the one that chose the epoch; the others follow in further ones."""
 WIDEST = 6
 """The most metrics in one table: what fits on a page."""
 UNDEFINED = "\N{EN DASH}"
@@ -55,7 +55,7 @@ def wide_tables(summary: Frame, *, metrics: Sequence[str] | None = None) -> tupl
         if metrics is not None:
             found.append(metric_table(block, [name for name in metrics if name in present]))
             continue
-        first = [name for name in HEADLINES if name in present]
+        first = [name for name in dict.fromkeys([*selecting(block), *HEADLINES]) if name in present]
         others = [name for name in present if name not in first]
         if first:
             found.append(metric_table(block, first))
@@ -64,6 +64,12 @@ def wide_tables(summary: Frame, *, metrics: Sequence[str] | None = None) -> tupl
         if block["paper_mean"].notna().any():
             found.append(paper_table(block[block["paper_mean"].notna()]))
     return tuple(found)
+
+
+def selecting(summary: Frame) -> list[str]:
+    """The metrics that chose the epochs; "loss" and "last" are none."""
+    present = set(summary["metric"])
+    return [name for name in dict.fromkeys(summary["selected_by"]) if name in present]
 
 
 def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") -> WideTable:
@@ -91,11 +97,14 @@ def metric_table(block: Frame, metrics: Sequence[str], *, subtitle: str = "") ->
         for metric, value in chances.items()
         if not math.isnan(value)
     ]
+    constants = block.loc[block["metric"].isin(metrics), "constant"].dropna()
     sentences = [
         "Mean ± standard deviation over runs; the best in bold",
         _tested(block[block["metric"].isin(metrics)]) if len(rows) > 1 else "",
         f"both only by splits and folds on which all methods have the metric: {_counted(partly)}" if partly else "",
+        f"always giving the same answer: MAE {constants.iloc[0]:.3f}" if len(constants) else "",
         f"chance level: {', '.join(levels)}" if levels else "",
+        "mae_median: the MAE if all decided by the median" if "mae_median" in metrics else "",
         decided,
     ]
     return WideTable(
@@ -143,7 +152,7 @@ def _tested(block: Frame) -> str:
     """What the signs mean, or why there are none."""
     against = block["against"].iloc[0]
     if block["n_pairs"].max() < FEWEST:
-        return f"fewer than {FEWEST} runs of each method tell none from {against or 'the best'}"
+        return f"fewer than {FEWEST} runs of each method are too few for a test against {against or 'the best'}"
     signs = f"{WORSE} worse than the best" if against is None else f"{WORSE} worse, {BETTER} better than {against}"
     return f"{signs}: p < {LEVEL:g} (corrected resampled t-test, Holm)"
 

@@ -16,19 +16,22 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """A bar over all steps with the time left and the last validation MAE and SOI; lines if there is no terminal.
+    """A bar over all steps with the time left and figures of the last validation; lines if there is no terminal.
 
     Args:
         title: What is being trained.
         epochs: Number of epochs.
         at_most: Whether training may stop earlier, so that less time may be left.
+        select: What chooses the epoch, whose figure is shown too.
         quiet: Whether to show nothing.
     """
 
-    def __init__(self, title: str, epochs: int, *, at_most: bool = False, quiet: bool = False) -> None:
+    def __init__(
+        self, title: str, epochs: int, *, at_most: bool = False, select: str = "mae", quiet: bool = False
+    ) -> None:
         rich = require("rich.progress", extra="cli", purpose="The progress bar")
         console = require("rich.console", extra="cli", purpose="The progress bar").Console(stderr=True)
-        self.epochs = epochs
+        self.epochs, self.select = epochs, select
         self.bar: Progress = rich.Progress(
             rich.TextColumn("{task.description}"),
             rich.BarColumn(),
@@ -40,7 +43,8 @@ class ProgressBar:
             console=console,
             disable=quiet or not console.is_terminal,
         )
-        self.lines = None if quiet or console.is_terminal else ProgressLines(title, epochs, at_most=at_most)
+        lines = ProgressLines(title, epochs, at_most=at_most, select=select)
+        self.lines = None if quiet or console.is_terminal else lines
         self.task: TaskID = self.bar.add_task(title, total=None, epoch=f"0/{epochs}", figures="")
 
     def __enter__(self) -> "ProgressBar":
@@ -62,7 +66,7 @@ class ProgressBar:
         """Shows the validation figures of the epoch."""
         if self.lines is not None:
             self.lines.epoch(row)
-        self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=figures_of(row))
+        self.bar.update(self.task, epoch=f"{int(row['epoch']) + 1}/{self.epochs}", figures=figures_of(row, self.select))
 
 
 class LoggerWatch:

@@ -8,17 +8,20 @@ from onepeak.training.watch import Row
 
 
 class ProgressLines:
-    """Prints a line to standard error about every ten seconds: epoch, MAE and SOI of the last validation, time left.
+    """Prints a line to standard error about every ten seconds: epoch, figures of the last validation, time left.
 
     Args:
         title: What is being trained.
         epochs: Number of epochs.
         at_most: Whether training may stop earlier, so that less time may be left.
+        select: What chooses the epoch, see `figures_of`.
         every_seconds: Shortest time between two lines.
     """
 
-    def __init__(self, title: str, epochs: int, *, at_most: bool = False, every_seconds: float = 10.0) -> None:
-        self.title, self.epochs, self.every_seconds = title, epochs, every_seconds
+    def __init__(
+        self, title: str, epochs: int, *, at_most: bool = False, select: str = "mae", every_seconds: float = 10.0
+    ) -> None:
+        self.title, self.epochs, self.select, self.every_seconds = title, epochs, select, every_seconds
         self.about = "at most" if at_most else "about"
         self.figures = ""
         self.told = time.monotonic()
@@ -41,14 +44,21 @@ class ProgressLines:
 
     def epoch(self, row: Row) -> None:
         """Keeps the validation figures of the epoch for the next line."""
-        self.figures = f", {figures_of(row)}"
+        self.figures = f", {figures_of(row, self.select)}"
 
 
-def figures_of(row: Row) -> str:
-    """Returns the most informative figures of an epoch: the error and the order.
+def figures_of(row: Row, select: str = "mae") -> str:
+    """Returns the most informative figures of an epoch: what chooses the epoch, the error and the order.
+
+    Args:
+        row: The figures of the epoch.
+        select: The metric that chooses the epoch; "last" has no figure.
 
     Example:
         >>> figures_of({"valid_mae": 1.2345, "valid_soi_predicted": 0.875})
         'MAE 1.23, SOI 87.5%'
+        >>> figures_of({"valid_qwk": 0.7654, "valid_mae": 1.2345, "valid_soi_predicted": 0.875}, "qwk")
+        'qwk 0.765, MAE 1.23, SOI 87.5%'
     """
-    return f"MAE {row['valid_mae']:.3g}, SOI {row['valid_soi_predicted']:.1%}"
+    chosen = "" if select in ("mae", "last", "soi_predicted") else f"{select} {row[f'valid_{select}']:.3g}, "
+    return f"{chosen}MAE {row['valid_mae']:.3g}, SOI {row['valid_soi_predicted']:.1%}"

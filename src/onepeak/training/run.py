@@ -199,7 +199,7 @@ def _result(
     settings: RunSettings, prepared: Prepared, split: Split, outcome: _Outcome, *, fabric: "Fabric"
 ) -> dict[str, Any]:
     manifest, trained, calibration = prepared.manifest, outcome.trained, outcome.calibration
-    valid = outcome.parts["valid"]
+    valid, test = outcome.parts["valid"], outcome.parts["test"]
     label, error = best_constant(valid.labels, manifest.num_classes)
     silent = never_predicted(valid.labels, valid.predicted)
     groups = group_counts(manifest, split)
@@ -230,13 +230,17 @@ def _result(
         "precision": str(fabric._precision.precision),
         "versions": versions(),
         "metrics": outcome.metrics,
-        "constant": {"label": manifest.classes[label], "valid_mae": error},
+        "constant": {
+            "label": manifest.classes[label],
+            "valid_mae": error,
+            "test_mae": float((test.labels - label).double().abs().mean()),
+        },
         "never_predicted": {manifest.classes[label]: count for label, count in silent.items()},
         "frequency_gap": gap and {"label": manifest.classes[gap[0]], "probability": gap[1], "share": gap[2]},
         "calibration": {
             "temperature": calibration.temperature,
             **({"note": calibration.note} if calibration.note else {}),
-            "test": calibrated_figures(calibration, outcome.parts["test"]),
+            "test": calibrated_figures(calibration, test),
         },
         **({"notes": list(outcome.network.notes)} if outcome.network.notes else {}),
     }

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from metrics.label_pairs import pairs_of_labels, tensors
 from onepeak.metrics.functional import (
+    absolute_error_of_median,
     accuracy,
     accuracy_within,
     average_mean_absolute_error,
@@ -27,6 +28,15 @@ def test_values_worked_by_hand():
     assert accuracy_within(predicted, labels, k=2).item() == 0.75
     assert average_mean_absolute_error(predicted, labels, num_classes=5).item() == 1.25  # of 1 and 1.5
     assert maximum_mean_absolute_error(predicted, labels, num_classes=5).item() == 1.5
+
+
+def test_the_error_of_the_median_is_worked_by_hand_and_no_other_answer_is_expected_to_be_nearer():
+    probs = torch.tensor([[0.4, 0.1, 0.2, 0.3], [0.0, 0.1, 0.2, 0.7]], dtype=torch.float64)  # medians 1 and 3
+    labels = torch.arange(4)
+    errors = torch.stack([absolute_error_of_median(probs.log(), label.expand(2)) for label in labels], dim=-1)
+    assert errors.tolist() == [[1, 0, 1, 2], [3, 2, 1, 0]]
+    expected = (probs.unsqueeze(-1) * (labels.unsqueeze(-1) - labels).abs()).sum(dim=-2)  # of every constant answer
+    torch.testing.assert_close((probs * errors).sum(dim=-1), expected.min(dim=-1).values)
 
 
 def test_distances_are_in_classes_not_in_classes_that_occur():

@@ -10,6 +10,7 @@ from onepeak.metrics.functional.classification_index import (
 )
 from onepeak.metrics.functional.confusion import confusion_matrix
 from onepeak.metrics.functional.errors import (
+    absolute_error_of_median,
     accuracy,
     accuracy_within,
     average_mean_absolute_error,
@@ -35,6 +36,7 @@ from onepeak.metrics.functional.sensitivity import (
 )
 
 __all__ = [
+    "absolute_error_of_median",
     "accuracy",
     "accuracy_within",
     "average_mean_absolute_error",

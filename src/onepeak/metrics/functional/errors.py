@@ -4,9 +4,11 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_integer, check_labels, readable
-from onepeak._shapes import Labels, PerClass, PerSample, Scalar
+from onepeak._precision import full_precision
+from onepeak._shapes import Labels, LogProbs, PerClass, PerSample, Scalar
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion import as_weights, class_distances, confusion_matrix, weighted_sum
+from onepeak.posterior import median
 
 
 def mean_absolute_error(predicted: Labels, labels: Labels, *, sample_weight: PerSample | None = None) -> Scalar:
@@ -24,6 +26,27 @@ def mean_absolute_error(predicted: Labels, labels: Labels, *, sample_weight: Per
         0.6666666666666666
     """
     return _weighted_mean(_distances(predicted, labels), labels, sample_weight)
+
+
+def absolute_error_of_median(log_probs: LogProbs, labels: Labels) -> PerSample:
+    """Distance of the posterior's median from the true label, in classes, whatever label was predicted.
+
+    Range 0 to c - 1, lower is better. The median minimises the expected absolute error, so that methods that decide by
+    different rules are compared by their posteriors alone.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        labels: True labels.
+
+    Returns:
+        One value per sample.
+
+    Example:
+        >>> absolute_error_of_median(torch.tensor([[0.4, 0.3, 0.3], [0.0, 0.0, 1.0]]).log(), torch.tensor([0, 0]))
+        tensor([1., 2.])
+    """
+    check_labels(labels, log_probs.shape[-1], log_probs.shape[:-1])
+    return (median(log_probs) - labels.long()).abs().to(full_precision(log_probs).dtype)
 
 
 def root_mean_squared_error(predicted: Labels, labels: Labels, *, sample_weight: PerSample | None = None) -> Scalar:
