@@ -1,4 +1,4 @@
-"""Pictures decoded once: one memory-mapped file of 8-bit RGB for each data set and recipe.
+"""Images decoded once: one memory-mapped file of 8-bit RGB for each data set and recipe.
 
 Names are imported when first used: a decoding worker passes through here, and should not wait for torch.
 """

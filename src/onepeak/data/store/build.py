@@ -43,7 +43,7 @@ def build_store(
     skip_bad: bool = False,
     progress: Progress = None,
 ) -> ImageStore:
-    """Decodes and resizes pictures once; the next call with the same pictures and recipe opens what is there.
+    """Decodes and resizes images once; the next call with the same images and recipe opens what is there.
 
     A store is found by the root, names, sizes and times of change of its files, so a file that was edited, added or
     removed gives a new one. It is written beside its place and moved there in one step: a build that is killed, at any
@@ -51,16 +51,16 @@ def build_store(
     the others wait and open the same store. Only its owner can read it.
 
     Args:
-        items: Pictures on disk or in memory.
-        resize: The recipe; without one every picture keeps its size.
-        bits: How many bits 16-bit picture files hold, as in `onepeak.data.decode.decode_picture`.
+        items: Images on disk or in memory.
+        resize: The recipe; without one every image keeps its size.
+        bits: How many bits 16-bit image files hold, as in `onepeak.data.decode.decode_picture`.
         cache_dir: Folder for stores; without one, `default_cache_dir()`.
         workers: How many processes decode; without a number, one for each core that this process may use.
-        skip_bad: Whether to leave out pictures that cannot be read, with a warning that lists them.
+        skip_bad: Whether to leave out images that cannot be read, with a warning that lists them.
         progress: A bar (True), none (False), a bar on a terminal (None), or a function of (done, total).
 
     Raises:
-        UnreadablePicturesError: Some pictures are bad; the message lists all of them. The good ones are kept all the
+        UnreadablePicturesError: Some images are bad; the message lists all of them. The good ones are kept all the
             same, so that a second call with `skip_bad=True` need not decode them again.
         StoreError: There is no room, a worker died, or a file changed while it was read.
 
@@ -73,7 +73,7 @@ def build_store(
         torch.Size([3, 4, 3])
     """
     if not len(items):
-        raise InputError("`items` must hold at least one picture, got none.")
+        raise InputError("`items` must hold at least one image, got none.")
     workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
     resize = Resize() if resize is None else resize
     cache_dir = default_cache_dir() if cache_dir is None else cache_dir
@@ -143,7 +143,7 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
                 return store
             if folder.exists():  # an earlier build that was killed
                 shutil.rmtree(folder)
-            folder.mkdir(mode=0o700)  # others on this machine have no business with the pictures
+            folder.mkdir(mode=0o700)  # others on this machine have no business with the images
             try:
                 index = write(folder)
                 if not len(index.kept):

@@ -11,7 +11,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class BadPicture(NamedTuple):
-    """A file that gives no whole picture."""
+    """A file that gives no whole image."""
 
     item: int
     """Its position in the items that the store was built from."""
@@ -24,7 +24,7 @@ class StoreError(OnepeakError):
 
 
 class UnreadablePicturesError(InputError):
-    """Some pictures of a data set cannot be read; `bad` lists every one of them."""
+    """Some images of a data set cannot be read; `bad` lists every one of them."""
 
     def __init__(self, bad: Sequence[BadPicture], num_items: int) -> None:
         self.bad = tuple(bad)
@@ -36,13 +36,13 @@ class UnreadablePicturesError(InputError):
 
 
 class UnreadablePicturesWarning(UserWarning):
-    """Some pictures of a data set were left out because they cannot be read."""
+    """Some images of a data set were left out because they cannot be read."""
 
 
 def described(bad: Sequence[BadPicture], num_items: int) -> str:
     """A sentence with the number, then every file with its reason."""
     lines = [f"  {picture.path}: {picture.reason}" for picture in bad]
-    return "\n".join([f"{len(bad)} of {num_items} pictures cannot be read:", *lines])
+    return "\n".join([f"{len(bad)} of {num_items} images cannot be read:", *lines])
 
 
 def write_failed(error: OSError, cache_dir: Path) -> StoreError:

@@ -1,4 +1,4 @@
-"""A finished store: pictures of any size in one flat buffer, mapped from disk or resident on a device."""
+"""A finished store: images of any size in one flat buffer, mapped from disk or resident on a device."""
 
 import mmap
 import operator
@@ -32,7 +32,7 @@ _MOVING = threading.Lock()
 
 
 class ImageStore:
-    """Decoded pictures, ready to be cropped and batched. Made by `build_store` and `open_store`.
+    """Decoded images, ready to be cropped and batched. Made by `build_store` and `open_store`.
 
     `store[i]` is a view of shape (3, height, width), channels last in memory. Position i holds item `kept[i]` of what
     the store was built from, which is i itself unless bad files were left out. To write into a view is safe: the
@@ -45,7 +45,7 @@ class ImageStore:
         self.folder = folder
         self.index = index
         self.pixels = pixels
-        """Every picture's bytes, row by row, the three colours of a pixel together: one flat uint8 tensor."""
+        """Every image's bytes, row by row, the three colours of a pixel together: one flat uint8 tensor."""
         self._copies: WeakValueDictionary[torch.device, ImageStore] = WeakValueDictionary()
 
     def __len__(self) -> int:
@@ -60,9 +60,7 @@ class ImageStore:
         return self.pixels[start : start + height * width * 3].view(height, width, 3).permute(2, 0, 1)
 
     def __repr__(self) -> str:
-        return (
-            f"ImageStore({len(self)} pictures, {self.num_bytes / 2**20:.1f} MiB, {self.device}, {str(self.folder)!r})"
-        )
+        return f"ImageStore({len(self)} images, {self.num_bytes / 2**20:.1f} MiB, {self.device}, {str(self.folder)!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
         return _reopened, (self.folder, self.device)
@@ -94,12 +92,12 @@ class ImageStore:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Height and width of each picture, positions x 2."""
+        """Height and width of each image, positions x 2."""
         return self.index.sizes
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
-        """The first byte of each picture in `pixels`."""
+        """The first byte of each image in `pixels`."""
         ends = self.index.lengths.cumsum()
         return np.concatenate([np.zeros(1, np.int64), ends[:-1]])
 
@@ -147,10 +145,10 @@ class ImageStore:
         return ImageStore(self.folder, self.index, pixels)
 
     def verify(self) -> None:
-        """Reads every picture and compares it with its checksum; a store is only ever damaged from outside.
+        """Reads every image and compares it with its checksum; a store is only ever damaged from outside.
 
         Raises:
-            StoreError: Some picture is not as it was written.
+            StoreError: Some image is not as it was written.
         """
         pixels = self.pixels.cpu().numpy()
         wrong = [
@@ -160,7 +158,7 @@ class ImageStore:
         ]
         if wrong:
             raise StoreError(
-                f"{self.folder} is damaged: {counted(len(wrong), 'picture')} not as written (the first at position "
+                f"{self.folder} is damaged: {counted(len(wrong), 'image')} not as written (the first at position "
                 f"{wrong[0]}); delete it and build it again."
             )
 

@@ -19,22 +19,22 @@ _HEADER = "store.json"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StoreIndex:
-    """The table of contents of a store; one row per picture, in the order of the items."""
+    """The table of contents of a store; one row per image, in the order of the items."""
 
     sizes: npt.NDArray[np.int64]
-    """Height and width, pictures x 2."""
+    """Height and width, images x 2."""
     kept: npt.NDArray[np.int64]
-    """The item that each picture came from."""
+    """The item that each image came from."""
     digests: npt.NDArray[np.uint8]
-    """BLAKE2b of the bytes of each file (of the values, for pictures from memory), pictures x 16."""
+    """BLAKE2b of the bytes of each file (of the values, for images from memory), images x 16."""
     checksums: npt.NDArray[np.uint32]
-    """CRC-32 of the stored pixels of each picture."""
+    """CRC-32 of the stored pixels of each image."""
     num_items: int
     bad: tuple[BadPicture, ...] = ()
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Bytes of each picture."""
+        """Bytes of each image."""
         return self.sizes[:, 0] * self.sizes[:, 1] * 3
 
 

@@ -50,7 +50,7 @@ def files_key(items: ImageFiles, states: list[FileState], resize: Resize, bits: 
 
 
 def arrays_key(items: ImageArrays, resize: Resize) -> str:
-    """The key of a store of pictures in memory: their values and the recipe."""
+    """The key of a store of images in memory: their values and the recipe."""
     content = hashlib.blake2b(digest_size=16)
     content.update(_recipe(resize, 0))
     content.update(json.dumps(["arrays", *items.pixels.shape]).encode())

@@ -24,7 +24,7 @@ def default_cache_dir() -> Path:
         return expanded("~/.cache") / "onepeak"
     except InputError:
         raise InputError(
-            "Decoded pictures are kept in the user's home folder, and there is none: set ONEPEAK_CACHE to a folder."
+            "Decoded images are kept in the user's home folder, and there is none: set ONEPEAK_CACHE to a folder."
         ) from None
 
 

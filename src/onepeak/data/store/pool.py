@@ -28,7 +28,7 @@ _START = "from onepeak.data.store.worker import main\nmain()\n"
 
 
 class Task(NamedTuple):
-    """A run of pictures to be decoded into one file."""
+    """A run of images to be decoded into one file."""
 
     part: Path
     sources: list[Source]

@@ -11,7 +11,7 @@ Progress: TypeAlias = bool | Callable[[int, int], None] | None
 
 @contextmanager
 def progress_of(progress: Progress, *, title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Gives the function to be called with the number of pictures done so far."""
+    """Gives the function to be called with the number of images done so far."""
     if callable(progress):
         report = progress
         yield lambda done: report(done, total)

@@ -37,7 +37,7 @@ def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Pa
         cache_dir: Folder for stores.
 
     Raises:
-        StoreError: Some picture did not arrive as it was sent.
+        StoreError: Some image did not arrive as it was sent.
     """
 
     def write(folder: Path) -> StoreIndex:
@@ -58,7 +58,7 @@ def folder_of_sent(index: StoreIndex, cache_dir: Path) -> Path:
 
 
 def same_store(folder: Path, index: StoreIndex) -> ImageStore | None:
-    """The store in a folder, if it is there and holds the same pictures."""
+    """The store in a folder, if it is there and holds the same images."""
     try:
         store = open_store(folder)
     except StoreError:

@@ -1,6 +1,6 @@
-"""Turns a run of picture files into a part of a store; as a process of its own when there are several workers.
+"""Turns a run of image files into a part of a store; as a process of its own when there are several workers.
 
-The process reads one task per line from its standard input and answers one line per picture; it ends with its input, so
+The process reads one task per line from its standard input and answers one line per image; it ends with its input, so
 no worker outlives a killed parent by more than one part. It imports neither torch nor NumPy, and never the
 user's main script.
 """
@@ -33,7 +33,7 @@ class Source(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of one picture."""
+    """What became of one image."""
 
     outcome: Literal["kept", "bad", "changed"]
     reason: str = ""
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 
 
 def write_part(part: IO[bytes], sources: list[Source], resize: Resize, *, bits: int | None = None) -> Iterator[Answer]:
-    """Decodes, resizes and appends each picture, one in memory at a time."""
+    """Decodes, resizes and appends each image, one in memory at a time."""
     for source in sources:
         try:
             data = _read(source)

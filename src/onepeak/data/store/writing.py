@@ -19,7 +19,7 @@ from onepeak.data.store.pool import Task, run_tasks
 from onepeak.data.store.progress import Progress, progress_of
 from onepeak.data.store.worker import DIGEST_BYTES, Answer, Source
 
-_PART = 32  # the most pictures per task: many small tasks end together, and larger ones would hide no more of the talk
+_PART = 32  # the most images per task: many small tasks end together, and larger ones would hide no more of the talk
 
 
 def write_files(
@@ -39,7 +39,7 @@ def write_files(
     answers: list[Answer] = []
     with (
         (folder / PIXELS).open("wb") as pixels,
-        progress_of(progress, title="Decoding pictures", total=len(sources)) as advance,
+        progress_of(progress, title="Decoding images", total=len(sources)) as advance,
         contextlib.closing(run_tasks(tasks, workers=min(workers, len(starts)), log=folder / "log")) as finished,
     ):
         for task, part_answers in finished:
@@ -79,13 +79,13 @@ def _index(paths: tuple[str, ...], answers: list[Answer]) -> StoreIndex:
 
 
 def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Progress) -> StoreIndex:
-    """Resizes all pictures from memory into one file."""
+    """Resizes all images from memory into one file."""
     height, width = resize.size_of(*items.pixels.shape[1:3])
     digests = np.empty((len(items), DIGEST_BYTES), np.uint8)
     checksums = np.empty(len(items), np.uint32)
     with (
         (folder / PIXELS).open("wb") as pixels,
-        progress_of(progress, title="Storing pictures", total=len(items)) as advance,
+        progress_of(progress, title="Storing images", total=len(items)) as advance,
     ):
         for item, given in enumerate(items.pixels):
             picture = np.ascontiguousarray(given)
