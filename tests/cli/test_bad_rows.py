@@ -98,4 +98,4 @@ def test_a_table_that_is_mostly_bad_is_refused_with_the_flag(run, table, tmp_pat
     pd.read_csv(table).assign(grade=[None] * 41 + [0, 1, 2] * 13).to_csv(path, index=False)
     status, _, errors = run(*flags_of("train", path, tmp_path / "out", "--skip-bad"))
     assert status == 2
-    assert "With 41 of 80 rows, more than half, it is not enough to leave rows out." in errors
+    assert "With --skip-bad at most half of the rows may be left out, not 41 of 80 rows." in errors

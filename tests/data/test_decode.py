@@ -78,7 +78,7 @@ def test_an_empty_file_says_so():
 
 @pytest.mark.bad_input
 def test_a_text_file_is_no_picture():
-    with pytest.raises(UnreadablePictureError, match=r"no picture in a known format \(.*JPEG.*TIFF.*\)"):
+    with pytest.raises(UnreadablePictureError, match=r"not an image in a known format \(.*JPEG.*TIFF.*\)"):
         decode_picture(b"path,label\na.png,3\n")
 
 
@@ -106,7 +106,7 @@ def test_a_decompression_bomb_is_refused_before_it_is_decoded(side):
 
 def test_the_limit_of_pixels_can_be_moved_both_ways(monkeypatch):
     data = encoded(SMOOTH, "PNG")
-    with pytest.raises(UnreadablePictureError, match="more than the 479 that are decoded: make the picture smaller"):
+    with pytest.raises(UnreadablePictureError, match="pixels exceed the limit of 479: make the image smaller"):
         decode_picture(data, max_pixels=479)
     assert decoded(data, max_pixels=480).shape == (20, 24, 3)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)

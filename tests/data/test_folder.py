@@ -38,7 +38,7 @@ def test_what_is_left_out_is_said(plant):
     (root / "3").mkdir()
     notes = read_folder(root).notes
     assert notes[1:] == (
-        "ignored 1 file that is no picture (Thumbs.db)",
+        "ignored 1 file that is not an image (Thumbs.db)",
         "left out 1 picture beside the class folders (stray.jpg)",
         "1 folder without a picture: no class (3)",
     )

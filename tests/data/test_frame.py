@@ -28,7 +28,7 @@ def test_names_that_may_be_groups_are_noted_where_they_are_trained_on_and_only_t
         return [note for note in from_frame(frame, **how).notes if "names with" in note]
 
     (note,) = told()
-    assert note.startswith("patient: 30 names with 4 rows each; if these are persons or things that return")
+    assert note.startswith("patient: 30 names with 4 rows each; if these are persons or things that recur")
     assert told(group="patient") == told(drop=["patient"]) == told(like=from_frame(frame).items) == []
 
 
@@ -114,7 +114,7 @@ def test_the_index_of_the_frame_changes_nothing():
     ("frame", "settings", "message"),
     [
         ([[1, 2]], {}, "`frame` must be a pandas DataFrame, got list"),
-        (pd.DataFrame({"a": [], "label": []}), {}, "The table must have rows, it has none"),
+        (pd.DataFrame({"a": [], "label": []}), {}, "The table must have at least one row, got none"),
         (
             pd.DataFrame({"a": [1], "Label": [1]}),
             {},
@@ -157,5 +157,5 @@ def test_a_table_can_be_read_like_another():
 def test_pictures_cannot_be_read_like_a_table():
     like = FeatureRows(columns=("a",), values=np.empty((0, 1)))
     frame = pd.DataFrame({"path": ["a.png"], "label": [0]})
-    with pytest.raises(InputError, match="`like` is for a table of features, and the column 'path' names pictures"):
+    with pytest.raises(InputError, match="`like` is for a table of features, but the column 'path' names images"):
         from_frame(frame, like=like)

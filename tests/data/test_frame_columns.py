@@ -50,7 +50,7 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
         ({"drop": ["site"], "category": ["site"]}, "`category` .* got 'site', which `drop` leaves out"),
         (
             {"drop": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`drop` .* has no use for rows that are read as others are",
+            "`drop` .* has no use for rows that are read with `like`",
         ),
         ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
         (
@@ -62,7 +62,7 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
         ({"category": ["site"], "path": "scan"}, r"`category` \(--category\) has no use for a list of pictures"),
         (
             {"category": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`category` .* has no use for rows that are read as others are",
+            "`category` .* has no use for rows that are read with `like`",
         ),
     ],
 )

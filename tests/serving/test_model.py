@@ -240,7 +240,7 @@ def test_a_description_with_another_number_of_classes_or_format_is_refused(copie
 @pytest.mark.bad_input
 def test_inputs_that_are_no_pictures_are_refused(model, pixels, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(InputError, match=r"notes.txt cannot be read: no picture in a known format"):
+    with pytest.raises(InputError, match=r"notes.txt cannot be read: not an image in a known format"):
         model.predict(tmp_path / "notes.txt")
     with pytest.raises(InputError, match=r"nothing.png cannot be read: there is no such file"):
         model.predict([tmp_path / "nothing.png"])

@@ -51,7 +51,7 @@ def test_the_same_bytes_under_two_names_are_a_leak(pictures):
     [leak] = find_leaks(manifest, split([0, 1], [2], [3, 4, 5]), digests=["x", "y", "z", "x", "x", "y"])
     assert (leak.kind, leak.count, leak.items) == ("bytes", 2, 3)
     assert leak.examples == ("images/000003.jpg", "images/000005.jpg")
-    assert "train and test share 2 pictures, byte for byte (3 items of test)" in str(leak)
+    assert "train and test share 2 images, byte for byte (3 items of test)" in str(leak)
 
 
 def test_copies_inside_one_part_are_no_leak(pictures):

@@ -47,7 +47,7 @@ def test_a_flipped_bit_is_found_and_the_picture_named(store):
     content = bytearray(path.read_bytes())
     content[70] ^= 1
     path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"1 picture not as written \(the first at position 1\); delete it and build"):
+    with pytest.raises(StoreError, match=r"1 image not as written \(the first at position 1\); delete it and build"):
         open_store(store.folder).verify()
 
 

@@ -43,7 +43,7 @@ def read_class_folders(
     notes = list(found.notes())
     if outside:
         where = listed(sorted(outside), limit=4)
-        notes.append(f"left out {counted(outside.total(), 'image')} that are not part of the set (in {where})")
+        notes.append(f"left out {counted(outside.total(), 'image')} not part of the set (in {where})")
     return Manifest(
         name=name,
         items=ImageFiles(root=folder, paths=tuple(paths)),

@@ -61,8 +61,9 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     agreed = labels is not None and check_labels_agree(items, labels, manifest, file=file)
     if not (agreed or len(items) == len(manifest) or _by_path(table, manifest)):
         raise InputError(
-            f"{file} must name every item, because it goes by position and no label shows that it was made for this data "
-            f"set, got {len(items):,} of {len(manifest):,}. Give each row its `label`, one of {listed(manifest.classes)}"
+            f"{file} must name every item, because it goes by position and no label shows that it was made for this "
+            f"data set, got {len(items):,} of {len(manifest):,}. Give each row its `label`, one of "
+            f"{listed(manifest.classes)}"
             f"{', or its `path`' if isinstance(manifest.items, ImageFiles) else ''}, or add a row for every item; an "
             "empty cell leaves it out."
         )
@@ -72,7 +73,8 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
         runs = {"part": (0, 0)}
     if not runs:
         raise InputError(
-            f"{file} must have a column `part`, or one per run, named like `split0-fold0`, got {', '.join(table.header)}."
+            f"{file} must have a column `part`, or one per run, named like `split0-fold0`, "
+            f"got {', '.join(table.header)}."
         )
     return [_split(items, table, name, split=split, fold=fold) for name, (split, fold) in runs.items()]
 

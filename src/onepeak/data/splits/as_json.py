@@ -76,9 +76,10 @@ def _check_all_named(splits: Sequence[Split], manifest: Manifest, file: Path) ->
     named = np.unique(np.concatenate([items for split in splits for items in split.parts.values()]))
     if len(named) < len(manifest):
         raise InputError(
-            f"{file} must name every item, because it goes by position and no label shows that it was made for this data "
-            f"set, got {len(named):,} of {len(manifest):,}. Add `labels`, the class of each of the {len(manifest):,} items "
-            f"of {manifest.name!r}{', or `paths`' if isinstance(manifest.items, ImageFiles) else ''}."
+            f"{file} must name every item, because it goes by position and no label shows that it was made for this "
+            f"data set, got {len(named):,} of {len(manifest):,}. Add `labels`, the class of each of the "
+            f"{len(manifest):,} items of {manifest.name!r}"
+            f"{', or `paths`' if isinstance(manifest.items, ImageFiles) else ''}."
         )
 
 

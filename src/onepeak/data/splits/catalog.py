@@ -14,7 +14,7 @@ Reading: TypeAlias = Literal["paper", "code"]
 
 @runtime_checkable
 class Recipe(Callback):
-    """Makes all folds of one split from the seed and the split's number, so that a longer series extends a shorter one."""
+    """Makes all folds of one split from the seed and the split's number; a longer series extends a shorter one."""
 
     def __call__(self, manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
         """Returns train, valid and test of each fold."""

@@ -57,7 +57,7 @@ def check_labels_agree(items: Indices, labels: Sequence[str], manifest: Manifest
         file: The file of the labels, for messages.
 
     Returns:
-        Whether the labels show that the file was made for this data set; False if none is a known class or one is empty.
+        Whether the labels show that the file was made for this data set: not if none is a known class or one is empty.
     """
     known = {label_key(name) for name in manifest.classes}
     foreign = sorted({label for label in labels if label and label_key(label) not in known})

@@ -26,7 +26,8 @@ def make_splits(
         manifest: The data set.
         protocol: The name of a protocol; `"auto"` (that of the data set's published code if there is one, else
             `kfold`); `"paper"` or `"code"` for one of the paper's data sets; or a CSV or JSON file of splits.
-        splits: The number of splits, by default the protocol's own. Fewer are the first of its series; more continue it.
+        splits: The number of splits, by default the protocol's own. Fewer splits are the first of its series, more
+            continue it.
         folds: The number of folds to use of each split, by default all. Only `kfold` can make more than its own five.
         seed: The seed of the series. Ignored for a file.
 

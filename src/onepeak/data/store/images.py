@@ -1,4 +1,4 @@
-"""A finished store: images of any size in one flat buffer, mapped from disk or resident on a device."""
+"""An open image store: images of any size in one flat buffer, mapped from disk or resident on a device."""
 
 import mmap
 import operator
@@ -20,32 +20,32 @@ from onepeak._listing import counted
 from onepeak.data.store.failures import BadPicture, StoreError
 from onepeak.data.store.index import PIXELS, StoreIndex, read_index
 
-# Pages are copied when written to and never counted in advance, so that a store may be larger than the memory.
-# Python 3.13 has the name; the value is that of Linux.
+# Copy-on-write pages without reserved swap, so that a store may be larger than the memory. Python defines the name from
+# 3.13 on; the fallback is the value of Linux.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 
 _SHARE = 0.5
-"""The largest part of a device's free memory that pixels take; the rest is for the network and its batches."""
+"""The largest share of a device's free memory that pixels may take; the rest is for the network and its batches."""
 
 _MOVING = threading.Lock()
-"""Threads that want a store on the same device get the same copy."""
+"""Ensures that threads which move a store to the same device share one copy."""
 
 
 class ImageStore:
-    """Decoded images, ready to be cropped and batched. Made by `build_store` and `open_store`.
+    """Decoded images, ready to be cropped and batched; made by `build_store` and `open_store`.
 
-    `store[i]` is a view of shape (3, height, width), channels last in memory. Position i holds item `kept[i]` of what
-    the store was built from, which is i itself unless bad files were left out. To write into a view is safe: the
-    change stays in this process and never reaches the disk.
+    `store[i]` is a view of shape (3, height, width), channels last in memory. Position i holds item `kept[i]` of the
+    items that the store was built from, which is i itself unless bad files were left out. Writing into a view is safe:
+    the change stays in this process and never reaches the disk.
 
-    A store can be sent to another process: that one maps the same file.
+    A store can be pickled: another process then maps the same file.
     """
 
     def __init__(self, folder: Path, index: StoreIndex, pixels: Tensor) -> None:
         self.folder = folder
         self.index = index
         self.pixels = pixels
-        """Every image's bytes, row by row, the three colours of a pixel together: one flat uint8 tensor."""
+        """All images as one flat uint8 tensor, row by row, with the three colours of a pixel together."""
         self._copies: WeakValueDictionary[torch.device, ImageStore] = WeakValueDictionary()
 
     def __len__(self) -> int:
@@ -67,17 +67,17 @@ class ImageStore:
 
     @property
     def device(self) -> torch.device:
-        """Where the pixels are."""
+        """The device of the pixels."""
         return self.pixels.device
 
     @property
     def num_bytes(self) -> int:
-        """Size of all pixels."""
+        """Size of all images in bytes."""
         return self.pixels.numel()
 
     @property
     def num_items(self) -> int:
-        """How many items the store was built from, those left out included."""
+        """The number of items that the store was built from, including those left out."""
         return self.index.num_items
 
     @property
@@ -97,26 +97,26 @@ class ImageStore:
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
-        """The first byte of each image in `pixels`."""
+        """The position of the first byte of each image in `pixels`."""
         ends = self.index.lengths.cumsum()
         return np.concatenate([np.zeros(1, np.int64), ends[:-1]])
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
-        """A hash of the bytes of each file: equal ones are exact duplicates."""
+        """A hash of the bytes of each file: equal hashes mean exact copies."""
         return tuple(digest.tobytes().hex() for digest in self.index.digests)
 
     def fits(self, device: torch.device | str) -> bool:
-        """Whether all pixels fit into half of the device's free memory; always true of the CPU, which maps."""
+        """Whether all pixels fit into half of the device's free memory; always true for the CPU, which maps them."""
         device = _numbered(device)
         if device == self.device or device.type == "cpu" or device in self._copies:
             return True
         return self.num_bytes <= _SHARE * _free_memory(device)
 
     def to(self, device: torch.device | str) -> "ImageStore":
-        """The same store with its pixels resident on a device; use `fits` to ask first.
+        """Returns the store with its pixels resident on a device; check with `fits` first.
 
-        As long as somebody has it, all who ask get the same copy.
+        All callers share one copy as long as it is in use.
 
         Raises:
             StoreError: The pixels do not fit into half of the free memory.
@@ -141,14 +141,14 @@ class ImageStore:
             )
         pixels = self.pixels.to(device)
         if device.type == "cuda":
-            torch.cuda.current_stream(device).synchronize()  # other streams read it as well
+            torch.cuda.current_stream(device).synchronize()  # other streams read the copy too
         return ImageStore(self.folder, self.index, pixels)
 
     def verify(self) -> None:
-        """Reads every image and compares it with its checksum; a store is only ever damaged from outside.
+        """Reads every image and compares it with its checksum, to detect damage from outside.
 
         Raises:
-            StoreError: Some image is not as it was written.
+            StoreError: An image differs from what was written.
         """
         pixels = self.pixels.cpu().numpy()
         wrong = [
@@ -167,7 +167,7 @@ def open_store(folder: Path) -> ImageStore:
     """Opens a finished store: reads its table of contents and maps its pixels, without reading them.
 
     Raises:
-        StoreError: The folder is no whole store.
+        StoreError: The folder is not a complete store.
     """
     index = read_index(folder)
     return ImageStore(folder, index, _mapped(folder / PIXELS))
@@ -178,7 +178,7 @@ def _reopened(folder: Path, device: torch.device) -> ImageStore:
 
 
 def _numbered(device: torch.device | str) -> torch.device:
-    """The device with its number: "cuda" is one of them."""
+    """Returns the device with its index: "cuda" becomes "cuda:0" or another."""
     return torch.empty(0, device=device).device
 
 
@@ -197,9 +197,9 @@ def _free_memory(device: torch.device) -> int:
     match device.type:
         case "cuda":
             free, _ = torch.cuda.mem_get_info(device)
-            # What the allocator holds without using it is free to us as well.
+            # Memory that the allocator has reserved but does not use is free for the store as well.
             return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         case "mps":
             return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
         case other:
-            raise StoreError(f"How much memory is free on {other!r} cannot be asked; leave the store on the CPU.")
+            raise StoreError(f"The free memory of {other!r} cannot be queried; leave the store on the CPU.")
