@@ -45,7 +45,7 @@ def test_all_bad_cells_of_a_table_are_reported_at_once(run, bad, tmp_path, comma
     first, *faults, last = errors.splitlines()
     assert first == f"onepeak: {bad}: 6 of 80 rows cannot be used as they are:"
     found = [
-        "have 3 fields, like the header, 2 rows do not: row 12 (2), row 22 (4)",
+        "have 3 fields, like the header, but 2 rows do not: row 12 (2), row 22 (4)",
         "'size' has numbers except in 1 row: 'big' (row 5)",
         "'size' must be finite numbers that fit into float32, 1 row has none: 1e+300 (row 52)",
         "must have a label, 2 items of 78 have none: rows 32, 52",

@@ -21,7 +21,7 @@ def test_twelve_bits_in_files_of_sixteen_are_told_once_with_what_to_do(files):
     (note,) = depth_notes(files([4095, 100, 3871]), None)
     assert note.startswith("no value above 4,095 of 65,535 in 3 16-bit images checked")
     assert note.endswith(
-        "looked at, which leaves few of 256 shades are left: if they hold 12 bits, train with `bits` 12 (--bits 12)"
+        "checked, which leaves few of 256 shades: if they hold 12 bits, train with `bits` 12 (--bits 12)"
     )
 
 
@@ -47,14 +47,14 @@ def test_no_more_than_some_are_read_whatever_their_number(files):
 
 def test_dark_ones_among_others_are_named(files):
     (note,) = depth_notes(files([60_000, 3600, 100, 0]), None)
-    assert note.startswith("no value above 3,600 of 65,535 in 2 16-bit images checked (01.png, 02.png), so that")
+    assert note.startswith("no value above 3,600 of 65,535 in 2 16-bit images checked (01.png, 02.png), which")
     (note,) = depth_notes(files([60_000, *[10] * 5]), None)
-    assert "in 5 16-bit images checked (01.png, 02.png, 03.png and 2 more), so" in note
+    assert "in 5 16-bit images checked (01.png, 02.png, 03.png and 2 more), which" in note
 
 
 def test_pictures_are_called_as_is_said(files):
     (note,) = depth_notes([path.read_bytes() for path in files([60_000, 20])], None, names=["a.tif", "b.tif"])
-    assert "in 1 16-bit image checked (b.tif), so" in note
+    assert "in 1 16-bit image checked (b.tif), which" in note
 
 
 def test_who_asks_a_model_is_told_what_the_answers_are_worth(files):
@@ -72,7 +72,7 @@ def colours(value):
 def test_dark_colours_are_reported_with_the_others(files, tmp_path):
     (tmp_path / "colours.ppm").write_bytes(colours(4095))
     (note,) = depth_notes([*files([3000, 60_000]), tmp_path / "colours.ppm"], None)
-    assert note.startswith("no value above 4,080 of 65,535 in 2 16-bit images checked (00.png, colours.ppm), so")
+    assert note.startswith("no value above 4,080 of 65,535 in 2 16-bit images checked (00.png, colours.ppm), which")
     assert depth_notes([colours(5000)], None) == ()
 
 

@@ -87,7 +87,7 @@ def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
     days = pd.date_range("2024-03-01", periods=12)
     size = {"size": [n / 7 for n in range(12)], "label": [0, 1] * 6}
     notes = from_frame(pd.DataFrame({"day": days.astype(str), **size})).notes
-    assert "left out, as dates: day; to use them give" in notes[1]
+    assert "left out, as dates: day; to use them, add" in notes[1]
     for column in (days, days.tz_localize("UTC"), days.date, [*days[:-1], None], days + pd.Timedelta(90, "s")):
         assert from_frame(pd.DataFrame({"day": column, **size})).notes == notes
 
@@ -118,7 +118,7 @@ def test_the_index_of_the_frame_changes_nothing():
         (
             pd.DataFrame({"a": [1], "Label": [1]}),
             {},
-            r"must be said with `label` \(--label COLUMN\), as none is called 'label': a, Label\.",
+            r"must be named with `label` \(--label COLUMN\), because none is called 'label': a, Label\.",
         ),
         (
             pd.DataFrame({"a": [1], "grade": [1]}),
@@ -127,7 +127,7 @@ def test_the_index_of_the_frame_changes_nothing():
         ),
         (pd.DataFrame({"a": [1], "label": [1]}), {"group": "g"}, r"Unknown column 'g'.* with `group` \(--group\)"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a more than once"),
-        (pd.DataFrame([[1, 2]]), {}, r"named by text: frame.columns = frame.columns.astype\(str\)"),
+        (pd.DataFrame([[1, 2]]), {}, r"must be text: use frame.columns = frame.columns.astype\(str\)"),
         (
             pd.DataFrame({"a": [1, 2], "label": [1, 2], "group": ["p", None]}, index=[10, 11]),
             {},

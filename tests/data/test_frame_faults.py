@@ -86,8 +86,8 @@ def test_all_bad_cells_are_reported_at_once():
         "  Every item must have a label, 1 item of 8 has none: row 4. Fill them in.\n"
         "  `order` must name every label of the data, it lacks 'c' (1 item, row 5). It names a, b. Correct these "
         "labels or the order.\n"
-        "  Every row must have a group, 1 row has none in 'group': 6. Give each that belongs to no other a name of its "
-        "own.\n"
+        "  Every row must have a group, 1 row has none in 'group': 6. Give each row that belongs to no group a "
+        "unique name.\n"
         "Or leave the rows out with skip_bad=True."
     )
 

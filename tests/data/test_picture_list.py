@@ -78,7 +78,8 @@ def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_
     found, (fault,) = find_pictures(["a", "b", "c", "no/d"], root=root, rows=[2, 3, 4, 5], column="id")
     assert (found, fault.places) == ([None] * 4, (0, 1, 2, 3))
     assert fault.advice == (
-        "Check the column `id` (--path) and the folder (--root); a name without a file extension must fit one image"
+        "Check the column `id` (--path) and the folder (--root); a name without a file extension must match "
+        "exactly one image"
     )
 
 

@@ -61,7 +61,7 @@ def test_a_folder_elsewhere_that_two_links_lead_to_counts_once(plant, tmp_path_f
 @pytest.mark.bad_input
 def test_a_file_or_nothing_is_no_folder(plant):
     root = plant("a.jpg")
-    with pytest.raises(InputError, match=r"a.jpg must be a folder, it is a file"):
+    with pytest.raises(InputError, match=r"a.jpg must be a folder, got a file"):
         scan(root / "a.jpg")
     with pytest.raises(InputError, match=r"There is no folder .*nowhere"):
         scan(root / "nowhere")

@@ -67,7 +67,9 @@ def test_twelve_bits_are_told_unless_the_model_knows_and_then_read_as_eight_were
             assert (said.log_probs == expected.log_probs).all()
             assert said.notes == ()
     Image.fromarray(np.full((8, 8), 5000, np.uint16)).save(tmp_path / "scan.png")
-    with pytest.raises(InputError, match=r"scan\.png cannot be read: a value of 5,000 is more than `bits` 12 allows"):
+    with pytest.raises(
+        InputError, match=r"scan\.png cannot be read: a value of 5,000 exceeds 4,095, the highest that `bits` 12 allows"
+    ):
         model.predict(tmp_path / "scan.png")
 
 

@@ -77,7 +77,7 @@ def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
         notes: What was left out, and why.
 
     Example:
-        >>> refuse_lost(["high"], ["left out 2 pictures that cannot be read: a.png, b.png"])
+        >>> refuse_lost(["high"], ["left out 2 images that cannot be read: a.png, b.png"])
         Traceback (most recent call last):
         onepeak.errors.InputError: Every class must keep an item, none is left of 'high': left out 2 images that
         cannot be read: a.png, b.png. Correct or delete them.

@@ -161,7 +161,7 @@ def _is_na(text: str, declared: Collection[Key]) -> bool:
 def _missing(present: Mapping[int, str], number: int, rows: Sequence[Hashable] | None) -> Fault:
     places = tuple(place for place in range(number) if place not in present)
     if not present:
-        return Fault(places=places, sentence="There are no labels: all are missing")
+        return Fault(places=places, sentence="There are no labels: every one is missing")
     where = "" if rows is None else f": {shown_rows([rows[place] for place in places])}"
     return Fault(
         places=places,
@@ -221,7 +221,7 @@ def _integers(counts: Counter[str], argument: str) -> list[int]:
     present = sorted(key for key in distinct if isinstance(key, int))
     if len(present) < len(distinct):
         raise InputError(
-            f"The order of the labels is unknown, and is never guessed. Found, with the number of items: {shown}. "
+            f"The order of the labels is not known and is never guessed. Found, with the number of items: {shown}. "
             f"Give `{argument}`{flag}, lowest first."
         )
     return present

@@ -120,7 +120,7 @@ def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal:
         _check_header(path, header)
         misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
     if not lines:
-        raise InputError(f"{path} has a header but no rows.")
+        raise InputError(f"{path} has a header and no rows.")
     faults = [_misfit_fault(misfits, numbers[1:], len(header))] if misfits else []
     if len(misfits) == len(lines):
         raise InputError(f"{faults[0].sentence}. Correct the header of {path.name}, or the rows.")
@@ -150,7 +150,7 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
         raise InputError(f"The columns of {path.name} must have different names, got {listed(twice)} more than once.")
     if all(_is_number(name) for name in header) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
         raise InputError(
-            f"The first row of {path.name} must name the columns, got {listed(header)}. "
+            f"The first row of {path.name} must name the columns, it reads {listed(header)}. "
             "Add a header: path,label for images, or the names of the features and the label.",
             page="table",
         )

@@ -49,5 +49,5 @@ def test_a_part_of_the_set_keeps_the_strata(plant):
 
 @pytest.mark.bad_input
 def test_a_root_without_ages_is_refused(plant):
-    with pytest.raises(InputError, match=r"Expected <age>/111/\*.jpg \(male\) .* in a folder of it called AFAD-Lite"):
+    with pytest.raises(InputError, match=r"Expected <age>/111/\*.jpg \(male\) .* in one of its folders AFAD-Lite"):
         open_data("afad-lite", root=plant("111/18/a.jpg"))

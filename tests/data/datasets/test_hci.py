@@ -19,7 +19,7 @@ def test_a_decade_that_lacks_a_picture_is_named(plant):
     names = [f"{decade}/{number}.jpg" for decade in DECADES for number in range(265)]
     assert open_data("hci", root=plant(*names[:-1])).notes == (
         "found 1,324 of 1,325 images",
-        "classes that have not 265 images: 1970s (264)",
+        "classes that do not have 265 images: 1970s (264)",
     )
 
 

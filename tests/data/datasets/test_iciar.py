@@ -28,7 +28,7 @@ def test_the_grades_have_their_order_wherever_the_archive_was_unpacked(plant, in
     }
     assert all((data.items.root / path).is_file() for path in data.items.paths)
     assert data.notes[0] == "found 5 of 400 images"
-    assert "classes that have not 100 images: Normal (2), Benign (1), InSitu (1), Invasive (1)" in data.notes
+    assert "classes that do not have 100 images: Normal (2), Benign (1), InSitu (1), Invasive (1)" in data.notes
     assert "ignored 2 files that are not images (Thumbs.db, microscopy_ground_truth.csv)" in data.notes
 
 
@@ -37,7 +37,7 @@ def test_a_complete_set_has_nothing_to_report_but_itself(plant):
     data = open_data("iciar", root=plant(*names))
     assert data.notes == (
         "found 400 of 400 images",
-        "the folders name no patients: one may be on both sides of a split",
+        "the folders do not name the patients: one may be in several parts of a split",
     )
 
 

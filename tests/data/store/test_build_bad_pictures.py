@@ -57,7 +57,7 @@ def test_bad_files_can_be_left_out_and_that_is_said_every_time(pictures, tmp_pat
     assert store.kept.tolist() == [0, 7]
     assert len(store) == 2
     assert (stored(store, 1) == pixels[7]).all()
-    with pytest.raises(UnreadablePicturesError, match=r"6 of 8 pictures"):
+    with pytest.raises(UnreadablePicturesError, match=r"6 of 8 images"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1)
 
 
@@ -65,7 +65,7 @@ def test_a_repaired_file_is_taken_in(pictures, tmp_path):
     items, pixels = pictures((9, 9), (9, 9))
     good = (items.root / "1.png").read_bytes()
     (items.root / "1.png").write_bytes(b"")
-    with pytest.raises(UnreadablePicturesError, match="1 of 2 pictures"):
+    with pytest.raises(UnreadablePicturesError, match="1 of 2 images"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1)
     (items.root / "1.png").write_bytes(good)
     assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()

@@ -72,7 +72,7 @@ def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, mo
     note, unlike = answered(ask.post("/v1/predict", files=files))["notes"]
     assert note.startswith("no value above ")
     assert unlike.endswith(": 0.png")
-    assert "in 1 16-bit image checked (0.png), so" in note
+    assert "in 1 16-bit image checked (0.png), which" in note
     assert "such answers mean little" in note
     knowing = Model(replace(model.description, bits=12), model.network, model.device)
     with asking(create_app(knowing)) as client:

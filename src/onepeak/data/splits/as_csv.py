@@ -56,7 +56,7 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     if len(np.unique(items)) < len(items):
         twice = np.flatnonzero(np.bincount(items) > 1)
         first = item_name(manifest, int(twice[0]))
-        raise InputError(f"{file} must have one row per item, got several for {len(twice)} items, such as {first}.")
+        raise InputError(f"{file} must have one row per item, got several for {len(twice)}, such as {first}.")
     labels = table.column("label") if "label" in table.header else None
     agreed = labels is not None and check_labels_agree(items, labels, manifest, file=file)
     if not (agreed or len(items) == len(manifest) or _by_path(table, manifest)):
@@ -96,7 +96,7 @@ class _Table:
         if not rows:
             raise InputError(f"{file} must have a header and at least one row, got no row.")
         if len(set(header)) < len(header):
-            raise InputError(f"{file} must have different column names, got {', '.join(header)}.")
+            raise InputError(f"{file} must have columns of different names, got {', '.join(header)}.")
         for line, row in zip(lines, rows, strict=True):
             if len(row) != len(header):
                 raise InputError(

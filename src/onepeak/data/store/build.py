@@ -74,7 +74,7 @@ def build_store(
         torch.Size([3, 4, 3])
     """
     if not len(items):
-        raise InputError("`items` must have at least one image, got none.")
+        raise InputError("`items` must hold at least one image, got none.")
     workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
     resize = Resize() if resize is None else resize
     cache_dir = default_cache_dir() if cache_dir is None else cache_dir

@@ -50,6 +50,6 @@ def write_failed(error: OSError, cache_dir: Path) -> StoreError:
     if error.errno in _NO_ROOM:
         return StoreError(
             f"No room for the image store in {cache_dir} ({error.strerror}): free some space, or give another "
-            "`cache_dir`. No files were left behind."
+            "`cache_dir`. Nothing was left behind."
         )
     return StoreError(f"The image store could not be written in {cache_dir}: {error}. Give another `cache_dir`.")

@@ -61,9 +61,7 @@ def read_index(folder: Path) -> StoreIndex:
     try:
         header = json.loads((folder / _HEADER).read_text(encoding="ascii"))
         if header["format"] != FORMAT:
-            raise StoreError(
-                f"{folder} has format {header['format']}, but this version reads {FORMAT}; build it again."
-            )
+            raise StoreError(f"{folder} has format {header['format']}, this version reads {FORMAT}; build it again.")
         with np.load(folder / _ARRAYS, allow_pickle=False) as arrays:
             index = StoreIndex(
                 sizes=arrays["sizes"],

@@ -60,7 +60,7 @@ def _index(paths: tuple[str, ...], answers: list[Answer]) -> StoreIndex:
     changed = [path for path, answer in zip(paths, answers, strict=True) if answer.outcome == "changed"]
     if changed:
         raise StoreError(
-            f"{len(changed)} files changed while the store was built, such as {changed[0]}; build it again when "
+            f"{len(changed)} files changed while the store was built, {changed[0]} among them; build it again when "
             "nothing writes to them."
         )
     kept = [item for item, answer in enumerate(answers) if answer.outcome == "kept"]
