@@ -73,7 +73,7 @@ def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, mo
     assert note.startswith("no value above ")
     assert unlike.endswith(": 0.png")
     assert "in 1 16-bit image checked (0.png), which" in note
-    assert "such answers mean little" in note
+    assert "predictions mean little" in note
     knowing = Model(replace(model.description, bits=12), model.network, model.device)
     with asking(create_app(knowing)) as client:
         content = answered(client.post("/v1/predict", files=files))
@@ -122,7 +122,7 @@ def test_if_none_can_be_answered_the_request_fails(ask, pictures):
     assert one.json()["error"]["message"].startswith("The picture cannot be answered: not an image in a known format")
     many = ask.post("/v1/predict", files=as_files([b"x", pictures[0][:99]]))
     assert many.status_code == 422
-    assert many.json()["error"]["message"].startswith("None of the 2 pictures can be answered; the first: no picture")
+    assert many.json()["error"]["message"].startswith("None of the 2 pictures can be answered; the first: not an image")
 
 
 @pytest.mark.bad_input
