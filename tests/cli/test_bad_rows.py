@@ -45,7 +45,7 @@ def test_all_bad_cells_of_a_table_are_reported_at_once(run, bad, tmp_path, comma
     first, *faults, last = errors.splitlines()
     assert first == f"onepeak: {bad}: 6 of 80 rows cannot be used as they are:"
     found = [
-        "have 3 fields, like the header, 2 rows do not: row 12 (2), row 22 (4)",
+        "have 3 fields, like the header, but 2 rows do not: row 12 (2), row 22 (4)",
         "'size' has numbers except in 1 row: 'big' (row 5)",
         "'size' must be finite numbers that fit into float32, 1 row has none: 1e+300 (row 52)",
         "must have a label, 2 items of 78 have none: rows 32, 52",
@@ -98,4 +98,4 @@ def test_a_table_that_is_mostly_bad_is_refused_with_the_flag(run, table, tmp_pat
     pd.read_csv(table).assign(grade=[None] * 41 + [0, 1, 2] * 13).to_csv(path, index=False)
     status, _, errors = run(*flags_of("train", path, tmp_path / "out", "--skip-bad"))
     assert status == 2
-    assert "With 41 of 80 rows, more than half, it is not enough to leave rows out." in errors
+    assert "With --skip-bad at most half of the rows may be left out, not 41 of 80 rows." in errors

@@ -121,7 +121,7 @@ def test_compare_takes_it_and_its_report_opens_the_same_data(run, doubtful, tmp_
     [
         ("german.csv", ".", "`decimal` (--decimal) must be ',' or left out, got '.'"),
         ("rows.parquet", ",", "`decimal` (--decimal) has no use for a parquet file"),
-        ("list.csv", ",", "`decimal` (--decimal) has no use for a list of pictures"),
+        ("list.csv", ",", "`decimal` (--decimal) has no use for a list of images"),
         ("biopsies", ",", "`decimal` (--decimal) has no use for the data set biopsies"),
     ],
 )

@@ -93,7 +93,7 @@ def test_what_was_measured_and_what_to_know_of_it_stand_before_the_figures(run, 
 
 def test_pictures_left_out_are_shown(run, listed):
     (listed.parent / "0.png").write_bytes(b"")
-    with pytest.raises(InputError, match=r"1 of 15 pictures cannot be read:\n .*0\.png: the file is empty"):
+    with pytest.raises(InputError, match=r"1 of 15 images cannot be read:\n .*0\.png: the file is empty"):
         run(picture_run().folder, listed, "--label", "grade")
     output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
     left_out = f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)"
@@ -101,7 +101,7 @@ def test_pictures_left_out_are_shown(run, listed):
     assert "14 items" in output
     (listed.parent / "0.png").unlink()
     output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
-    assert "left out 1 of 15 rows: no such picture, 0.png" in output
+    assert "left out 1 of 15 rows: no such image, 0.png" in output
     assert "14 items" in output
 
 

@@ -50,8 +50,7 @@ def test_splits_takes_the_column_and_names_the_flag_without_it(run, scans):
     status, _, errors = run("splits", scans)
     assert status == 2
     assert (
-        "The column 'scan' names pictures, such as '00.png': say so with `path` (--path scan), or leave it out"
-        in errors
+        "The column 'scan' names images, such as '00.png': give it as `path` (--path scan), or leave it out" in errors
     )
 
 
@@ -59,4 +58,4 @@ def test_inspect_takes_the_column_with_data_only(run, scans, tmp_path):
     status, _, errors = run("inspect", tmp_path, "--path", "scan")
     assert (status, "`--path` has no use without --data" in errors) == (2, True)
     status, _, errors = run("inspect", picture_run().folder, "--data", scans, "--path", "mask", "--device", "cpu")
-    assert (status, "30 of 30 pictures do not exist" in errors) == (2, True)  # those of the column that was named
+    assert (status, "30 of 30 images do not exist" in errors) == (2, True)  # those of the column that was named

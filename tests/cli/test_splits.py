@@ -55,7 +55,7 @@ def test_without_groups_no_leak_is_said_of_the_content_only(run, faces):
     faces.write_text(faces.read_text().replace("group", "patient"))
     output = run(faces, "--protocol", "holdout", "--splits", 1)
     assert "\tnone by content; no groups were given\n" in output
-    assert "patient: 6 names with 4 rows each; if these are persons or things that return" in output
+    assert "patient: 6 names with 4 rows each; if these are persons or things that recur" in output
 
 
 def test_equal_rows_of_a_table_are_told_in_the_column_of_leaks(run, tmp_path):
@@ -78,12 +78,12 @@ def test_a_column_of_names_in_digits_is_asked_about_and_taken_as_such(run, tmp_p
 def test_missing_pictures_are_left_out_when_asked(run, faces):
     faces.with_name("images").joinpath("05.png").unlink()
     with pytest.raises(
-        InputError, match=r"1 of 24 pictures does not exist .* \(--root\)\. Or leave the rows out with skip_"
+        InputError, match=r"1 of 24 images does not exist .* \(--root\)\. Or leave the rows out with skip_"
     ):
         run(faces)
     output = run(faces, "--skip-bad")
     assert "faces: 23 items" in output
-    assert "left out 1 of 24 rows: no such picture, images/05.png (row 7)" in output
+    assert "left out 1 of 24 rows: no such image, images/05.png (row 7)" in output
 
 
 def test_a_program_reads_two_tables_of_tabs_with_every_run(run, faces):

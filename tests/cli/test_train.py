@@ -452,17 +452,17 @@ def test_what_is_wrong_with_the_flags_is_told_before_pictures_are_read(run, dama
 def test_a_bad_picture_is_refused_by_the_flag_that_leaves_it_out(run, damaged, tmp_path):
     status, _, errors = run(*flags_of_pictures(damaged, tmp_path))
     assert status == 2
-    assert "1 of 24 pictures cannot be read:\n  07.png: cut off or damaged" in errors
+    assert "1 of 24 images cannot be read:\n  07.png: cut off or damaged" in errors
     assert "leave them out with --skip-bad." in errors
     (damaged / "09.png").unlink()
     status, _, errors = run(*flags_of_pictures(damaged, tmp_path))
-    assert "1 of 24 pictures does not exist" in errors
+    assert "1 of 24 images does not exist" in errors
     assert "(--root). Or leave the rows out with --skip-bad." in errors
     flags = flags_of_pictures(damaged, tmp_path, "--skip-bad", data="scans.csv")
     status, _, errors = run(*(flag for flag in flags if flag != "--quiet"))
     assert status == 0, errors
     assert "Note: left out 1 image that cannot be read: 07.png: cut off or damaged" in errors
-    assert "Note: left out 1 of 24 rows: no such picture, 09.png (row 11)" in errors
+    assert "Note: left out 1 of 24 rows: no such image, 09.png (row 11)" in errors
     assert "Warning" not in errors  # of Python
 
 
@@ -496,7 +496,7 @@ def test_a_table_without_a_column_of_labels_asks_for_it(run, table, tmp_path):
     ("data", "shared"),
     [
         ("scans.csv", "train and test share 6 groups (6 items of test): patient0, patient1, patient2, ..."),
-        ("single.csv", "train and test share 1 picture, byte for byte (1 item of test): 01.png"),
+        ("single.csv", "train and test share 1 image, byte for byte (1 item of test): 01.png"),
     ],
 )
 def test_a_split_that_leaks_is_refused_and_where_allowed_recorded(run, pictures, tmp_path, data, shared):

@@ -88,7 +88,7 @@ def test_without_a_crop_whole_pictures_are_taken():
 
 @pytest.mark.bad_input
 def test_whole_pictures_of_different_sizes_need_a_crop():
-    with pytest.raises(InputError, match=r"`crop` must be given for pictures of different sizes, .* 7 x 9 and 8 x 9"):
+    with pytest.raises(InputError, match=r"`crop` must be given for images of different sizes, .* 7 x 9 and 8 x 9"):
         drawn(Augment(), [(8, 9), (7, 9)])
 
 

@@ -59,9 +59,9 @@ def test_normalising_takes_black_to_minus_one_and_white_to_one():
     [
         ({"indices": [0, 5]}, "`indices` must be positions from 0 to 4, got 0 to 5"),
         ({"indices": [-1]}, "`indices` must be positions from 0 to 4, got -1 to -1"),
-        ({"indices": [0.5]}, r"`indices` must be a row of integers, got float64 of shape \(1,\)"),
-        ({"indices": [[1]]}, r"`indices` must be a row of integers, got int64 of shape \(1, 1\)"),
-        ({"indices": np.array([True])}, r"`indices` must be a row of integers, got bool of shape \(1,\)"),
+        ({"indices": [0.5]}, r"`indices` must be a flat sequence of integers, got float64 of shape \(1,\)"),
+        ({"indices": [[1]]}, r"`indices` must be a flat sequence of integers, got int64 of shape \(1, 1\)"),
+        ({"indices": np.array([True])}, r"`indices` must be a flat sequence of integers, got bool of shape \(1,\)"),
         ({"seed": -1}, "`seed` must be an integer >= 0, got -1"),
         ({"epoch": 1.5}, r"`epoch` must be an integer >= 0, got 1\.5"),
     ],

@@ -78,7 +78,7 @@ def test_an_empty_file_says_so():
 
 @pytest.mark.bad_input
 def test_a_text_file_is_no_picture():
-    with pytest.raises(UnreadablePictureError, match=r"no picture in a known format \(.*JPEG.*TIFF.*\)"):
+    with pytest.raises(UnreadablePictureError, match=r"not an image in a known format \(.*JPEG.*TIFF.*\)"):
         decode_picture(b"path,label\na.png,3\n")
 
 
@@ -100,13 +100,13 @@ def test_a_cut_off_file_is_refused_even_where_pillow_was_told_to_accept_it(monke
 @pytest.mark.parametrize("side", [10_000, 20_000])
 def test_a_decompression_bomb_is_refused_before_it_is_decoded(side):
     bomb = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
-    with pytest.raises(UnreadablePictureError, match=f"{side**2} pixels are more than the {MAX_PIXELS}"):
+    with pytest.raises(UnreadablePictureError, match=f"{side**2} pixels exceed the limit of {MAX_PIXELS}"):
         decode_picture(bomb + _chunk(b"IDAT", b"") + _chunk(b"IEND", b""))
 
 
 def test_the_limit_of_pixels_can_be_moved_both_ways(monkeypatch):
     data = encoded(SMOOTH, "PNG")
-    with pytest.raises(UnreadablePictureError, match="more than the 479 that are decoded: make the picture smaller"):
+    with pytest.raises(UnreadablePictureError, match="pixels exceed the limit of 479: make the image smaller"):
         decode_picture(data, max_pixels=479)
     assert decoded(data, max_pixels=480).shape == (20, 24, 3)
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
@@ -123,7 +123,7 @@ def test_pictures_are_decoded_at_once_each_within_its_own_limit(monkeypatch):
     data = encoded(SMOOTH, "PNG")
     with ThreadPoolExecutor(1) as other, _strict_pillow(MAX_PIXELS):  # as while a large picture is decoded here
         assert other.submit(decoded, data, max_pixels=480).result(timeout=30).shape == (20, 24, 3)
-        with pytest.raises(UnreadablePictureError, match="480 pixels are more than the 479"):
+        with pytest.raises(UnreadablePictureError, match="480 pixels exceed the limit of 479"):
             other.submit(decoded, data, max_pixels=479).result(timeout=30)
         assert Image.MAX_IMAGE_PIXELS == MAX_PIXELS
     assert Image.MAX_IMAGE_PIXELS == 10, "the user's own limit is put back"
@@ -161,7 +161,7 @@ def test_a_tiff_that_says_it_holds_twelve_bits_is_scaled_by_them():
 
 def test_a_value_of_more_bits_than_was_said_is_refused():
     with pytest.raises(
-        UnreadablePictureError, match=r"^a value of 4,096 is more than `bits` 12 allows, which is 4,095$"
+        UnreadablePictureError, match=r"^a value of 4,096 exceeds 4,095, the highest that `bits` 12 allows$"
     ):
         decoded(encoded(np.array([[0, 4096]], np.uint16), "PNG"), bits=12)
 
@@ -273,7 +273,9 @@ def test_of_16_bit_colours_the_high_byte_is_read_and_fewer_bits_are_refused(mode
         assert decoded(dark).max() == 15
         assert highest_of_16_bits(dark) == 15 * 255
         assert highest_of_16_bits(png_of_16_bits(0, mode)) == 0
-    with pytest.raises(UnreadablePictureError, match=r"high byte is read, not `bits` 12: save it .* 4,095 as 255$"):
+    with pytest.raises(
+        UnreadablePictureError, match=r"high byte .* is read, so `bits` 12 cannot apply: save it .* 4,095 to 255$"
+    ):
         decoded(dark, bits=12)
 
 
@@ -289,7 +291,7 @@ def test_colours_of_a_ppm_with_more_than_8_bits_are_such_colours_too(kind):
     dark = ppm(4095, 65535, kind)
     assert decoded(dark).max() == 16  # rounded, where a PNG's byte is cut off
     assert highest_of_16_bits(dark) == 16 * 255
-    with pytest.raises(UnreadablePictureError, match="only the high byte is read, not `bits` 12"):
+    with pytest.raises(UnreadablePictureError, match="only the high byte of 16-bit colours is read, so `bits` 12"):
         decoded(dark, bits=12)
 
 

@@ -62,7 +62,7 @@ def test_more_than_half_of_the_rows_are_not_left_out():
     most = Fault(places=(0, 1, 3), sentence="A must be a number")
     assert refused(most, rows=range(4)) == "A must be a number."  # no flag that would not help
     assert refused(most, rows=range(4), skip_bad=True) == (
-        "A must be a number. With 3 of 4 rows, more than half, it is not enough to leave rows out."
+        "A must be a number. With skip_bad=True at most half of the rows may be left out, not 3 of 4 rows."
     )
 
 

@@ -52,7 +52,7 @@ def test_identifiers_and_saved_indexes_are_left_out_with_a_note():
     rows, notes = encode_features(frame)
     assert rows.columns == ("size",)
     assert notes[:2] == (
-        "left out, as text that hardly repeats: patient, comment; if one names images, say so with `path` "
+        "left out, as text that hardly repeats: patient, comment; if one of them names images, give it as `path` "
         "(--path COLUMN)",
         "left out, as a count of the rows: (no name), number",
     )
@@ -69,7 +69,7 @@ def test_dates_are_left_out_in_however_few_rows_and_a_note_says_what_to_give(wri
     frame = pd.DataFrame({"start": [written, None, written], "size": [1.5, 2.5, 3.5]})
     rows, notes = encode_features(frame)
     assert rows.columns == ("size",)
-    told = "left out, as dates: start; to use them give what matters as numbers: year, month, age in days"
+    told = "left out, as dates: start; to use them, add what matters as numbers: year, month, age in days"
     assert notes[0] == told
     many = pd.DataFrame({"start": [written] * 18 + ["unknown", "later"], "size": np.arange(20) / 7})
     assert encode_features(many)[1][0] == told
@@ -168,7 +168,7 @@ def test_a_column_of_picture_names_under_another_name_is_pointed_out(name):
     frame = pd.DataFrame({name: [f"{i}.JPG" for i in range(20)], "x": [1.0] * 20})
     flag = name if " " not in name else f"'{name}'"
     with pytest.raises(
-        InputError, match=rf"The column '{name}' names pictures, such as '0.JPG': say so with `path` \(--path {flag}\)"
+        InputError, match=rf"The column '{name}' names images, such as '0.JPG': give it as `path` \(--path {flag}\)"
     ):
         encode_features(frame)
 

@@ -38,9 +38,9 @@ def test_what_is_left_out_is_said(plant):
     (root / "3").mkdir()
     notes = read_folder(root).notes
     assert notes[1:] == (
-        "ignored 1 file that is no picture (Thumbs.db)",
-        "left out 1 picture beside the class folders (stray.jpg)",
-        "1 folder without a picture: no class (3)",
+        "ignored 1 file that is not an image (Thumbs.db)",
+        "left out 1 image beside the class folders (stray.jpg)",
+        "1 folder without an image, not used as a class (3)",
     )
 
 
@@ -62,8 +62,8 @@ def test_the_data_set_is_called_like_the_folder(plant):
     ("names", "message"),
     [
         (["low/a.png", "high/b.png"], r"never guessed. Found, .* 'high' \(1\), 'low' \(1\). Give `order` \(--order"),
-        (["a.png", "b.jpg"], "has 2 pictures but no class folders. Expected .*/<class>/<picture>"),
-        (["notes.txt"], "There are no pictures below"),
+        (["a.png", "b.jpg"], "has 2 images but no class folders. Expected .*/<class>/<image>"),
+        (["notes.txt"], "There are no images below"),
         (["train/a/1.png", "test/a/2.png"], r"\(test, train\) look like parts of a split, not classes"),
         (["data/a/1.png", "data/b/2.png"], r"has the one folder data, .* \(a, b\).*Did you mean .*data\?"),
         (["only/1.png"], "There must be at least 2 classes"),

@@ -28,7 +28,7 @@ def test_names_that_may_be_groups_are_noted_where_they_are_trained_on_and_only_t
         return [note for note in from_frame(frame, **how).notes if "names with" in note]
 
     (note,) = told()
-    assert note.startswith("patient: 30 names with 4 rows each; if these are persons or things that return")
+    assert note.startswith("patient: 30 names with 4 rows each; if these are persons or things that recur")
     assert told(group="patient") == told(drop=["patient"]) == told(like=from_frame(frame).items) == []
 
 
@@ -94,7 +94,7 @@ def test_dates_of_a_frame_are_left_out_as_those_of_a_csv_are():
     days = pd.date_range("2024-03-01", periods=12)
     size = {"size": [n / 7 for n in range(12)], "label": [0, 1] * 6}
     notes = from_frame(pd.DataFrame({"day": days.astype(str), **size})).notes
-    assert "left out, as dates: day; to use them give" in notes[1]
+    assert "left out, as dates: day; to use them, add" in notes[1]
     for column in (days, days.tz_localize("UTC"), days.date, [*days[:-1], None], days + pd.Timedelta(90, "s")):
         assert from_frame(pd.DataFrame({"day": column, **size})).notes == notes
 
@@ -121,11 +121,11 @@ def test_the_index_of_the_frame_changes_nothing():
     ("frame", "settings", "message"),
     [
         ([[1, 2]], {}, "`frame` must be a pandas DataFrame, got list"),
-        (pd.DataFrame({"a": [], "label": []}), {}, "The table must have rows, it has none"),
+        (pd.DataFrame({"a": [], "label": []}), {}, "The table must have at least one row, got none"),
         (
             pd.DataFrame({"a": [1], "Label": [1]}),
             {},
-            r"must be said with `label` \(--label COLUMN\), as none is called 'label': a, Label\.",
+            r"must be named with `label` \(--label COLUMN\), because none is called 'label': a, Label\.",
         ),
         (
             pd.DataFrame({"a": [1], "grade": [1]}),
@@ -134,7 +134,7 @@ def test_the_index_of_the_frame_changes_nothing():
         ),
         (pd.DataFrame({"a": [1], "label": [1]}), {"group": "g"}, r"Unknown column 'g'.* with `group` \(--group\)"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "must have different names, got a more than once"),
-        (pd.DataFrame([[1, 2]]), {}, r"named by text: frame.columns = frame.columns.astype\(str\)"),
+        (pd.DataFrame([[1, 2]]), {}, r"must be text: use frame.columns = frame.columns.astype\(str\)"),
         (
             pd.DataFrame({"a": [1, 2], "label": [1, 2], "group": ["p", None]}, index=[10, 11]),
             {},
@@ -164,5 +164,5 @@ def test_a_table_can_be_read_like_another():
 def test_pictures_cannot_be_read_like_a_table():
     like = FeatureRows(columns=("a",), values=np.empty((0, 1)))
     frame = pd.DataFrame({"path": ["a.png"], "label": [0]})
-    with pytest.raises(InputError, match="`like` is for a table of features, and the column 'path' names pictures"):
+    with pytest.raises(InputError, match="`like` is for a table of features, but the column 'path' names images"):
         from_frame(frame, like=like)

@@ -46,11 +46,11 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
         ({"drop": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* `drop` \(--drop\) must name"),
         ({"drop": ["label"]}, r"^`drop` \(--drop\) must name .* features, got 'label', the column of labels\."),
         ({"drop": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
-        ({"drop": ["site"], "path": "scan"}, r"`drop` \(--drop\) has no use for a list of pictures"),
+        ({"drop": ["site"], "path": "scan"}, r"`drop` \(--drop\) has no use for a list of images"),
         ({"drop": ["site"], "category": ["site"]}, "`category` .* got 'site', which `drop` leaves out"),
         (
             {"drop": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`drop` .* has no use for rows that are read as others are",
+            "`drop` .* has no use for rows that are read with `like`",
         ),
         ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
         (
@@ -59,10 +59,10 @@ def test_columns_to_drop_are_not_read_whatever_they_hold():
         ),
         ({"category": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
         ({"category": "site"}, r"`category` must be a list of columns, got the text 'site': write \['site'\]"),
-        ({"category": ["site"], "path": "scan"}, r"`category` \(--category\) has no use for a list of pictures"),
+        ({"category": ["site"], "path": "scan"}, r"`category` \(--category\) has no use for a list of images"),
         (
             {"category": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
-            "`category` .* has no use for rows that are read as others are",
+            "`category` .* has no use for rows that are read with `like`",
         ),
     ],
 )

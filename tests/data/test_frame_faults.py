@@ -46,7 +46,7 @@ def test_the_last_pictures_of_a_class_are_not_left_out_either(plant, order):
     paths = ["a.jpg", "b.jpg", "c.jpg", "gone.jpg"]
     frame = pd.DataFrame({"path": paths, "label": [0, 1, 2, 2], "group": ["p", "q", None, "s"]})
     root = plant("a.jpg", "b.jpg", "c.jpg")
-    message = r"none is left of '2': left out 2 of 4 rows: no such picture, gone\.jpg \(row 3\); no group in 'group'"
+    message = r"none is left of '2': left out 2 of 4 rows: no such image, gone\.jpg \(row 3\); no group in 'group'"
     with pytest.raises(InputError, match=message):
         from_frame(frame, root=root, order=order, skip_bad=True)
     with pytest.raises(InputError, match=r"(?s)gone\.jpg \(row 3\)\. Check the column .* skip_bad=True\.$"):
@@ -86,8 +86,8 @@ def test_all_bad_cells_are_reported_at_once():
         "  Every item must have a label, 1 item of 8 has none: row 4. Fill them in.\n"
         "  `order` must name every label of the data, it lacks 'c' (1 item, row 5). It names a, b. Correct these "
         "labels or the order.\n"
-        "  Every row must have a group, 1 row has none in 'group': 6. Give each that belongs to no other a name of its "
-        "own.\n"
+        "  Every row must have a group, 1 row has none in 'group': 6. Give each row that belongs to no group a "
+        "unique name.\n"
         "Or leave the rows out with skip_bad=True."
     )
 
@@ -110,10 +110,10 @@ def test_rows_of_a_list_without_a_path_or_label_are_reported_with_missing_pictur
     assert heading == "3 of 6 rows cannot be used as they are:"
     assert "Every row must have a `path`, 1 row without one: 1." in unnamed
     assert "1 item of 6 has none: row 2." in label
-    assert "1 of 6 pictures does not exist" in gone
+    assert "1 of 6 images does not exist" in gone
     data = from_frame(frame, root=root, skip_bad=True)
     assert data.items.paths == ("a.jpg", "e.jpg", "f.jpg")  # columns that are not read have no bad cells
     assert (data.labels.tolist(), data.num_left_out) == ([0, 0, 1], 3)
     assert data.notes[0] == (
-        "left out 3 of 6 rows: no `path` (row 1); no such picture, gone.jpg (row 3); no label (row 2)"
+        "left out 3 of 6 rows: no `path` (row 1); no such image, gone.jpg (row 3); no label (row 2)"
     )

@@ -22,7 +22,7 @@ def test_rows_without_a_group_are_one_fault():
 def test_a_column_that_is_called_like_groups_is_reported_with_the_flag(column):
     (note,) = likely_groups(pd.DataFrame({column: [1, 1, 2, 3], "age": [1, 1, 2, 3]}))
     assert note == (
-        f"{column}: 3 names with 1.3 rows each; if these are persons or things that return, keep their rows together "
+        f"{column}: 3 names with 1.3 rows each; if these are persons or things that recur, keep their rows together "
         f"with --group {shlex.quote(column)}"
     )
 

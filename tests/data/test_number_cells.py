@@ -59,7 +59,9 @@ def test_types_with_missing_values_of_their_own_are_read(cells, dtype):
 @pytest.mark.bad_input
 @pytest.mark.parametrize("cells", [(datetime.date(2020, 1, 1), None), ({"a": 1},), (1j,)])
 def test_other_kinds_of_column_are_refused(cells):
-    with pytest.raises(InputError, match=r"A feature must be numbers, .* the column 'size' holds object such as "):
+    with pytest.raises(
+        InputError, match=r"A feature must hold numbers, .* but the column 'size' holds object such as "
+    ):
         numbers(*cells)
 
 

@@ -133,13 +133,13 @@ def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
         open_data(path, label="grade", order="mild,severe")
     assert str(caught.value) == (
         f"{path}: 6 of 60 rows cannot be used as they are:\n"
-        "  Every row must have 3 fields, like the header, 2 rows do not: row 9 (2), row 13 (4). Correct them.\n"
+        "  Every row must have 3 fields, like the header, but 2 rows do not: row 9 (2), row 13 (4). Correct them.\n"
         "  The column 'age' has numbers except in 1 row: '1O3' (row 5). Correct these cells, or empty them: missing "
         "values are filled in.\n"
         "  The column 'size' must be finite numbers that fit into float32, 1 row has none: inf (row 35). Correct these "
         "cells, or empty them: missing values are filled in.\n"
         "  Every item must have a label, 2 items of 58 have none: rows 22, 35. Fill them in.\n"
-        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23; is 'mild' meant for it?). "
+        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23; did you mean 'mild'?). "
         "It names mild, severe. Correct these labels or the order.\n"
         'Or leave the rows out with skip_bad=True. (See "Your table" in the documentation)'
     )
@@ -149,7 +149,9 @@ def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
 def test_a_table_that_is_mostly_bad_is_refused_whatever_may_be_left_out(write):
     path = write("a.csv", "x,label\n1,1\n2,\n3,2\n4, \n5,NA\n")
     with pytest.raises(
-        InputError, match=r"rows 3, 5, 6\. Fill them in\. With 3 of 5 rows, more than half, it is not enough"
+        InputError,
+        match=r"rows 3, 5, 6\. Fill them in\. "
+        "With skip_bad=True at most half of the rows may be left out, not 3 of 5 rows",
     ):
         open_data(path, skip_bad=True)
 
@@ -199,11 +201,11 @@ def test_settings_without_use_for_a_known_set_are_refused(setting):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("path,label\na.jpg,1\nb.jpg,2\n", r"1 of 2 pictures does not exist in .*: b.jpg \(row 3\)"),
-        ("path,label\na.jpg,1\na.jpg,2\n", r"every picture once, got a.jpg \(rows 2, 3\)"),
+        ("path,label\na.jpg,1\nb.jpg,2\n", r"1 of 2 images does not exist in .*: b.jpg \(row 3\)"),
+        ("path,label\na.jpg,1\na.jpg,2\n", r"every image once, got a.jpg \(rows 2, 3\)"),
         (
             "path,grade\na.jpg,1\n",
-            "holds the labels must be said with `label` .--label COLUMN., as none is .*: path, grade",
+            "column of labels must be named with `label` .--label COLUMN., because none is .*: path, grade",
         ),
         ("x,label\n1,1\n2,\n3,2\n4, \n", "2 items of 4 have none: rows 3, 5"),
         ("x,label\n1,2\n2,2\n", "There must be at least 2 classes"),
@@ -223,7 +225,7 @@ def test_a_list_whose_pictures_are_called_otherwise_is_sent_to_the_page_on_image
     rows = "".join(f"{number}.png,{number % 2}\n" for number in range(12))
     with pytest.raises(InputError) as caught:
         open_data(write("list.csv", f"file,label\n{rows}"), root=root)
-    told = "say so with `path` (--path file), or leave it out with `drop` (--drop file)."
+    told = "give it as `path` (--path file), or leave it out with `drop` (--drop file)."
     assert str(caught.value).endswith(f'{told} (See "Your images" in the documentation)')
 
 
@@ -239,14 +241,14 @@ def test_a_column_of_pictures_that_cannot_be_one_is_refused(plant, write):
     path = write("list.csv", "scan,label\na.jpg,1\n,2\n")
     with pytest.raises(InputError, match=r"'scans'.* Did you mean 'scan'.* Name the column with `path` \(--path\)"):
         open_data(path, path="scans")
-    with pytest.raises(InputError, match="must be another column than the labels and the groups, got 'label'"):
+    with pytest.raises(InputError, match="must not be the column of labels or of groups, got 'label'"):
         open_data(path, path="label")
     with pytest.raises(InputError, match="Every row must have a `scan`, 1 row without one: 3"):
         open_data(path, path="scan")
     with pytest.raises(InputError, match=r"`path` \(--path\) has no use for the data set biopsies"):
         open_data("biopsies", path="scan")
     twice = write("twice.csv", "scan,label\na.jpg,1\na.jpg,2\n")
-    with pytest.raises(InputError, match="`scan` must name every picture once"):
+    with pytest.raises(InputError, match="`scan` must name every image once"):
         open_data(twice, path="scan")
 
 
@@ -276,7 +278,7 @@ def test_a_table_is_read_with_the_columns_and_codes_of_another(write):
 def test_pictures_are_not_read_like_a_table(plant, write):
     train = open_data(write("train.csv", "n,label\n1,0\n2,1\n"))
     for data in (plant("scans/1/a.png", "scans/2/b.png") / "scans", "biopsies"):
-        with pytest.raises(InputError, match="`like` is for a table of features, got pictures: leave it out"):
+        with pytest.raises(InputError, match="`like` is for a table of features, got images: leave it out"):
             open_data(data, like=train.items)
 
 
@@ -297,9 +299,7 @@ def test_a_list_may_leave_out_the_file_extension(plant, write):
 @pytest.mark.bad_input
 def test_a_list_of_names_without_extension_is_no_table(plant, write):
     path, root = ids(plant, write)
-    expected = (
-        r"^\S*train\.csv: The column 'id_code' names pictures, such as '0000': say so with `path` \(--path id_code"
-    )
+    expected = r"^\S*train\.csv: The column 'id_code' names images, such as '0000': give it as `path` \(--path id_code"
     with pytest.raises(InputError, match=expected):
         open_data(path, label="diagnosis", root=root)
     with pytest.raises(InputError, match=expected):

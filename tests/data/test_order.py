@@ -27,7 +27,7 @@ def test_integers_no_item_has_are_no_classes_and_the_note_says_how_to_keep_them(
     ordered = order_labels([1, 2, 5])
     assert ordered.classes == ("1", "2", "5")
     assert ordered.notes[1] == (
-        "integers between the labels that no item has are not classes (3, 4); --order 1..5 keeps them"
+        "integers between the labels without an item are not classes (3, 4); --order 1..5 keeps them"
     )
 
 
@@ -115,12 +115,12 @@ def test_names_without_an_order_are_never_guessed():
         ([1, None, 2, float("nan"), " "], None, "3 items of 5 have none. Fill them in"),
         (["01", "1", "2"], None, "same integer must be written alike, got '01' and '1'"),
         (["a"], "01,1", "`order` must name each class once, got 01, 1 more than once"),
-        (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 item; is 'insitu' meant for it\?\)"),
-        (["MILD", "mild"], "mild,top", r"it lacks 'MILD' \(1 item; is 'mild' meant for it\?\)"),
+        (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 item; did you mean 'insitu'\?\)"),
+        (["MILD", "mild"], "mild,top", r"it lacks 'MILD' \(1 item; did you mean 'mild'\?\)"),
         (["low", "lower"], "low,high", r"it lacks 'lower' \(1 item\)\."),
         (["x", "x", "a"], "a,b", r"`order` must name every label of the data, it lacks 'x' \(2 items\). It names a, b"),
         ([1, 2, 70], "0..69", r"it lacks '70' \(1 item\)"),
-        (["5", "6", "7"], "5,6,7+", r"it lacks '7' \(1 item; is '7\+' meant for it\?\)"),
+        (["5", "6", "7"], "5,6,7+", r"it lacks '7' \(1 item; did you mean '7\+'\?\)"),
         (["grade 1", "grade 9"], "grade 1,grade 2", r"it lacks 'grade 9' \(1 item\)"),
         (["a", "9" * 5000], None, "The order of the labels is not known"),
     ],
@@ -149,7 +149,7 @@ def test_labels_without_a_place_are_named_with_their_rows_and_have_none():
     assert (missing.places, unnamed.places) == ((1, 3), (2, 5, 6))
     assert missing.sentence == "Every item must have a label, 2 items of 7 have none: rows 11, 13"
     assert unnamed.sentence == (
-        "`order` must name every label of the data, it lacks 'C' (2 items, rows 12, 16; is 'c' meant for it?), 'x' "
+        "`order` must name every label of the data, it lacks 'C' (2 items, rows 12, 16; did you mean 'c'?), 'x' "
         "(1 item, row 15). It names a, b, c"
     )
     assert unnamed.advice == "Correct these labels or the order"

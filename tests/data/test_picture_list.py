@@ -25,7 +25,7 @@ def test_absolute_paths_elsewhere_are_kept_and_noted(plant, tmp_path_factory):
     root = plant("b.jpg")
     files, notes = listed([str(root / "b.jpg")], tmp_path_factory.mktemp("list"))
     assert (files.root / files.paths[0]).is_file()
-    assert notes == ("1 picture by absolute path: the list works on this machine only",)
+    assert notes == ("1 image with an absolute path: the list works on this machine only",)
 
 
 def test_every_missing_picture_is_counted_and_five_are_shown(plant):
@@ -35,9 +35,9 @@ def test_every_missing_picture_is_counted_and_five_are_shown(plant):
     assert (found[0].name, found[1:]) == ("here.jpg", [None] * 12)
     assert fault.places == tuple(range(1, 13))
     shown = ", ".join(f"{number:02}.jpg (row {number + 3})" for number in range(5))
-    told = f"12 of 13 pictures do not exist in {root}: {shown} and 7 more"
+    told = f"12 of 13 images do not exist in {root}: {shown} and 7 more"
     assert str(fault) == f"{told}. Check the column `path` (--path) and the folder (--root)."
-    assert fault.reason == "no such picture, 00.jpg, 01.jpg, 02.jpg, 03.jpg, 04.jpg and 7 more"
+    assert fault.reason == "no such image, 00.jpg, 01.jpg, 02.jpg, 03.jpg, 04.jpg and 7 more"
 
 
 @pytest.mark.parametrize("name", ["b" * 300, "c\0.jpg", "folder"])
@@ -51,7 +51,7 @@ def test_a_picture_listed_twice_is_a_fault_of_the_list(plant):
     _, (fault,) = find_pictures(["a.jpg", "b.jpg", "./a.jpg"], root=root, rows=[2, 3, 4])
     assert (fault.places, fault.sentence) == (
         (),
-        "`path` must name every picture once, got a.jpg (rows 2, 4)",
+        "`path` must name every image once, got a.jpg (rows 2, 4)",
     )
     (root / "s").mkdir()
     _, (fault,) = find_pictures(["a.jpg", "s/../a.jpg"], root=root, rows=[2, 3])
@@ -78,7 +78,8 @@ def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_
     found, (fault,) = find_pictures(["a", "b", "c", "no/d"], root=root, rows=[2, 3, 4, 5], column="id")
     assert (found, fault.places) == ([None] * 4, (0, 1, 2, 3))
     assert fault.advice == (
-        "Check the column `id` (--path) and the folder (--root); a name without a file extension must fit one image"
+        "Check the column `id` (--path) and the folder (--root); a name without a file extension must match "
+        "exactly one image"
     )
 
 
@@ -94,7 +95,7 @@ def test_each_folder_is_listed_once(plant, monkeypatch):
 def test_a_column_that_names_images_of_a_folder_is_refused(plant):
     root = plant("a.png", "b.jpg", "c.txt")
     frame = pd.DataFrame({"size": [1.5, 2.5], "my id": ["a", " b.jpg"]})
-    with pytest.raises(InputError, match=r"'my id' names pictures, such as 'a': say so with `path` \(--path 'my id'\)"):
+    with pytest.raises(InputError, match=r"'my id' names images, such as 'a': give it as `path` \(--path 'my id'\)"):
         refuse_names(frame, folder=root)
     refuse_names(frame, folder=root / "elsewhere")
     for cells in (["a", "a"], ["a", "c"], ["a", "c.txt"], ["a", None], ["a", ""]):

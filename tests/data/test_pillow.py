@@ -15,7 +15,7 @@ PACKAGE = Path(onepeak.__file__).parent
 def test_where_pillow_is_missing_its_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)  # as on a machine without the extra
     monkeypatch.delitem(sys.modules, "onepeak.data.pillow")
-    with pytest.raises(MissingExtraError, match=r"Work with pictures needs PIL: pip install 'onepeak\[data\]'"):
+    with pytest.raises(MissingExtraError, match=r"Reading images needs PIL: pip install 'onepeak\[data\]'"):
         importlib.import_module("onepeak.data.pillow")
 
 

@@ -25,7 +25,7 @@ def test_what_systems_and_archives_leave_behind_is_ignored_and_counted(plant):
     found = scan(root)
     assert found.pictures == ("a/1.jpg",)
     assert found.folders == ("a",)
-    assert found.notes() == ("ignored 6 files that are no pictures (.DS_Store, ._1.jpg, 1.jpg, Thumbs.db and 2 more)",)
+    assert found.notes() == ("ignored 6 files that are not images (.DS_Store, ._1.jpg, 1.jpg, Thumbs.db and 2 more)",)
 
 
 def test_files_that_were_of_use_are_not_reported(plant):
@@ -61,7 +61,7 @@ def test_a_folder_elsewhere_that_two_links_lead_to_counts_once(plant, tmp_path_f
 @pytest.mark.bad_input
 def test_a_file_or_nothing_is_no_folder(plant):
     root = plant("a.jpg")
-    with pytest.raises(InputError, match=r"a.jpg must be a folder, it is a file"):
+    with pytest.raises(InputError, match=r"a.jpg must be a folder, got a file"):
         scan(root / "a.jpg")
     with pytest.raises(InputError, match=r"There is no folder .*nowhere"):
         scan(root / "nowhere")

@@ -42,7 +42,7 @@ def test_rows_of_another_length_are_empty_and_told_of(write):
     assert table.misfits == {5: told.format(1), 7: told.format(3)}
     (fault,) = table.faults
     assert (fault.places, fault.unread) == ((1, 2), True)
-    assert fault.sentence == "Every row must have 2 fields, like the header, 2 rows do not: row 5 (1), row 7 (3)"
+    assert fault.sentence == "Every row must have 2 fields, like the header, but 2 rows do not: row 5 (1), row 7 (3)"
 
 
 def test_slips_in_columns_of_numbers_are_told_of_unless_all_is_text(write):

@@ -14,7 +14,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
 def test_another_encoding_is_named_by_line_and_byte(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("size,grade\n1,léger\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"a.csv must be UTF-8 text, line 2 has the byte 0xe9 that is none"):
+    with pytest.raises(InputError, match=r"a.csv must be UTF-8 text, but line 2 has the invalid byte 0xe9"):
         read_text(path)
 
 

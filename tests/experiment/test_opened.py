@@ -53,7 +53,7 @@ def test_missing_pictures_are_left_out_where_the_plan_says_so(tmp_path):
     Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
     (tmp_path / "list.csv").write_text("path,grade\na.png,0\ngone.png,0\n")
     given = plan(str(tmp_path / "list.csv"), order="0,1")
-    with pytest.raises(InputError, match="1 of 2 pictures does not exist"):
+    with pytest.raises(InputError, match="1 of 2 images does not exist"):
         open_manifest(given)
     assert len(open_manifest(replace(given, skip_bad=True))) == 1
 

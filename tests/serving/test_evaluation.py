@@ -108,7 +108,7 @@ def test_a_model_that_does_not_know_its_items_counts_none(model):
 def test_pictures_that_cannot_be_read_are_left_out_and_named(model, folder):
     whole = evaluate(model, open_for(model, folder))
     (folder / "g1" / "bad.png").write_bytes(b"")
-    with pytest.raises(InputError, match=r"1 of 16 pictures cannot be read:\n .*bad\.png: the file is empty"):
+    with pytest.raises(InputError, match=r"1 of 16 images cannot be read:\n .*bad\.png: the file is empty"):
         evaluate(model, open_for(model, folder))
     found = evaluate(model, open_for(model, folder), skip_bad=True)
     assert [row.source for row in found.failed] == [str(folder / "g1" / "bad.png")]
@@ -195,7 +195,7 @@ def test_data_without_one_good_picture_is_refused(model, tmp_path):
     for name in ("g1/a.png", "g2/b.png"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"")
-    with pytest.raises(InputError, match=r"2 of 2 pictures cannot be read:\n .*a.png: the file is empty"):
+    with pytest.raises(InputError, match=r"2 of 2 images cannot be read:\n .*a.png: the file is empty"):
         evaluate(model, open_for(model, tmp_path), skip_bad=True)
 
 

@@ -67,7 +67,9 @@ def test_twelve_bits_are_told_unless_the_model_knows_and_then_read_as_eight_were
             assert (said.log_probs == expected.log_probs).all()
             assert said.notes == ()
     Image.fromarray(np.full((8, 8), 5000, np.uint16)).save(tmp_path / "scan.png")
-    with pytest.raises(InputError, match=r"scan\.png cannot be read: a value of 5,000 is more than `bits` 12 allows"):
+    with pytest.raises(
+        InputError, match=r"scan\.png cannot be read: a value of 5,000 exceeds 4,095, the highest that `bits` 12 allows"
+    ):
         model.predict(tmp_path / "scan.png")
 
 
@@ -240,7 +242,7 @@ def test_a_description_with_another_number_of_classes_or_format_is_refused(copie
 @pytest.mark.bad_input
 def test_inputs_that_are_no_pictures_are_refused(model, pixels, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(InputError, match=r"notes.txt cannot be read: no picture in a known format"):
+    with pytest.raises(InputError, match=r"notes.txt cannot be read: not an image in a known format"):
         model.predict(tmp_path / "notes.txt")
     with pytest.raises(InputError, match=r"nothing.png cannot be read: there is no such file"):
         model.predict([tmp_path / "nothing.png"])

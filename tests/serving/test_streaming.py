@@ -43,7 +43,7 @@ def test_bad_files_are_rows_with_their_error_and_the_others_are_answered(model, 
     assert errors[1] is errors[4] is None
     assert rows[1].label == rows[4].label == model.predict(good).labels.item()
     assert errors[0].startswith("cut off or damaged: ")
-    assert errors[2].startswith("no picture in a known format")
+    assert errors[2].startswith("not an image in a known format")
     assert errors[3] == "there is no such file"
     assert errors[5] == "the file is empty (0 bytes)"
     assert errors[6] == "this is a folder or a device, not a file"

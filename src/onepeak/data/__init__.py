@@ -1,4 +1,4 @@
-"""From anybody's ordered pictures or tables to batches, with splits that do not leak."""
+"""Data layer: reads ordinal images and tables, makes leak-free splits, and serves batches."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ __all__ = [
     "open_data",
 ]
 
-# Imported when first used: a decoding worker passes through here, and should wait for nothing but Pillow.
+# Lazy imports: decoding workers import this package and should load nothing but Pillow.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

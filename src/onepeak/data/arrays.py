@@ -1,4 +1,4 @@
-"""Arrays in memory: pictures or features, with their labels."""
+"""Data sets from arrays in memory: images or features, with their labels."""
 
 from collections.abc import Sequence
 
@@ -21,16 +21,16 @@ def from_arrays(
     strata: npt.ArrayLike | None = None,
     name: str = "arrays",
 ) -> Manifest:
-    """Makes a data set of arrays (NumPy, or anything NumPy can read without a copy to another device).
+    """Makes a data set from arrays (NumPy arrays, or anything `numpy.asarray` accepts).
 
     Args:
-        images_or_features: Pictures as uint8, items x height x width (x 1 or 3), or x 3 x height x width; or features
-            as numbers, items x columns, NaN where missing.
-        labels: One label per item: names, integers, or positions 0, 1, ... in `classes` if these are no integers.
-        classes: Names of the classes, lowest first. Integers order themselves without.
-        groups: Person, patient or slide of each item.
-        strata: What every part of a split should hold its share of, such as gender.
-        name: What the data set is called.
+        images_or_features: Images as uint8, items x height x width (x 1 or 3), or items x 3 x height x width; or
+            numeric features, items x columns, with NaN for missing values.
+        labels: One label per item: names, integers, or positions 0, 1, ... in `classes` if these are not integers.
+        classes: Names of the classes, lowest first. Not needed for integer labels, which are sorted.
+        groups: The person, patient or slide of each item.
+        strata: A property to balance across the parts of a split, such as gender.
+        name: The name of the data set.
 
     Example:
         >>> data = from_arrays([[0.1], [0.9], [0.5]], [0, 2, 1], classes=["low", "middle", "high"])
@@ -39,7 +39,7 @@ def from_arrays(
     """
     items = _items(np.asarray(images_or_features))
     if not len(items):
-        raise InputError("`images_or_features` must have items, it has none.")
+        raise InputError("`images_or_features` must have at least one item, got none.")
     ordered = _ordered(_one_per_item("labels", labels, len(items)), classes)
     return Manifest(
         name=name,
@@ -60,21 +60,21 @@ def _items(values: npt.NDArray[np.generic]) -> Items:
         return ImageArrays(pixels=_pixels(values.astype(np.uint8, copy=False)))
     if values.ndim in (3, 4) and numeric:
         raise InputError(
-            f"Pictures must be uint8, from 0 to 255, got {values.dtype}. If they run from 0 to 1: "
+            f"Images must be uint8, from 0 to 255, got {values.dtype}. If the values are from 0 to 1, convert them: "
             "(images * 255).round().astype('uint8')."
         )
     raise InputError(
-        "`images_or_features` must be features (items x columns, numbers) or pictures (items x height x width x 3, "
+        "`images_or_features` must be features (items x columns, numbers) or images (items x height x width x 3, "
         f"uint8), got {values.dtype} of shape {values.shape}."
     )
 
 
 def _features(values: npt.NDArray[np.generic]) -> FeatureRows:
-    with np.errstate(over="ignore"):  # what float32, the network's numbers, cannot hold is reported just below
+    with np.errstate(over="ignore"):  # the networks use float32; values that overflow it are reported below
         infinite = int(np.isinf(values.astype(np.float32)).sum())
     if infinite:
         raise InputError(
-            "`images_or_features` must be finite and fit into float32 (NaN where missing), "
+            "`images_or_features` must be finite and fit into float32 (NaN for missing values), "
             f"got {counted(infinite, 'infinite value')}."
         )
     columns = tuple(f"x{position}" for position in range(1, values.shape[1] + 1))
@@ -82,12 +82,14 @@ def _features(values: npt.NDArray[np.generic]) -> FeatureRows:
 
 
 def _pixels(values: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Channels last, three of them: grey is repeated, as an image file's grey would be."""
+    """Returns the images with three channels, last; greyscale is repeated, as for image files."""
     if values.ndim == 3:
         values = values[..., None]
     if values.shape[-1] not in (1, 3):
         if values.shape[1] not in (1, 3):
-            raise InputError(f"Pictures must have 1 or 3 channels, last (or first, as in torch), got {values.shape}.")
+            raise InputError(
+                f"Images must have 1 or 3 channels, last (or first, as in torch), got shape {values.shape}."
+            )
         values = np.moveaxis(values, 1, -1)
     return np.ascontiguousarray(np.broadcast_to(values, (*values.shape[:-1], 3)))
 
@@ -108,7 +110,7 @@ def _ordered(labels: Sequence[object], classes: Order | None) -> OrderedLabels:
 def _one_per_item(argument: str, values: npt.ArrayLike, number: int) -> list[object]:
     array = np.asarray(values)
     if array.shape != (number,):
-        raise InputError(f"`{argument}` must be one per item ({number:,}), got shape {array.shape}.")
+        raise InputError(f"`{argument}` must have one value per item ({number:,}), got shape {array.shape}.")
     objects: list[object] = array.tolist()
     return objects
 
@@ -118,16 +120,18 @@ def _names(argument: str, values: npt.ArrayLike, number: int) -> tuple[str, ...]
 
 
 _NO_GROUP = {"", "None", "nan", "NaN", "NaT", "<NA>"}
-"""What is missing in an array, a series or a list, as text: pandas has values of its own for it."""
+"""Missing values of NumPy, pandas and Python, converted to text."""
 
 
 def _group_names(groups: npt.ArrayLike, number: int) -> tuple[str, ...]:
-    """The names as text; items of unknown groups are not one group."""
-    names = _one_per_item("groups", np.asarray(groups, dtype=object), number)  # as text a NaN would be a name
+    """Returns the group names as text; refuses missing ones, because unknown groups are not one group."""
+    names = _one_per_item(
+        "groups", np.asarray(groups, dtype=object), number
+    )  # dtype=object: otherwise NaN would become the name 'nan'
     missing = [place for place, name in enumerate(names) if str(name).strip() in _NO_GROUP]
     if missing:
         raise InputError(
             f"`groups` must have a name for every item, got none for {counted(len(missing), 'item')}, the first at "
-            f"position {missing[0]:,}: give each that belongs to no other a name of its own."
+            f"position {missing[0]:,}: give each item that belongs to no group a unique name."
         )
     return tuple(map(str, names))

@@ -1,4 +1,4 @@
-"""What training may do to a picture, and what it does to each one in each epoch."""
+"""Random augmentation of training images: the settings, and the draws for each image and epoch."""
 
 import enum
 import itertools
@@ -13,7 +13,7 @@ from onepeak.errors import InputError
 
 
 class _For(enum.IntEnum):
-    """The purposes of random numbers. A value is never given to another purpose: results would change."""
+    """The purposes of random numbers. Never reuse or renumber a value: results would change."""
 
     TOP = 0
     LEFT = 1
@@ -29,21 +29,21 @@ class _For(enum.IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Augment:
-    """The random changes of training pictures.
+    """Settings of the random augmentation of training images.
 
-    A picture smaller than the crop is enlarged, with its proportions, until the crop just fits: the paper's images are
-    enlarged before they are cropped, never padded. If many are smaller, let the store do it once
+    An image smaller than the crop is enlarged, keeping its proportions, until the crop just fits: as in the paper,
+    images are never padded. If many images are smaller than the crop, enlarge them once in the store
     (`Resize(short_side=crop, only_enlarge=True)`).
     """
 
     crop: int | None = None
-    """Side of the random square; None takes whole pictures, which must then have one size in a batch."""
+    """Side of the random square crop. None uses whole images; all images of a batch must then have the same size."""
     horizontal_flip: bool = True
-    """Whether half of the pictures are mirrored left to right."""
+    """Whether to mirror half of the images left to right."""
     vertical_flip: bool = False
-    """Whether half of the pictures are mirrored top to bottom."""
+    """Whether to mirror half of the images top to bottom."""
     colour_jitter: tuple[float, float, float, float] | None = None
-    """Strength for brightness, contrast, saturation and hue, as torchvision's `ColorJitter` takes them."""
+    """Strengths of brightness, contrast, saturation and hue, as in torchvision's `ColorJitter`."""
 
     def __post_init__(self) -> None:
         if self.crop is not None:
@@ -61,10 +61,10 @@ class Augment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Changes:
-    """What happens to each picture of a batch: one row per picture."""
+    """The random changes drawn for a batch: one row per image."""
 
     sizes: npt.NDArray[np.int64]
-    """Height and width from which the crop is taken: the stored ones, or larger where the crop needs it."""
+    """Height and width of the image that is cropped: as stored, or larger if the crop would not fit."""
     corners: npt.NDArray[np.int64]
     """Top and left of the crop."""
     crop: tuple[int, int]
@@ -74,7 +74,7 @@ class Changes:
     colour_factors: npt.NDArray[np.float64] | None
     """Factors for brightness, contrast and saturation, and the shift of hue."""
     colour_order: npt.NDArray[np.int64] | None
-    """The order in which the four are applied."""
+    """The order in which these four are applied."""
 
 
 _COLOUR_ORDERS = np.array(list(itertools.permutations(range(4))))
@@ -88,18 +88,18 @@ def draw_changes(
     seed: int,
     epoch: int,
 ) -> Changes:
-    """Draws the changes of each sample from the seed, the epoch and the sample alone.
+    """Draws the changes of each sample; they depend only on the seed, the epoch and the sample.
 
     Args:
-        augment: What may happen.
+        augment: The settings.
         samples: The number of each sample in its data set.
-        sizes: Height and width of each, samples x 2.
+        sizes: Height and width of each sample, samples x 2.
         seed: The seed of the run.
         epoch: The epoch.
 
     Example:
         >>> changes = draw_changes(Augment(crop=4), np.array([7]), np.array([[2, 3]]), seed=0, epoch=0)
-        >>> changes.sizes  # enlarged, so that the crop fits
+        >>> changes.sizes  # enlarged to fit the crop
         array([[4, 6]])
     """
 
@@ -137,7 +137,7 @@ def shuffled(samples: npt.NDArray[np.int64], *, seed: int, epoch: int) -> npt.ND
 def _whole(sizes: npt.NDArray[np.int64]) -> tuple[int, int]:
     if len(sizes) and (sizes != sizes[0]).any():
         raise InputError(
-            "`crop` must be given for pictures of different sizes, got a batch with "
+            "`crop` must be given for images of different sizes, got a batch with "
             f"{' and '.join(f'{height} x {width}' for height, width in np.unique(sizes, axis=0)[:2].tolist())}."
         )
     return (int(sizes[0, 0]), int(sizes[0, 1])) if len(sizes) else (0, 0)

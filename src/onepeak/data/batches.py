@@ -1,4 +1,4 @@
-"""Batches from a store: random crops to train on, whole pictures to evaluate on."""
+"""Batches from a store: random crops for training, whole images for evaluation."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,18 +26,18 @@ def train_batch(
     epoch: int,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """The augmented pictures at some positions of a store.
+    """Returns a batch of augmented images from a store.
 
-    What happens to a picture depends on the seed, the epoch and the picture alone: not on the rest of the batch, the
+    The augmentation of an image depends only on the seed, the epoch and the image: not on the rest of the batch, the
     order, the number of workers or the device.
 
     Args:
-        store: Where the pictures are.
+        store: The image store.
         indices: Positions in the store.
-        augment: The random changes.
+        augment: The augmentation settings.
         seed: The seed of the run.
         epoch: The epoch.
-        device: Where the batch shall be; colours are changed there. Without one it stays where the store is.
+        device: The device of the batch, where the colours are changed too; by default the store's device.
 
     Returns:
         uint8, batch x 3 x crop x crop, channels last in memory; see `normalise`.
@@ -59,19 +59,19 @@ def evaluation_batches(
     batch_size: int,
     device: torch.device | str | None = None,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Whole pictures, each once, as they are stored: only pictures of one size share a batch, so none is padded.
+    """Yields whole images as stored, each once. A batch holds images of one size, so none is padded.
 
-    Sizes come in rising order, and pictures of one size in the order of `indices`.
+    Sizes come in ascending order, images of the same size in the order of `indices`.
 
     Args:
-        store: Where the pictures are.
+        store: The image store.
         indices: Positions in the store to evaluate.
-        batch_size: The most pictures per batch.
-        device: Where the batches shall be. Without one they stay where the store is.
+        batch_size: The largest number of images per batch.
+        device: The device of the batches; by default the store's device.
 
     Yields:
-        The places in `indices` that make up the batch (int64, on the CPU), and the pictures as uint8, batch x 3 x
-        height x width. `results[places] = ...` brings results back into order.
+        The positions in `indices` that make up the batch (int64, on the CPU), and the images as uint8, batch x 3 x
+        height x width. `results[places] = ...` restores the order of `indices`.
     """
     check_integer("batch_size", batch_size, minimum=1)
     positions = _checked(store, indices)
@@ -87,7 +87,7 @@ def evaluation_batches(
 
 
 def normalise(batch: Tensor) -> Tensor:
-    """Turns 0 to 255 into -1 to 1, as the paper does for all data sets.
+    """Maps 0 to 255 linearly to -1 to 1, as the paper does for all data sets.
 
     Args:
         batch: uint8, batch x 3 x height x width.
@@ -111,7 +111,7 @@ def _checked(store: ImageStore, indices: Positions) -> npt.NDArray[np.int64]:
     positions = indices.cpu().numpy() if isinstance(indices, Tensor) else np.asarray(indices)
     if positions.ndim != 1 or (positions.size and not np.issubdtype(positions.dtype, np.integer)):
         raise InputError(
-            f"`indices` must be a row of integers, got {positions.dtype} of shape {tuple(positions.shape)}."
+            f"`indices` must be a flat sequence of integers, got {positions.dtype} of shape {tuple(positions.shape)}."
         )
     if positions.size and not 0 <= positions.min() <= positions.max() < len(store):
         raise InputError(
@@ -124,5 +124,5 @@ def _moved(batch: Tensor, device: torch.device | str | None) -> Tensor:
     if device is None:
         return batch
     if batch.device.type == "cpu" and torch.device(device).type == "cuda":
-        batch = batch.pin_memory()  # so that the copy runs beside the making of the next batch
+        batch = batch.pin_memory()  # the copy overlaps with the preparation of the next batch
     return batch.to(device, non_blocking=True)

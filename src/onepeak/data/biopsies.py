@@ -14,38 +14,38 @@ from onepeak.errors import InputError
 from onepeak.posterior import median, mode
 
 GRADES = ("g1", "g2", "g3", "g4", "g5", "g6", "g7", "g8")
-"""Lowest first; as in Belharbi et al. 2019, fig. 1."""
+"""The classes, lowest first, as in Belharbi et al. 2019, fig. 1."""
 NOISE = 0.3
-"""Scale of the logistic error of the one who grades, in grades."""
+"""Scale of the grader's logistic error, in grades."""
 PICTURES_PER_PATIENT = 5
 
 
 def biopsies(num_items: int = 2000, *, seed: int = 0, size: int = 64) -> Manifest:
-    r"""Pictures in the look of stained tissue with eight grades that truly overlap.
+    r"""Generates images that resemble stained tissue, in eight grades that truly overlap.
 
-    Every picture is drawn from a hidden severity :math:`u`, uniform on :math:`(0, 8)`: as it rises, the nuclei of the
-    tumour become more, larger, less alike, more irregular and more crowded. Stain, light, focus, fibres, empty spaces
-    and inflammation vary whatever the severity. Who grades reads the severity with a logistic error
-    :math:`\varepsilon` of scale 0.3 and rounds down, :math:`y = \lfloor u + \varepsilon \rfloor` held within 0 and 7,
-    so with :math:`F` the logistic distribution function
+    Every image is drawn from a hidden severity :math:`u`, uniform on :math:`(0, 8)`: as it rises, the nuclei of the
+    tumour become more numerous, larger, more varied, more irregular and more crowded. Stain, light, focus, fibres,
+    empty spaces and inflammation vary independently of the severity. The grader reads the severity with a logistic
+    error :math:`\varepsilon` of scale 0.3 and rounds down: :math:`y = \lfloor u + \varepsilon \rfloor`, clipped to
+    0 and 7. With the logistic distribution function :math:`F`,
 
     .. math::
         P(y = k \mid u) = F\Big(\frac{k + 1 - u}{0.3}\Big) - F\Big(\frac{k - u}{0.3}\Big), \qquad
         P(y = 0 \mid u) = F\Big(\frac{1 - u}{0.3}\Big), \qquad P(y = 7 \mid u) = 1 - F\Big(\frac{7 - u}{0.3}\Big)
 
-    which has one peak, strictly. This is the posterior **given the severity**. A network sees only the picture, from
-    which the severity cannot be read exactly, so `bayes_error` is a bound that it can approach and not pass.
+    which is strictly unimodal. This is the posterior **given the severity**. A network sees only the image, from which
+    the severity cannot be read exactly, so `bayes_error` is a bound that a network can approach but not beat.
 
-    Five pictures in a row come from one patient: they share the stain and are of similar severity, so only a split by
-    `groups` tells how well a model does on new patients.
+    Five consecutive images come from one patient: they share the stain and have similar severities, so only a split
+    by `groups` measures how well a model does on new patients.
 
     Args:
-        num_items: How many pictures. A smaller data set is the beginning of a larger one with the same seed and size.
-        seed: Another seed is another data set. The same one gives the same pictures and labels on every machine.
-        size: Pixels of a side; the same tissue is seen in more or less detail.
+        num_items: Number of images. A smaller data set is a prefix of a larger one with the same seed and size.
+        seed: Seed of the data set. The same seed gives the same images and labels on every machine.
+        size: Side of the images in pixels; it changes the level of detail, not the tissue.
 
     Returns:
-        Pictures in memory, labels, the patient of each picture as its group, and the true log-probabilities.
+        Images in memory, labels, the patient of each image as its group, and the true log-probabilities.
 
     Example:
         >>> data = biopsies(6)
@@ -72,26 +72,26 @@ def biopsies(num_items: int = 2000, *, seed: int = 0, size: int = 64) -> Manifes
 
 
 def hidden_severity(seed: int, ids: Indices, patients: Indices) -> Array:
-    """The severity of each picture, from 0 to 8: near that of its patient, uniform over all pictures."""
+    """Returns the severity of each image, from 0 to 8: close to its patient's, uniform over all images."""
     highest = float(len(GRADES))
     patient = Chance(seed, Use.PATIENT_SEVERITY, patients).between(0.0, highest)
     severity = patient + Chance(seed, Use.SEVERITY, ids).around_zero(1.5)
-    # Folded back at the ends, a uniform number plus a symmetric one stays uniform.
+    # A uniform number plus a symmetric one stays uniform when it is reflected at both ends.
     severity = np.abs(severity)
     return highest - np.abs(highest - severity)
 
 
 def grades_given(seed: int, ids: Indices, severity: Array) -> npt.NDArray[np.int64]:
-    """The grade that each picture was given: its severity, read with an error and rounded down."""
+    """Returns the grade of each image: its severity plus the grader's error, rounded down."""
     chance = Chance(seed, Use.LABEL, ids).between(0.0, 1.0)
     error = NOISE * np.log(chance / (1 - chance))
     return np.clip(np.floor(severity + error), 0, len(GRADES) - 1).astype(np.int64)
 
 
 def grade_log_probs(severity: Array) -> Array:
-    r"""The log-probability of every grade given the severity (items x grades).
+    r"""Returns the log-probability of every grade given the severity (items x grades).
 
-    Exact in both tails: :math:`F(b) - F(a) = F(b) F(-a) (1 - e^{a - b})`, and the factors are added as logarithms.
+    Exact in both tails: :math:`F(b) - F(a) = F(b) F(-a) (1 - e^{a - b})`, and the logarithms of the factors are added.
 
     Example:
         >>> np.exp(grade_log_probs(np.array([4.5]))).round(3)
@@ -105,19 +105,19 @@ def grade_log_probs(severity: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class BayesError:
-    """What no prediction can beat, in expectation over the labels."""
+    """The best expected performance that any predictor can reach."""
 
     mae: float
-    """Lowest mean absolute error, in classes: that of the median."""
+    """Lowest mean absolute error, in classes: that of the posterior median."""
     accuracy: float
-    """Highest share of labels met: that of the mode."""
+    """Highest accuracy: that of the posterior mode."""
 
 
 def bayes_error(manifest: Manifest) -> BayesError:
-    """How well the items could be predicted if their true posteriors were known.
+    """Computes the error of a predictor that knows the true posteriors, in expectation over the labels.
 
     Args:
-        manifest: A data set with its `true_log_probs`, or a part of one.
+        manifest: A data set with `true_log_probs`, or a part of one.
 
     Example:
         >>> best = bayes_error(biopsies(10))

@@ -1,4 +1,4 @@
-"""The random numbers behind `biopsies`: the same for an item whatever else is drawn, on every machine."""
+"""Random numbers of `biopsies`: an item always gets the same ones, on every machine and in any selection of items."""
 
 from enum import IntEnum
 from typing import TypeAlias
@@ -11,7 +11,7 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 
 
 class Use(IntEnum):
-    """What random numbers are for. Each use has a stream of its own, so that none shifts another."""
+    """The uses of random numbers. Each has its own stream, so that a change to one does not shift the others."""
 
     PATIENT_SEVERITY = 0
     PATIENT_NUCLEI = 1
@@ -28,12 +28,12 @@ class Use(IntEnum):
 
 
 class Chance:
-    """Random numbers for each of several ids, decided by `(seed, use, id)` alone.
+    """Random numbers for each of several ids; they depend only on `(seed, use, id)`.
 
     Args:
         seed: Seed of the data set.
-        use: What the numbers are for.
-        ids: Numbers of the pictures or patients; an id that comes twice gets the same numbers twice.
+        use: The use of the numbers.
+        ids: Numbers of the images or patients; a repeated id gets the same numbers.
 
     Example:
         >>> alone = Chance(0, Use.LABEL, np.array([7])).between(0.0, 1.0, 3)
@@ -46,8 +46,8 @@ class Chance:
         self._streams = [np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(int(use), int(i)))) for i in ids]
 
     def between(self, low: float, high: float, *shape: int) -> Array:
-        """Uniform on the open interval (ids x shape)."""
-        # The raw bits of a bit generator stay the same in every version of NumPy; its distributions may change.
+        """Draws uniformly from the open interval (ids x shape)."""
+        # NumPy guarantees the raw bits of a bit generator across versions, but not its distributions.
         bits = np.empty((len(self._streams), int(np.prod(shape))), dtype=np.uint64)
         for row, stream in zip(bits, self._streams, strict=True):
             row[:] = stream.random_raw(bits.shape[1])
@@ -55,13 +55,13 @@ class Chance:
         return (low + (high - low) * unit).reshape(len(bits), *shape)
 
     def around_zero(self, width: float, *shape: int) -> Array:
-        """Most often near zero and never beyond +-width: the sum of two uniforms (ids x shape)."""
+        """Draws from the triangular distribution on +-width, the sum of two uniforms (ids x shape)."""
         first, second = np.moveaxis(self.between(-width / 2, width / 2, 2, *shape), 1, 0)
         both: Array = first + second
         return both
 
     def direction(self, *shape: int) -> Array:
-        """Unit vectors (ids x shape x 2)."""
+        """Draws unit vectors (ids x shape x 2)."""
         vector = self.between(-1.0, 1.0, *shape, 2)
         x, y = vector[..., 0], vector[..., 1]
         return vector / np.sqrt(x * x + y * y)[..., None]

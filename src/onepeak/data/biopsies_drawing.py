@@ -1,7 +1,7 @@
-"""From the tissue of a generated biopsy to its pixels: how much of each stain lies where, and what light comes through.
+"""Renders the tissue of a generated biopsy: the amount of each stain per pixel, and the light that passes through.
 
-Only sums, products, quotients, square roots and one table touch a pixel, and each is exact or rounded as IEEE 754 says,
-so the pictures are the same to the bit on every machine. A few pictures are drawn at a time, so memory stays small.
+Pixels are computed with sums, products, quotients, square roots and one lookup table only. IEEE 754 defines the
+rounding of each, so the images are bit-identical on every machine. Images are drawn in small batches to save memory.
 """
 
 from typing import TypeAlias
@@ -14,25 +14,25 @@ from onepeak.data.biopsies_nuclei import BORDER, PIXEL, Nuclei, fibre_direction,
 
 Plane: TypeAlias = npt.NDArray[np.float32]
 
-# What one unit of stain takes from red, green and blue light, as optical density: haematoxylin leaves purple, eosin
-# leaves pink. A patient's stains stray from these along the third line, to the red or to the blue.
+# Optical density of one unit of stain for red, green and blue light: haematoxylin looks purple, eosin pink. A
+# patient's stains deviate from these along STRAYING, towards red or towards blue.
 HAEMATOXYLIN = (1.02, 1.08, 0.52)
 EOSIN = (0.16, 1.02, 0.52)
 STRAYING = (1.0, 0.0, -1.0)
 CYTOPLASM = 3.5 * PIXEL
-"""How far the body of a cell reaches beyond its nucleus."""
+"""How far a cell's body extends beyond its nucleus."""
 PIXELS_AT_ONCE = 1 << 16
 
 
 def draw(seed: int, ids: Indices, patients: Indices, severity: Array, *, size: int) -> npt.NDArray[np.uint8]:
-    """The pictures with these numbers: uint8, pictures x size x size x 3.
+    """Draws the images with these numbers: uint8, images x size x size x 3.
 
     Args:
         seed: Seed of the data set.
-        ids: The number of each picture.
-        patients: The number of each picture's patient.
-        severity: From 0 to 1, one per picture.
-        size: Pixels of a side.
+        ids: The number of each image.
+        patients: The number of each image's patient.
+        severity: One per image, from 0 to 1.
+        size: Side of the images in pixels.
     """
     pixels = np.empty((len(ids), size, size, 3), dtype=np.uint8)
     step = max(1, PIXELS_AT_ONCE // size**2)
@@ -43,7 +43,7 @@ def draw(seed: int, ids: Indices, patients: Indices, severity: Array, *, size: i
 
 
 def _draw_few(seed: int, ids: Indices, patients: Indices, severity: Array, size: int) -> npt.NDArray[np.uint8]:
-    """As many pictures as fit in memory at once: where each stain lies, how strong it came out, the light through."""
+    """Draws a batch of images: the place of each stain, its strength, and the light that passes through."""
     chance = Chance(seed, Use.TISSUE, ids)
     nuclei, body = paint_nuclei(
         nuclei_of(seed, ids, patients, severity), blur=PIXEL * chance.between(0.5, 1.9), size=size
@@ -53,7 +53,7 @@ def _draw_few(seed: int, ids: Indices, patients: Indices, severity: Array, size:
     chromatin = _waves(chance, size=size, along=chance.between(-16.0, 16.0, 4, 2)) / 2
     tissue = 1 - paint_lumens(chance, bend)
 
-    purple = nuclei / (1 + np.float32(0.35) * nuclei)  # a heap of nuclei is not endlessly dark
+    purple = nuclei / (1 + np.float32(0.35) * nuclei)  # the darkness of overlapping nuclei saturates
     purple = purple * (1 + np.float32(0.14) * chromatin)
     body = body / (1 + body)
     pink = np.float32(0.36) + np.float32(0.16) * fibres + np.float32(0.2) * body
@@ -76,13 +76,13 @@ def _draw_few(seed: int, ids: Indices, patients: Indices, severity: Array, size:
 
 
 def paint_nuclei(nuclei: Nuclei, *, blur: Array, size: int) -> tuple[Plane, Plane]:
-    """The haematoxylin of the nuclei and the bodies of the cells around them (each pictures x size x size)."""
+    """Paints the haematoxylin of the nuclei, and the cell bodies around them (each images x size x size)."""
     num_pictures = len(blur)
     every, picture = nuclei.in_list()
     furthest = 1 + np.sqrt((every.outline**2).sum(axis=-1)).sum(axis=-1)
     reach = every.stretch * (every.radius * furthest + CYTOPLASM)
-    reach = 4 * np.ceil(reach * size / 4).astype(np.int64)  # in pixels; rounded up, so that a few sizes of patch do
-    # The canvas has a margin, so that a nucleus on the border needs no special case.
+    reach = 4 * np.ceil(reach * size / 4).astype(np.int64)  # in pixels; rounded up to a few patch sizes
+    # With a margin around the canvas, a nucleus on the border needs no special case.
     margin = int(reach.max(initial=0)) + int(np.ceil(BORDER * size)) + 1
     width = size + 2 * margin
     canvas = np.zeros((2, num_pictures * width * width))
@@ -95,7 +95,7 @@ def paint_nuclei(nuclei: Nuclei, *, blur: Array, size: int) -> tuple[Plane, Plan
         dx = _plane((column + 0.5) / size - group.centre[:, 0, None])[:, None, :]
         dy = _plane((row + 0.5) / size - group.centre[:, 1, None])[:, :, None]
         place = (home[:, None, None] * width + (row + margin)[:, :, None]) * width + (column + margin)[:, None, :]
-        softness = np.maximum(blur[home], 0.7 / size)  # sharper than a pixel would look jagged
+        softness = np.maximum(blur[home], 0.7 / size)  # an edge sharper than a pixel would look jagged
         for layer, values in zip(canvas, paint_patches(group, dx, dy, softness=_each(softness)), strict=True):
             layer += np.bincount(place.ravel(), weights=values.ravel(), minlength=layer.size)
     inner = slice(margin, margin + size)
@@ -104,7 +104,7 @@ def paint_nuclei(nuclei: Nuclei, *, blur: Array, size: int) -> tuple[Plane, Plan
 
 
 def paint_patches(nuclei: Nuclei, dx: Plane, dy: Plane, *, softness: Plane) -> tuple[Plane, Plane]:
-    """Each nucleus and its body on a patch of its own, at the distances `dx` and `dy` from its centre."""
+    """Paints each nucleus and its cell body on its own patch, at the distances `dx` and `dy` from its centre."""
     axis_x, axis_y, stretch = _each(nuclei.axis[:, 0]), _each(nuclei.axis[:, 1]), _each(nuclei.stretch)
     along, across = (dx * axis_x + dy * axis_y) / stretch, (dy * axis_x - dx * axis_y) * stretch
     distance: Plane = np.sqrt(along * along + across * across) + np.float32(1e-6)
@@ -126,7 +126,7 @@ def paint_patches(nuclei: Nuclei, dx: Plane, dy: Plane, *, softness: Plane) -> t
 
 
 def paint_fibres(chance: Chance, direction: Array, bend: Plane) -> Plane:
-    """The fibres of the stroma: waves across their direction, bent, most often within -1 and 1."""
+    """Paints the fibres of the stroma: bent waves across their direction, mostly between -1 and 1."""
     across = np.stack([-direction[:, 1], direction[:, 0]], axis=-1)[:, None] + chance.around_zero(0.25, 6, 2)
     often = np.array([3.0, 5.0, 7.0, 9.0, 11.0, 13.0]) + chance.between(0.0, 2.0, 6)
     strength = (0.3, 0.25, 0.2, 0.15, 0.12, 0.1)
@@ -134,7 +134,7 @@ def paint_fibres(chance: Chance, direction: Array, bend: Plane) -> Plane:
 
 
 def paint_lumens(chance: Chance, bend: Plane) -> Plane:
-    """Empty spaces, 1 inside: up to two round ones a picture, many pictures without."""
+    """Paints empty spaces, 1 inside: at most two round ones per image, often none."""
     x, y = _axes(bend.shape[-1])
     lumens = np.zeros_like(bend)
     for centre, radius in zip(
@@ -148,7 +148,7 @@ def paint_lumens(chance: Chance, bend: Plane) -> Plane:
 
 
 def light_through(density: Plane) -> npt.NDArray[np.uint8]:
-    """The light that passes an optical density (Beer and Lambert), 255 for all of it.
+    """Returns the light that passes through an optical density (Beer-Lambert law), 255 for all of it.
 
     Example:
         >>> light_through(np.array([0.0, 0.6931472, 50.0], dtype=np.float32))
@@ -160,13 +160,13 @@ def light_through(density: Plane) -> npt.NDArray[np.uint8]:
 
 
 _LIGHT = np.rint(255 * np.exp(-np.arange(8 * 1024) / 1024)).astype(np.uint8)
-"""A table in place of `exp`, whose last bit differs from machine to machine."""
+"""A table instead of `exp`, whose last bit differs between machines."""
 
 
 def _waves(
     chance: Chance, *, size: int, along: Array, bend: Plane | None = None, strength: tuple[float, ...] | None = None
 ) -> Plane:
-    """A sum of waves with the frequencies `along` (pictures x waves x 2) and phases by chance."""
+    """Sums waves with the frequencies `along` (images x waves x 2) and random phases."""
     num_waves = along.shape[1]
     x, y = _axes(size)
     total = np.zeros((len(along), size, size), dtype=np.float32)
@@ -175,25 +175,25 @@ def _waves(
         if bend is not None:
             phase = phase + np.float32(0.35) * bend
         centred = 1 - 2 * (phase - np.floor(phase))
-        wave = 4 * centred * (1 - np.abs(centred))  # two parabolas, as good as a sine here
+        wave = 4 * centred * (1 - np.abs(centred))  # two parabolas, close enough to a sine
         total += wave * np.float32(1 if strength is None else strength[k])
     return total
 
 
 def _axes(size: int) -> tuple[Plane, Plane]:
-    """Where the pixels lie, x and y, zero in the middle of the picture."""
+    """Returns the x and y coordinates of the pixels, zero at the centre of the image."""
     middle = _plane((np.arange(size) + 0.5) / size - 0.5)
     return middle[None, None, :], middle[None, :, None]
 
 
 def _slope(steepness: Array, size: int) -> Plane:
-    """A plane through zero in the middle of the picture, as from a lamp that is not centred."""
+    """Returns a linear gradient, zero at the centre of the image, like that of an off-centre lamp."""
     x, y = _axes(size)
     return x * _each(steepness[:, 0]) + y * _each(steepness[:, 1])
 
 
 def _ramp(values: Plane) -> Plane:
-    """0 below 0, 1 above 1 and smooth between."""
+    """Smoothstep: 0 below 0, 1 above 1 and smooth in between."""
     held = np.clip(values, 0, 1)
     return held * held * (3 - 2 * held)
 
@@ -203,5 +203,5 @@ def _plane(values: Array) -> Plane:
 
 
 def _each(values: Array) -> Plane:
-    """One number a picture or nucleus, to go with its pixels."""
+    """Reshapes one number per image or nucleus to broadcast over its pixels."""
     return values.astype(np.float32)[:, None, None]

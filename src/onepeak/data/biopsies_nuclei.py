@@ -1,6 +1,6 @@
-"""Which nuclei lie in a generated biopsy: the one thing in it that the severity decides.
+"""The nuclei of a generated biopsy: the only part of it that depends on the severity.
 
-Lengths are shares of the picture's side, so the tissue does not depend on the size at which it is drawn.
+Lengths are fractions of the image's side, so the tissue does not depend on the size at which it is drawn.
 """
 
 from dataclasses import dataclass, fields
@@ -10,15 +10,15 @@ import numpy as np
 from onepeak.data.biopsies_chance import Array, Chance, Indices, Use
 
 PIXEL = 1 / 64
-"""The unit in which the lengths below are thought of: a pixel of a 64 x 64 picture."""
+"""The unit of the lengths below: a pixel of a 64 x 64 image."""
 BORDER = 0.12
-"""How far outside of the picture a nucleus may have its centre."""
+"""How far outside the image the centre of a nucleus may lie."""
 MAX_TUMOUR, MAX_LYMPHOCYTES, MAX_SPINDLES = 40, 22, 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Nuclei:
-    """Nuclei of one or more pictures: every field has the same leading axes, at first pictures x places."""
+    """Nuclei of one or more images: all fields share the same leading axes, initially images x places."""
 
     present: Array
     """1 where there is a nucleus, 0 where its place stays empty."""
@@ -26,50 +26,50 @@ class Nuclei:
     """x and y."""
     radius: Array
     stretch: Array
-    """How many times the radius the long half-axis is; the short one is as many times less."""
+    """The long half-axis divided by the radius; the short half-axis is the radius divided by it."""
     axis: Array
-    """The unit vector of the long axis."""
+    """Unit vector along the long axis."""
     outline: Array
-    """Cosine and sine of the harmonics 2 to 5 of the outline, in radii (4 x 2)."""
+    """Cosine and sine coefficients of harmonics 2 to 5 of the outline, in radii (4 x 2)."""
     density: Array
-    """Haematoxylin it holds."""
+    """Amount of haematoxylin."""
     hollow: Array
     """How much paler its middle is than its rim, from 0 to 1."""
     nucleolus: Array
-    """How dark the body inside it is."""
+    """How dark the nucleolus is."""
 
     def beside(self, other: "Nuclei") -> "Nuclei":
-        """The nuclei of both, picture by picture."""
+        """Returns the nuclei of both, image by image."""
         return Nuclei(
             **{f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)], axis=1) for f in fields(self)}
         )
 
     def in_list(self) -> tuple["Nuclei", Indices]:
-        """Those present, in one list, and the picture each lies in."""
+        """Returns the nuclei that are present, as one flat list, and the image of each."""
         found = self.present > 0
         return Nuclei(**{f.name: getattr(self, f.name)[found] for f in fields(self)}), np.nonzero(found)[0]
 
     def take(self, chosen: Indices) -> "Nuclei":
-        """The nuclei at these positions of the leading axis."""
+        """Returns the nuclei at these positions of the leading axis."""
         return Nuclei(**{f.name: getattr(self, f.name)[chosen] for f in fields(self)})
 
 
 def nuclei_of(seed: int, ids: Indices, patients: Indices, severity: Array) -> Nuclei:
-    """All nuclei of these pictures (pictures x places).
+    """Returns all nuclei of these images (images x places).
 
     Args:
         seed: Seed of the data set.
-        ids: The number of each picture.
-        patients: The number of each picture's patient.
-        severity: From 0 to 1, one per picture.
+        ids: The number of each image.
+        patients: The number of each image's patient.
+        severity: One per image, from 0 to 1.
     """
     tumour = tumour_cells(seed, ids, patients, severity)
     return tumour.beside(lymphocytes(seed, ids)).beside(spindle_cells(seed, ids))
 
 
 def tumour_cells(seed: int, ids: Indices, patients: Indices, severity: Array) -> Nuclei:
-    """The cells that are graded: with the severity they grow in number, size, variety, irregularity and crowding."""
-    # Every trait follows the severity with an error of its own, so that no single one of them gives the grade away.
+    """The graded cells: with severity they increase in number, size, variety, irregularity and crowding."""
+    # Every trait follows the severity with its own error, so that no single trait gives the grade away.
     traits = Chance(seed, Use.TRAITS, ids)
     number, size, variety, irregularity, crowding, darkness = (
         np.maximum(severity + traits.around_zero(width), 0)[:, None] for width in (0.3, 0.3, 0.4, 0.4, 0.5, 0.5)
@@ -94,7 +94,7 @@ def tumour_cells(seed: int, ids: Indices, patients: Indices, severity: Array) ->
 
 
 def lymphocytes(seed: int, ids: Indices) -> Nuclei:
-    """Small, round and dark: inflammation comes and goes whatever the grade, and looks like crowding from afar."""
+    """Small, round, dark cells: inflammation is independent of the grade and resembles crowding at low detail."""
     chance = Chance(seed, Use.LYMPHOCYTES, ids)
     inflammation = chance.between(0.0, 1.0, 1) ** 2
     return Nuclei(
@@ -128,34 +128,36 @@ def spindle_cells(seed: int, ids: Indices) -> Nuclei:
 
 
 def fibre_direction(seed: int, ids: Indices) -> Array:
-    """Which way the fibres of each picture's stroma run (pictures x 2)."""
+    """Direction of the stroma fibres in each image (images x 2)."""
     return Chance(seed, Use.FIBRES, ids).direction()
 
 
 _FADING = np.array([0.7, 1.0, 0.75, 0.5])[:, None]
-"""The strength of the harmonics of an outline: as strong as the others, the high ones would look torn, not uneven."""
+"""Strength of the harmonics of an outline: at equal strength, the high ones would make nuclei look torn, not uneven."""
 _EVEN_STEPS = np.array([0.7548776662466927, 0.5698402909980532])
-"""Multiples of these (inverse powers of the plastic number) fill the unit square evenly, however many are taken."""
+"""Multiples of these (inverse powers of the plastic number), modulo 1, fill the unit square evenly for any count."""
 
 
 def _first(number: Array, places: int) -> Array:
-    """1 in the first `number` places of each picture."""
+    """1 in the first `number` places of each image."""
     return (np.arange(places) < np.floor(number)).astype(np.float64)
 
 
 def _evenly_spread(chance: Chance, places: int) -> Array:
-    """Points spread over the picture and a little beyond its border (pictures x places x 2)."""
+    """Points spread over the image and a little beyond its border (images x places x 2)."""
     steps = np.arange(places)[:, None] * _EVEN_STEPS + chance.between(0.0, 1.0, 1, 2)
     jitter = 0.07
     inner = BORDER - jitter
     points: Array = (1 + 2 * inner) * (steps - np.floor(steps)) - inner
-    mirrored = chance.between(0.0, 1.0, 1, 1) < 0.5  # or the rows of points would lean the same way in all pictures
+    mirrored = (
+        chance.between(0.0, 1.0, 1, 1) < 0.5
+    )  # otherwise the rows of points would lean the same way in all images
     points = np.where(mirrored, points[..., ::-1], points)
     return points + chance.between(-jitter, jitter, places, 2)
 
 
 def _crowded(points: Array, centres: Array, pull: Array) -> Array:
-    """The points, moved a share `pull` of the way to the nearest of the centres."""
+    """Moves the points by the fraction `pull` of the way to the nearest centre."""
     way = centres[:, None] - points[:, :, None]
     nearest = (way * way).sum(axis=-1).argmin(axis=-1)[..., None, None]
     return points + pull[..., None] * np.take_along_axis(way, nearest, axis=2)[:, :, 0]

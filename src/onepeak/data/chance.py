@@ -1,7 +1,7 @@
-"""Random numbers that are a function of what they are for: the seed, the epoch, the sample and the purpose.
+"""Stateless random numbers: a function of the seed, the epoch, the sample and the purpose.
 
-No state is kept, so the same sample in the same epoch draws the same numbers in any batch, in any order, by any worker
-and on any device. The function is SplitMix64, whose output passes the usual statistical batteries.
+Without state, a sample draws the same numbers in an epoch whatever the batch, the order, the worker or the device. The
+function is SplitMix64, whose output passes the usual statistical test batteries.
 
 Reference: Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", fig. 15.
 """
@@ -15,13 +15,13 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def uniform(samples: npt.NDArray[np.int64], *, seed: int, epoch: int, purpose: int) -> npt.NDArray[np.float64]:
-    """One number in [0, 1) for each sample.
+    """Returns one number in [0, 1) for each sample.
 
     Args:
-        samples: Which samples; any integers.
+        samples: The samples; any integers.
         seed: The seed of the run.
         epoch: The epoch.
-        purpose: What the number is for; different purposes draw independently.
+        purpose: The purpose of the number; different purposes draw independently.
 
     Example:
         >>> alone = uniform(np.array([8]), seed=0, epoch=3, purpose=1)

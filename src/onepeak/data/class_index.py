@@ -1,7 +1,7 @@
-"""The layout of scikit-learn's bundled CSV files, in which ORCA keeps its ordinal tables.
+"""The layout of scikit-learn's bundled CSV files, which ORCA also uses for its ordinal tables.
 
-The first row holds the number of rows, the number of features and the names of the classes in their order; every other
-row holds the features and, last, the index of its class.
+The first row holds the number of rows, the number of features and the names of the classes in order; every other row
+holds the features and, last, the index of its class.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class ClassIndexTable:
-    """Features `x1`, `x2`, ... and `label`, which is the name of the class."""
+    """The table, with the columns `x1`, `x2`, ... and `label`, the name of the class."""
 
     columns: list[str]
     rows: list[list[str]]
@@ -18,10 +18,10 @@ class ClassIndexTable:
 
 
 def class_index_table(lines: Sequence[Sequence[str]]) -> ClassIndexTable | None:
-    """Reads the layout, or None where the numbers of the first row are not those of the table.
+    """Reads the layout; returns None if the counts in the first row do not match the table.
 
     Args:
-        lines: All rows of the file as text, the first one included.
+        lines: All rows of the file as text, including the first.
 
     Example:
         >>> class_index_table([["2", "1", "low", "high"], ["0.5", "1"], ["0.7", "0"]])

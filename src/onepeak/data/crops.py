@@ -1,4 +1,4 @@
-"""Cuts one rectangle out of each of many stored pictures, mirrored where asked, into one batch."""
+"""Cuts one crop out of each of several stored images, mirrored where asked, into one batch."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,12 @@ from onepeak.data.store.images import ImageStore
 
 
 def cut(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -> Tensor:
-    """The crops as uint8, batch x 3 x height x width, channels last in memory, on the store's device.
+    """Returns the crops as uint8, batch x 3 x height x width, channels last in memory, on the store's device.
 
     Args:
-        store: Where the pictures are.
-        positions: Which of them.
-        changes: Where to cut and what to mirror; the colours are not touched here.
+        store: The image store.
+        positions: Positions in the store.
+        changes: Where to cut and what to mirror; colours are not changed here.
     """
     height, width = changes.crop
     small = (changes.sizes != store.sizes[positions]).any(axis=1)
@@ -33,7 +33,7 @@ def cut(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -
 
 
 def _copy(target: Tensor, picture: Tensor, changes: Changes, row: int) -> None:
-    """One crop by slices. On a CPU this is ten times as fast as a gather: rows of the crop are runs of memory."""
+    """Copies one crop by slicing. On a CPU this is ten times as fast as a gather: rows of a crop are contiguous."""
     height, width = changes.crop
     top, left = changes.corners[row].tolist()
     crop = picture[top : top + height, left : left + width]
@@ -42,8 +42,8 @@ def _copy(target: Tensor, picture: Tensor, changes: Changes, row: int) -> None:
 
 
 def crop_table(store: ImageStore, positions: npt.NDArray[np.int64], changes: Changes) -> Tensor:
-    """All that `gather` must know of each crop, one column per picture, on the store's device."""
-    first = store.offsets[positions] // 3  # in pixels, of which every picture is a whole number
+    """Returns what `gather` needs to know about each crop, one column per image, on the store's device."""
+    first = store.offsets[positions] // 3  # in pixels: three bytes each
     table = np.stack(
         [
             first,
@@ -58,14 +58,14 @@ def crop_table(store: ImageStore, positions: npt.NDArray[np.int64], changes: Cha
 
 
 def gather(store: ImageStore, table: Tensor, crop: tuple[int, int]) -> Tensor:
-    """All crops by one gather, channels last. On a GPU this is a few launches per batch, not one or two per picture.
+    """Cuts all crops with one gather, channels last: a few kernel launches per batch, not one or two per image.
 
-    Pictures to be enlarged read anything here, as long as it is inside the store.
+    For images that must be enlarged the result is arbitrary; `cut` overwrites it.
 
     Args:
-        store: Where the pictures are.
-        table: Of `crop_table`.
-        crop: Height and width.
+        store: The image store.
+        table: The result of `crop_table`.
+        crop: Height and width of the crops.
     """
     height, width = crop
     first_pixel, row_length, top, left, upside_down, mirrored = table.unsqueeze(-1)

@@ -1,4 +1,4 @@
-"""The order of classes as a user declares it: names, a range of integers, or a file with one name per line."""
+"""The order of the classes as declared by the user: names, a range of integers, or a file with one name per line."""
 
 import re
 from collections import Counter
@@ -21,11 +21,11 @@ _MOST_CLASSES = 100_000
 
 
 def declared_order(order: Order, *, argument: str = "order") -> tuple[str, ...]:
-    """The names of the classes, lowest first.
+    """Returns the names of the classes, lowest first.
 
     Args:
         order: See `Order`.
-        argument: What the user calls it, for messages.
+        argument: The name of the argument, for messages.
 
     Example:
         >>> declared_order("low, middle, high")
@@ -59,7 +59,7 @@ def declared_order(order: Order, *, argument: str = "order") -> tuple[str, ...]:
 
 
 def classes_file(folder: Path) -> Path | None:
-    """The file that declares the order beside the data, if there is one."""
+    """Returns the `classes.txt` of a folder, or None if there is none."""
     path = folder / CLASSES_FILE
     return path if path.is_file() else None
 
@@ -71,7 +71,7 @@ def _range(text: str, argument: str) -> tuple[str, ...] | None:
     first, last = int(match[1]), int(match[2])
     if not first < last < first + _MOST_CLASSES:
         raise InputError(
-            f"`{argument}` must be a range that rises, by less than {_MOST_CLASSES:,}, got {text.strip()}."
+            f"`{argument}` must be an ascending range of at most {_MOST_CLASSES:,} integers, got {text.strip()}."
             + (f" Did you mean {last}..{first}?" if last < first else "")
         )
     return tuple(str(value) for value in range(first, last + 1))

@@ -1,6 +1,6 @@
-"""One picture file to 8-bit RGB, whatever it holds: never half a picture, never a bomb.
+"""Decodes one image file to 8-bit RGB; refuses truncated files and decompression bombs.
 
-Imports neither torch nor, at its top, NumPy: the workers that decode a data set start from here, and start fast.
+Imports neither torch nor, at module level, NumPy, so that the decoding workers start fast.
 """
 
 import functools
@@ -16,10 +16,10 @@ from onepeak.data.pillow import Image, ImageFile, ImageOps, UnidentifiedImageErr
 from onepeak.errors import InputError
 
 MAX_PIXELS = 89_478_485
-"""More pixels than this are taken for a decompression bomb: the number at which Pillow begins to warn."""
+"""Images with more pixels are treated as decompression bombs; Pillow warns above the same number."""
 
-# Formats whose cut-off files Pillow refuses or decodes whole, and where it keeps them. Left out: JPEG 2000, of which a
-# cut file passes for a whole one, and EPS, which would run another program.
+# Formats for which Pillow detects truncated files, with their plugins. Left out: JPEG 2000, whose truncated files pass
+# as whole ones, and EPS, which would run another program.
 _FORMATS = {
     "AVIF": "AvifImagePlugin",
     "BMP": "BmpImagePlugin",
@@ -36,36 +36,36 @@ _BITS_PER_SAMPLE = 258
 _pillow = threading.Lock()
 _switched = ExitStack()
 _decoding: list[int] = []
-"""How many pixels each of those allows that decode at this moment."""
+"""The pixel limits of all decodings in progress."""
 
 
 class UnreadablePictureError(InputError):
-    """A file that gives no whole picture; the message is the reason, without the file's name."""
+    """A file that cannot be decoded to a whole image; the message is the reason, without the file's name."""
 
 
 class TooManyPixelsError(UnreadablePictureError):
-    """A picture so large that it is taken for a decompression bomb."""
+    """An image so large that it is treated as a decompression bomb."""
 
 
 def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None = None) -> Image.Image:
-    """Decodes a picture file to 8-bit RGB, upright.
+    """Decodes an image file to 8-bit RGB, upright.
 
-    - The first page or frame of several is taken.
+    - Only the first page or frame is read.
     - EXIF orientation is applied; a damaged EXIF block is ignored.
-    - 16-bit values are scaled by the whole range (65535 becomes 255), that of `bits`, or, in a TIFF that says it holds
-      12, by that of 12 (4095 becomes 255); never by the picture's own values. Of 16-bit colours the high byte is kept.
-    - Transparent pixels lie on white, as on a page or a slide.
+    - 16-bit greyscale is scaled by its full range (65535 becomes 255), by the range of `bits`, or by 12 bits in a TIFF
+      that declares 12 (4095 becomes 255); never by the values in the image. 16-bit colours keep their high byte.
+    - Transparent pixels are placed on white.
     - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
-    - 32-bit and floating-point pictures have no agreed range of values and are refused.
+    - 32-bit and floating-point images have no agreed range of values and are refused.
 
     Args:
         data: The bytes of the file.
-        max_pixels: A picture with more pixels than this is refused before it is decoded.
-        bits: How many bits 16-bit pictures hold, such as 12; a higher value is refused, and where it is fewer than 16
-            so are 16-bit colours. What a TIFF says, else all 16, where not given.
+        max_pixels: An image with more pixels than this is refused before it is decoded.
+        bits: How many bits of 16-bit greyscale images are used, such as 12; by default what a TIFF declares, else 16.
+            Pixels that exceed it are refused; below 16, so are 16-bit colours.
 
     Raises:
-        UnreadablePictureError: The bytes give no whole picture; the message says why.
+        UnreadablePictureError: The bytes cannot be decoded to a whole image; the message gives the reason.
 
     Example:
         >>> file = io.BytesIO()
@@ -82,8 +82,8 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
                 raise _too_many(image.width * image.height, max_pixels)
             if bits is not None and bits < 16 and _is_16_bit_colour(image):
                 raise UnreadablePictureError(
-                    f"of 16-bit colours only the high byte is read, not `bits` {bits}: save it with 8 bits, "
-                    f"{2**bits - 1:,} as 255"
+                    f"only the high byte of 16-bit colours is read, so `bits` {bits} cannot apply: save it with 8 "
+                    f"bits, mapping {2**bits - 1:,} to 255"
                 )
             image.load()
             return upright_rgb(image, bits=bits)
@@ -93,7 +93,7 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
             found = re.search(r"\d+", str(error))
             raise _too_many(found.group() if found else "too many", max_pixels) from None
         except UnidentifiedImageError:
-            raise UnreadablePictureError(f"no picture in a known format ({', '.join(known_formats())})") from None
+            raise UnreadablePictureError(f"not an image in a known format ({', '.join(known_formats())})") from None
         except MemoryError:
             raise
         except (
@@ -103,9 +103,10 @@ def decode_picture(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | Non
 
 
 def highest_of_16_bits(data: bytes) -> int | None:
-    """The highest value that a 16-bit picture holds; None for what cannot be read, and for other pictures.
+    """Returns the highest value in a 16-bit image; None for unreadable files and for other images.
 
-    A TIFF that says it holds 12 bits is another. Of 16-bit colours only the high byte is known: it is about as high.
+    A TIFF that declares 12 bits does not count as 16-bit. For 16-bit colours the value is an estimate from the high
+    byte.
 
     Args:
         data: The bytes of the file.
@@ -124,21 +125,21 @@ def highest_of_16_bits(data: bytes) -> int | None:
             return int(np.asarray(image).max())
         except MemoryError:
             raise
-        except Exception:  # as in `decode_picture`, which says what is wrong
+        except Exception:  # `decode_picture` reports the reason
             return None
 
 
 def upright_rgb(image: Image.Image, *, bits: int | None = None) -> Image.Image:
-    """An opened picture by the rules of `decode_picture`; what `Image.open` gives is upright 8-bit RGB only by luck.
+    """Converts an opened image to upright 8-bit RGB by the rules of `decode_picture`.
 
-    Pillow decodes when the pixels are first asked for, so a damaged file may raise here what Pillow makes of it.
+    Pillow decodes lazily, so a damaged file may raise any of Pillow's errors here.
     """
     return _as_rgb(_upright(image), image, bits)
 
 
 @functools.cache
 def known_formats() -> list[str]:
-    """The formats above that this Pillow was built with."""
+    """Returns the supported formats that this build of Pillow can read."""
     for module in _FORMATS.values():
         with suppress(ImportError):
             importlib.import_module(f"PIL.{module}")
@@ -146,16 +147,14 @@ def known_formats() -> list[str]:
 
 
 def _too_many(pixels: int | str, max_pixels: int) -> TooManyPixelsError:
-    return TooManyPixelsError(
-        f"{pixels} pixels are more than the {max_pixels} that are decoded: make the picture smaller"
-    )
+    return TooManyPixelsError(f"{pixels} pixels exceed the limit of {max_pixels}: make the image smaller")
 
 
 @contextmanager
 def _strict_pillow(max_pixels: int) -> Iterator[None]:
-    """Pillow's process-wide switches as they must be here, put back by the last of all that decode at one time.
+    """Sets Pillow's process-wide switches; the last of several concurrent decodings restores them.
 
-    Pillow's own bound is the highest that any of them allows; each looks at its own picture besides.
+    Pillow's own pixel limit is the highest of the concurrent limits; each decoding also checks its own.
     """
     with _pillow:
         if not _decoding:
@@ -176,7 +175,7 @@ def _strict_pillow(max_pixels: int) -> Iterator[None]:
 def _switches() -> Iterator[None]:
     before = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of odd metadata, which nobody here reads
+        warnings.simplefilter("ignore")  # about odd metadata, which is not read here
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         ImageFile.LOAD_TRUNCATED_IMAGES = False
         try:
@@ -188,17 +187,17 @@ def _switches() -> Iterator[None]:
 def _upright(image: Image.Image) -> Image.Image:
     try:
         return ImageOps.exif_transpose(image)
-    except Exception:  # a damaged EXIF block says nothing against the pixels
+    except Exception:  # the pixels may be fine even if the EXIF block is damaged
         return image
 
 
 def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.Image:
-    """Converts any mode that Pillow opens; `opened` still knows the format of the file."""
+    """Converts any mode of Pillow to RGB; `opened` is the image as opened, which knows the file format."""
     match image.mode:
         case _ if _has_16_bits(image, opened):
             image = _eight_bits(image, bits or _own_bits(opened), inverted=_min_is_white(opened))
         case "I" | "F":
-            raise UnreadablePictureError("32 bits a pixel have no agreed range of values; save it with 8 or 16 bits")
+            raise UnreadablePictureError("32-bit pixels have no agreed range of values; save it with 8 or 16 bits")
         case "LAB":
             raise UnreadablePictureError("CIELAB colours are not supported; save it as RGB")
         case _ if image.has_transparency_data:
@@ -208,35 +207,35 @@ def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.
 
 
 def _has_16_bits(image: Image.Image, opened: Image.Image) -> bool:
-    """Also where Pillow widened them."""
+    """Whether the file has 16-bit greyscale; Pillow widens some of these to 32 bits."""
     return image.mode in ("I;16", "I;16L", "I;16B", "I;16N") or (image.mode == "I" and opened.format in ("PNG", "PPM"))
 
 
 def _is_16_bit_colour(opened: Image.Image) -> bool:
-    """Whether Pillow will make one byte of each value; what it will do is known until it has done it."""
+    """Whether Pillow will reduce 16-bit colours to one byte each; known only before the pixels are loaded."""
     parts = getattr(opened, "tile", ())
-    if opened.format == "PPM":  # scaled by what the file says is its highest value
+    if opened.format == "PPM":  # scaled by the highest value that the file declares
         return opened.mode == "RGB" and any(part[0] != "raw" and part[3][-1] > 255 for part in parts)
     return opened.mode in ("RGB", "RGBA") and any(";16" in str(part) for part in parts)
 
 
 def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image:
-    import numpy as np  # half of a worker's start, for the few pictures that need it
+    import numpy as np  # would double a worker's start time, and few images need it
 
     values, white = np.asarray(image).astype(np.uint32), 2**bits - 1
     if (found := int(values.max())) > white:
-        raise UnreadablePictureError(f"a value of {found:,} is more than `bits` {bits} allows, which is {white:,}")
+        raise UnreadablePictureError(f"a value of {found:,} exceeds {white:,}, the highest that `bits` {bits} allows")
     scaled = ((values * 255 + white // 2) // white).astype(np.uint8)
     return Image.fromarray(255 - scaled if inverted else scaled)
 
 
 def _own_bits(opened: Image.Image) -> int:
-    """How many bits a picture that is opened as one of 16 says that it holds: a TIFF may say 12."""
+    """Returns the number of bits that a 16-bit image declares: a TIFF may declare 12."""
     tags = getattr(opened, "tag_v2", None)
     return 12 if tags is not None and tags.get(_BITS_PER_SAMPLE) == (12,) else 16
 
 
 def _min_is_white(opened: Image.Image) -> bool:
-    """Whether a TIFF counts downwards from white: Pillow turns 8-bit ones round, but not 16-bit ones."""
+    """Whether 0 is white in a TIFF: Pillow inverts such images with 8 bits, but not with 16."""
     tags = getattr(opened, "tag_v2", None)
     return tags is not None and tags.get(_PHOTOMETRIC) == _MIN_IS_WHITE

@@ -1,4 +1,4 @@
-"""Whether 16-bit pictures use their range: those of scanners often hold 12 bits, and are then nearly black."""
+"""Checks whether 16-bit images use their full range: scanners often write 12 bits, which then look nearly black."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,33 +12,33 @@ _LOOKED_AT = 16
 _HIGHEST_OF_12_BITS = 4095
 _TO_TRAIN = "if they hold 12 bits, train with `bits` 12 (--bits 12)"
 _TO_ASK = (
-    "such answers mean little unless the model was trained on pictures as dark. If they hold 12 bits, write them so "
-    "that they fill 16, or ask a model that was trained with `bits` 12 (onepeak train --bits 12)"
+    "predictions mean little unless the model was trained on images as dark. If they hold 12 bits, rescale them to "
+    "fill 16, or use a model that was trained with `bits` 12 (onepeak train --bits 12)"
 )
 
 
 def depth_notes(
     pictures: Sequence[Path | bytes], bits: int | None, *, asked: bool = False, names: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """A note where 16-bit pictures among some, spread over the data, hold no value of more than 12 bits.
+    """Returns a note if the 16-bit images in a sample of the data hold no value of more than 12 bits.
 
-    Or where somebody has said how many they hold, and none is a 16-bit picture.
+    With `bits`, it returns a note if no image of the sample has 16 bits.
 
     Args:
-        pictures: Files, or what is in them.
-        bits: How many 16-bit ones are taken to hold, where that was said.
-        asked: Whether a trained model is asked about them, so that it is too late to train otherwise.
-        names: What each is called, for the note to name those it is about; files are named in any case where it is not
-            about all that were looked at.
+        pictures: Files, or their bytes.
+        bits: How many bits 16-bit images hold, if the user said so.
+        asked: Whether the images are for prediction, when it is too late to change the training.
+        names: The name of each image, for the note. Without names, files are named if the note does not concern the
+            whole sample.
     """
     if not pictures:
         return ()
     places = np.unique(np.linspace(0, len(pictures) - 1, _LOOKED_AT).round().astype(int)).tolist()
     found = {place: highest for place in places if (highest := _highest(pictures[place])) is not None}
     if bits is not None:
-        looked_at = counted(len(places), "picture")
-        return () if found else (f"`bits` {bits} does nothing here: none of {looked_at} looked at is a 16-bit one",)
-    # Nothing but zeros is black in any number of bits.
+        looked_at = counted(len(places), "image")
+        return () if found else (f"`bits` {bits} has no effect: none of {looked_at} checked has 16 bits",)
+    # An all-zero image is black with any number of bits.
     dark = {place: highest for place, highest in found.items() if 0 < highest <= _HIGHEST_OF_12_BITS}
     if not dark:
         return ()
@@ -46,8 +46,8 @@ def depth_notes(
     if not names and len(dark) < len(places):
         which = [picture.name for place in dark if isinstance(picture := pictures[place], Path)]
     return (
-        f"no value above {max(dark.values()):,} of 65,535 in {counted(len(dark), '16-bit picture')} looked at"
-        f"{f' ({listed(which, limit=3)})' if which else ''}, so that few of 256 shades are left: "
+        f"no value above {max(dark.values()):,} of 65,535 in {counted(len(dark), '16-bit image')} checked"
+        f"{f' ({listed(which, limit=3)})' if which else ''}, which leaves few of 256 shades: "
         f"{_TO_ASK if asked else _TO_TRAIN}",
     )
 
@@ -55,5 +55,5 @@ def depth_notes(
 def _highest(picture: Path | bytes) -> int | None:
     try:
         return highest_of_16_bits(picture if isinstance(picture, bytes) else picture.read_bytes())
-    except (OSError, ValueError):  # a name that no file can have; reported when all are decoded
+    except (OSError, ValueError):  # ValueError: an impossible file name; both are reported when the images are decoded
         return None

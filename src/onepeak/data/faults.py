@@ -1,4 +1,4 @@
-"""What is wrong with rows of a table: reported all at once, or left out with one note."""
+"""Faulty rows of a table: reported all at once, or left out with one note."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from onepeak.data.frame_types import Column
 from onepeak.errors import InputError
 
 FEW = 5
-"""Cells of one fault that a message shows."""
+"""How many cells of one fault a message shows."""
 CORRECT = "Correct these cells, or empty them: missing values are filled in"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One mistake, in one column or in the length of rows, and where it is found."""
+    """One kind of mistake, in a column or in the length of rows, and where it occurs."""
 
     places: tuple[int, ...]
-    """Positions of the rows; none where the whole column is at fault, so that leaving rows out does not help."""
+    """Positions of the rows; empty if the whole column is at fault, so that leaving rows out does not help."""
     sentence: str
-    """What must be, and the first cells that are not, with their rows; without its full stop."""
+    """What is required, and the first cells that violate it, with their rows; without a full stop."""
     advice: str = ""
-    """What to do, other than to leave the rows out; without its full stop."""
+    """What to do other than leaving the rows out; without a full stop."""
     reason: str = ""
-    """Why rows were left out, in a few words."""
+    """Why the rows are left out, in a few words."""
     unread: bool = False
-    """Whether nothing is known of these rows, so that their other cells are no fault of their own."""
+    """Whether these rows could not be read at all, so that their cells are not further faults."""
 
     def __str__(self) -> str:
         return ". ".join(filter(None, (self.sentence, self.advice))) + "."
@@ -34,15 +34,15 @@ class Fault:
 def rows_without(
     faults: Sequence[Fault], *, rows: Sequence[Hashable], skip_bad: bool
 ) -> tuple[list[int], tuple[str, ...]]:
-    """The positions of the rows without a fault, and a note on the others.
+    """Returns the positions of the rows without a fault, and a note on the others.
 
     Args:
-        faults: What is wrong.
+        faults: The faults.
         rows: The name of each row of the table.
-        skip_bad: Whether rows with a fault may be left out, as long as they are not more than half.
+        skip_bad: Whether to leave out rows with a fault, if they are at most half of the rows.
 
     Raises:
-        InputError: There are faults, and rows may not be left out, or that does not help.
+        InputError: There are faults, and `skip_bad` is not set or does not help.
 
     Example:
         >>> fault = Fault(places=(1,), sentence="`size` must be a number, got 'big' (row 3)", reason="no `size`")
@@ -60,7 +60,7 @@ def rows_without(
         return kept, (f"left out {of_all}: {reasons}",)
     end = ""
     if too_many and skip_bad:
-        end = f"With {of_all}, more than half, it is not enough to leave rows out."
+        end = f"With skip_bad=True at most half of the rows may be left out, not {of_all}."
     elif of_rows and not too_many:
         end = "Or leave the rows out with skip_bad=True."
     if len(faults) == 1:
@@ -70,16 +70,16 @@ def rows_without(
 
 
 def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
-    """Refuses what has been left out, if no item is left of a class that had some.
+    """Raises an error if rows were left out and some class has no items left.
 
     Args:
-        lost: Such classes.
+        lost: The classes that had items and have none left.
         notes: What was left out, and why.
 
     Example:
-        >>> refuse_lost(["high"], ["left out 2 pictures that cannot be read: a.png, b.png"])
+        >>> refuse_lost(["high"], ["left out 2 images that cannot be read: a.png, b.png"])
         Traceback (most recent call last):
-        onepeak.errors.InputError: Every class must keep an item, none is left of 'high': left out 2 pictures that
+        onepeak.errors.InputError: Every class must keep an item, none is left of 'high': left out 2 images that
         cannot be read: a.png, b.png. Correct or delete them.
     """
     if names := listed(map(repr, lost), limit=FEW):
@@ -89,11 +89,11 @@ def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
 
 
 def shown_cells(column: Column, cells: Mapping[int, object]) -> str:
-    """The first of some cells with their rows, and how many more.
+    """Lists the first cells with their rows, and how many more there are.
 
     Args:
-        column: Where they stand.
-        cells: What each shall be shown as, by position.
+        column: The column.
+        cells: The text to show for each cell, by position.
 
     Example:
         >>> import pandas
@@ -104,7 +104,7 @@ def shown_cells(column: Column, cells: Mapping[int, object]) -> str:
 
 
 def shown_rows(names: Sequence[Hashable]) -> str:
-    """The first rows by name, and how many more.
+    """Lists the first rows by name, and how many more there are.
 
     Example:
         >>> shown_rows([7]), shown_rows([2, 3, 5, 7, 11, 13, 17])

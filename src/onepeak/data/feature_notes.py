@@ -1,4 +1,4 @@
-"""Notes on the columns of a table: what they are read as, and what looks odd in them."""
+"""Notes on the columns of a table: how they are read, and what looks odd."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,18 +7,18 @@ from onepeak._listing import counted, listed
 from onepeak.data.manifest import FeatureRows
 
 _FEW = 10
-"""So few integers may be names; in so few rows any column may rise by one step."""
+"""At most this many different integers may be names; in so few rows any column may happen to rise in equal steps."""
 _ROWS_PER_NAME = 10
-"""With fewer rows for each integer of a column, nobody is asked whether they are names."""
+"""With fewer rows per integer, a column is not suspected to hold names."""
 _MANY = 50
-"""Where so many integers all differ, they may be an id."""
+"""From this many integers on, all different, a column may be an id."""
 
 
 def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
-    """Sentences on which columns are read as numbers and which as categories, and on numbers that may be names or ids.
+    """Returns notes on which columns are numbers, which are categories, and which numbers may be names or ids.
 
-    Names may be columns of 3 to 10 different integers, each in 10 rows on average: of two values it makes no
-    difference. Ids may be integers that all differ, if they are many or rise by one step from row to row.
+    A column may hold names if it has 3 to 10 different integers, each in 10 rows on average (with two values, both
+    readings are equivalent). It may hold ids if all its integers differ and they are many or rise in equal steps.
 
     Example:
         >>> values = np.stack([np.arange(60) % 3, np.arange(60) / 7], axis=1)
@@ -55,7 +55,7 @@ def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
 
 
 def odd_values(rows: FeatureRows) -> tuple[str, ...]:
-    """Sentences on columns that tell nothing, on missing values and on rows that repeat."""
+    """Returns notes on columns without information, on missing values and on repeated rows."""
     missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
     first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
     constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)

@@ -1,4 +1,4 @@
-"""Columns of a table as numbers: what each becomes, and what is left out with a note."""
+"""Encodes the columns of a table as numbers; leaves some out, with a note."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from onepeak.data.written_numbers import PLAIN, is_formatted
 from onepeak.errors import InputError
 
 _FEW = 10
-"""In a table of no more rows than this every column can look like an identifier."""
+"""In a table with at most this many rows, any column can look like an identifier."""
 _DATE = re.compile(
     r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}|\d{1,2}/\d{1,2}/\d{2})"
     r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?(?:Z| ?[+-]\d{2}:?\d{2})?)?"
@@ -29,10 +29,10 @@ _DATE = re.compile(
 
 
 def feature_faults(frame: Frame) -> list[Fault]:
-    """Columns of a kind that no feature can have, formatted numbers, and such as float32 cannot hold.
+    """Finds columns of unsupported types, formatted numbers, and numbers that float32 cannot hold.
 
     Args:
-        frame: Only the columns that are features, and none that is said to hold names.
+        frame: The feature columns, without those declared to hold names.
 
     Example:
         >>> import pandas
@@ -45,7 +45,7 @@ def feature_faults(frame: Frame) -> list[Fault]:
         try:
             if kind_of(column) == "number":
                 faults += [cell_fault(column, wrong)] if (wrong := number_cells(column)[1]) else []
-            elif getattr(column.dtype, "categories", None) is None:  # those that a column declares are names
+            elif getattr(column.dtype, "categories", None) is None:  # declared categories are names
                 faults.append(fault_of_text(column, names_of(column)))
         except InputError as error:
             faults.append(Fault(places=(), sentence=str(error).removesuffix(".")))
@@ -53,7 +53,7 @@ def feature_faults(frame: Frame) -> list[Fault]:
 
 
 def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
-    """What is wrong with cells that are no usable numbers.
+    """Describes cells that are not usable numbers.
 
     Args:
         column: The column.
@@ -74,18 +74,18 @@ def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
 def encode_features(
     frame: Frame, *, places: Sequence[int] | None = None, named: Collection[str] = ()
 ) -> tuple[FeatureRows, tuple[str, ...]]:
-    """Numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
+    """Encodes numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
 
-    Left out, with a note: text that is different in more than half of the rows (an identifier or free text), dates as
-    text, and a column that only counts the rows (an index saved by accident, which tells the label of a sorted table).
+    Left out, with a note: text that differs in more than half of the rows (an identifier or free text), dates as text,
+    and a column that only counts the rows (an index saved by accident, which reveals the label in a sorted table).
 
     Args:
-        frame: Only the columns that are features, without a fault.
-        places: The positions of these rows in the table they come from, where others were left out of it.
-        named: Columns of names, even where they are empty, that are kept, however little they repeat.
+        frame: The feature columns, without faults.
+        places: The positions of these rows in the original table, if some of its rows were left out.
+        named: Columns declared to hold names; these are always kept.
 
     Returns:
-        The rows, and notes on what was left out, as what the others are read, and what looks odd.
+        The rows, and notes on what was left out, how the other columns are read, and what looks odd.
 
     Example:
         >>> import pandas
@@ -102,11 +102,11 @@ def encode_features(
     _refuse_paths(frame, unique)
     notes: list[str] = []
     if unique:
-        names_images = "if one names images, say so with `path` (--path COLUMN)"
+        names_images = "if one of them names images, give it as `path` (--path COLUMN)"
         notes.append(f"left out, as text that hardly repeats: {listed(unique)}; {names_images}")
     if dates:
         notes.append(
-            f"left out, as dates: {listed(dates)}; to use them give what matters as numbers: year, month, age in days"
+            f"left out, as dates: {listed(dates)}; to use them, add what matters as numbers: year, month, age in days"
         )
     if counting:
         notes.append(f"left out, as a count of the rows: {listed(name or '(no name)' for name in counting)}")
@@ -122,17 +122,17 @@ def encode_features(
 def encode_like(
     frame: Frame, *, columns: Sequence[str], categories: Mapping[str, Sequence[str]]
 ) -> tuple[FeatureRows, tuple[str, ...], dict[str, dict[int, str]]]:
-    """The same columns with the same codes as another table, such as the one a model was trained on.
+    """Encodes a table with the columns and codes of another one, such as the training table.
 
     Args:
-        frame: A table that has these columns; others are not read. Numbers may be text, as in a file.
-        columns: The columns, in the order wanted.
-        categories: For each categorical column, the name of every code. A name not among them becomes NaN; `1.0` and
-            `1` stand for each other where only one of them is. Spaces around a name do not count.
+        frame: A table that has these columns; other columns are ignored. Numbers may be text, as in a file.
+        columns: The columns, in order.
+        categories: For each categorical column, the name of every code. An unknown name becomes NaN; `1.0` and `1`
+            match each other if only one of them is known. Spaces around a name are ignored.
 
     Returns:
-        The rows; notes on names that have no code; and what is wrong with cells that should be numbers, by column and
-        position.
+        The rows; notes on names that have no code; and a message for each cell that should be a number and is not, by
+        column and position.
 
     Example:
         >>> import pandas
@@ -172,7 +172,7 @@ def _is_identifier(column: Column) -> bool:
 
 
 def is_date(column: Column) -> bool:
-    """Whether nearly all texts are dates, in however few rows."""
+    """Whether at least 90 % of the texts are dates, however few rows there are."""
     texts = [name for name in names_of(column) if name is not None]
     return 10 * sum(_DATE.fullmatch(text) is not None for text in texts) >= 9 * max(len(texts), 1)
 
@@ -185,7 +185,7 @@ def _counts_the_rows(column: Column, places: npt.NDArray[np.int64]) -> bool:
 
 
 def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
-    """An error for columns that name pictures: the table is a list, and which column it is must be said."""
+    """Raises an error for a column that names images: the table is a list of images and needs `path`."""
     for name in names:
         texts = frame[name].dropna().astype(str)
         if texts.str.lower().str.endswith(tuple(IMAGE_SUFFIXES)).mean() > 0.5:

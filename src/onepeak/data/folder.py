@@ -13,16 +13,16 @@ _PARTS = frozenset({"train", "training", "val", "valid", "validation", "test", "
 
 
 def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
-    """Reads `root/<class>/**/<picture>`: the name of the folder is the label.
+    """Reads `root/<class>/**/<image>`: the name of the class folder is the label.
 
-    The order comes from `order`, else from `root/classes.txt`; folders named by integers order themselves.
+    The order comes from `order`, else from `root/classes.txt`; folders named by integers are sorted.
 
     Args:
-        root: The folder that holds the folders of the classes.
+        root: The folder that holds the class folders.
         order: Names of the classes, lowest first; see `onepeak.data.declared_order.Order`.
 
     Returns:
-        A manifest whose items are sorted by path. A folder without pictures is a class only if the order names it.
+        A manifest whose items are sorted by path. A folder without images is a class only if the order names it.
 
     Example:
         >>> import tempfile
@@ -45,9 +45,9 @@ def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
     empty = sorted(set(found.folders).difference(names, ordered.classes))
     notes = [*ordered.notes, *found.notes(used=() if declared is None else (declared.name,))]
     if beside:
-        notes.append(f"left out {counted(len(beside), 'picture')} beside the class folders ({listed(beside, limit=4)})")
+        notes.append(f"left out {counted(len(beside), 'image')} beside the class folders ({listed(beside, limit=4)})")
     if empty:
-        notes.append(f"{counted(len(empty), 'folder')} without a picture: no class ({listed(empty)})")
+        notes.append(f"{counted(len(empty), 'folder')} without an image, not used as a class ({listed(empty)})")
     return Manifest(
         name=root.resolve().name,
         items=ImageFiles(root=root, paths=paths),
@@ -58,18 +58,18 @@ def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
 
 
 def _refuse_other_layouts(root: Path, found: Scan, names: list[str], order: Order | None) -> None:
-    layout = f"Expected {root}/<class>/<picture>, one folder per class"
+    layout = f"Expected {root}/<class>/<image>, one folder per class"
     if not found.pictures:
-        raise InputError(f"There are no pictures below {root}. {layout}.")
+        raise InputError(f"There are no images below {root}. {layout}.")
     if not names:
         raise InputError(
-            f"{root} has {counted(len(found.pictures), 'picture')} but no class folders. {layout}; "
-            "or list the pictures in a CSV with the columns path,label and give that file."
+            f"{root} has {counted(len(found.pictures), 'image')} but no class folders. {layout}; "
+            "or list the images in a CSV with the columns path,label and give that file."
         )
     if order is None and set(map(str.casefold, names)) <= _PARTS:
         raise InputError(
             f"The folders of {root} ({listed(names)}) look like parts of a split, not classes. {layout}: "
-            "give one part, or list the pictures in a CSV."
+            "give one part, or list the images in a CSV."
         )
     if len(names) == 1 and len(_below(found, names[0])) > 1:
         raise InputError(
@@ -79,6 +79,6 @@ def _refuse_other_layouts(root: Path, found: Scan, names: list[str], order: Orde
 
 
 def _below(found: Scan, folder: str) -> list[str]:
-    """Names of the folders with pictures in a folder."""
+    """Returns the names of the subfolders that contain images."""
     inside = (path.split("/")[1:] for path in found.pictures if path.startswith(f"{folder}/"))
     return sorted({parts[0] for parts in inside if len(parts) > 1})

@@ -1,4 +1,4 @@
-"""A pandas table: a list of pictures if it has a column of paths, rows of features otherwise."""
+"""Data sets from pandas tables: a list of images if there is a column of paths, rows of features otherwise."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,29 +35,29 @@ def from_frame(
     faults: Sequence[Fault] = (),
     name: str = "frame",
 ) -> Manifest:
-    """Makes a data set of a pandas DataFrame.
+    """Makes a data set from a pandas DataFrame.
 
-    With a column of paths the rows are pictures (path, label, group; other columns are left out). Without one every
-    column but label and group is a feature: numbers as float64, booleans as 0 and 1, text and categories as codes,
-    missing values as NaN. What was chosen is in `notes`. What is wrong with cells is reported all at once.
+    With a column of paths the rows are images (path, label, group; other columns are left out). Otherwise every column
+    except label and group is a feature: numbers as float64, booleans as 0 and 1, text and categories as codes, missing
+    values as NaN. The manifest's `notes` list these choices. Faulty cells are reported all at once.
 
     Args:
         frame: The table.
-        label: The column of labels. An ordered categorical brings its own order.
+        label: The column of labels. An ordered categorical column defines its own order.
         order: Names of the classes, lowest first; see `onepeak.data.declared_order.Order`.
-        group: The column of groups (person, patient, slide); `group` if there is one.
-        path: The column of pictures' paths; `path` if there is one.
-        category: Columns of features that hold names, though they may be written in digits.
-        drop: Columns that are not read, such as an id.
-        root: For pictures: the folder the paths start from, the current one by default.
-        skip_bad: Whether to leave out, with a note, rows that cannot be used (no label, one that the order lacks, no
-            group, an infinite number, a picture that does not exist), as long as they are not more than half.
-        like: For features: rows whose columns and codes to take, such as those of a training table. No other column
-            is read, and a name that has no code there is missing.
-        keep_classes: Whether it is refused to leave out all items of a class. With `like` it is not: the classes are
-            those of the other rows.
-        faults: What is known already to be wrong with some rows, such as from their file.
-        name: What the data set is called.
+        group: The column of groups (person, patient, slide); by default `group`, if there is one.
+        path: The column of image paths; by default `path`, if there is one.
+        category: Feature columns that hold names, even if these are written in digits.
+        drop: Columns to ignore, such as an id.
+        root: For images: the folder that the paths are relative to, by default the current one.
+        skip_bad: Whether to leave out, with a note, rows that cannot be used (no label, a label not in the order, no
+            group, an infinite number, an image that does not exist), if they are at most half of the rows.
+        like: For features: rows whose columns and codes to use, such as those of a training table. Other columns are
+            ignored, and names without a code become missing values.
+        keep_classes: Whether to raise an error if all items of a class would be left out. Ignored with `like`, whose
+            rows define the classes.
+        faults: Faults that are already known, such as those found while reading the file.
+        name: The name of the data set.
 
     Example:
         >>> import pandas
@@ -70,12 +70,12 @@ def from_frame(
     if not isinstance(frame, pandas.DataFrame):
         raise InputError(f"`frame` must be a pandas DataFrame, got {type(frame).__name__}.")
     if not len(frame):
-        raise InputError("The table must have rows, it has none.")
-    read_as = "" if like is None else "rows that are read as others are"
+        raise InputError("The table must have at least one row, got none.")
+    read_as = "" if like is None else "rows that are read with `like`"
     columns = columns_of(frame, label=label, group=group, path=path, category=category, drop=drop, read_as=read_as)
     if like is not None and columns.path is not None:
         raise InputError(
-            f"`like` is for a table of features, and the column {columns.path!r} names pictures: leave it out."
+            f"`like` is for a table of features, but the column {columns.path!r} names images: leave it out."
         )
     source = ""
     if order is None and getattr(frame[label].dtype, "ordered", False):
@@ -85,7 +85,7 @@ def from_frame(
     read = [place for place in range(len(frame)) if place not in unread]
     part = frame.iloc[read]
     if columns.path is not None:
-        faults = [fault for fault in faults if fault.unread]  # no other column of a list is read
+        faults = [fault for fault in faults if fault.unread]  # the other columns of a list are not read
         found, take = pictures(part, columns, root=expanded("." if root is None else root))
     elif like is not None:
         found, take = known_features(part, like)
@@ -97,7 +97,7 @@ def from_frame(
         found += group_faults(part[columns.group])
     found = [replace(fault, places=tuple(read[place] for place in fault.places)) for fault in found]
     rows, left_out = rows_without([*faults, *found], rows=list(frame.index), skip_bad=skip_bad)
-    assert ordered is not None  # else there is a fault
+    assert ordered is not None  # otherwise there is a fault
 
     kept = np.flatnonzero(np.isin(read, rows)).tolist()
     labels = ordered.labels[kept]
@@ -125,5 +125,5 @@ def from_frame(
 
 
 def _plain(column: Column) -> Sequence[object]:
-    """The values as Python objects, None where missing whatever the column's type."""
+    """Returns the values as Python objects, None for missing values of any type."""
     return [None if gone else value for value, gone in zip(column.tolist(), column.isna(), strict=True)]

@@ -1,4 +1,4 @@
-"""What the columns of a table are for: labels, groups, paths of pictures, features."""
+"""The roles of the columns of a table: labels, groups, image paths, features."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -16,14 +16,14 @@ GROUP = "group"
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """The columns of a table by their use."""
+    """The columns of a table by role."""
 
     label: str
     group: str | None
     path: str | None
     """None for a table of features."""
     others: tuple[str, ...]
-    """All but these: features, or what is not read beside the paths."""
+    """All other columns: features, or columns of a list of images that are not read."""
 
 
 def columns_of(
@@ -36,16 +36,16 @@ def columns_of(
     drop: Collection[str] = (),
     read_as: str = "",
 ) -> Columns:
-    """Checks what is said of the columns, and finds what is not.
+    """Checks the roles given for the columns, and infers the others.
 
     Args:
-        frame: The table; see `onepeak.data.from_frame`, as for the others.
+        frame: The table; for this and the following see `onepeak.data.from_frame`.
         label: The column of labels.
         group: The column of groups.
-        path: The column of pictures' paths.
+        path: The column of image paths.
         category: Columns that hold names.
-        drop: Columns that are not read.
-        read_as: What the rows are, if neither may be named; else empty.
+        drop: Columns to ignore.
+        read_as: What the rows are, if `category` and `drop` do not apply to them; otherwise empty.
 
     Example:
         >>> import pandas
@@ -63,9 +63,9 @@ def columns_of(
         _find(frame, "group", group)
     if path is not None:
         _find(frame, "path", path)
-        read_as = "a list of pictures"
+        read_as = "a list of images"
     if path is not None and path in (label, group):
-        raise InputError(f"`path` (--path) must be another column than the labels and the groups, got {path!r}.")
+        raise InputError(f"`path` (--path) must not be the column of labels or of groups, got {path!r}.")
     uses: dict[str | None, str] = {label: "the column of labels", group: "the column of groups"}
     _check_features(frame, "drop", drop, taken=uses, read_as=read_as)
     uses |= dict.fromkeys(drop, "which `drop` leaves out")
@@ -75,7 +75,7 @@ def columns_of(
 
 
 def repeated(names: Sequence[str]) -> list[str]:
-    """The names that are there more than once, sorted.
+    """Returns the names that occur more than once, sorted.
 
     Example:
         >>> repeated(["b", "a", "b"])
@@ -89,15 +89,15 @@ def _check_names(frame: Frame) -> None:
     if twice := repeated(names):
         raise InputError(f"The columns of a table must have different names, got {listed(twice)} more than once.")
     if names != list(frame.columns):
-        raise InputError("The columns of a table must be named by text: frame.columns = frame.columns.astype(str).")
+        raise InputError("The column names of a table must be text: use frame.columns = frame.columns.astype(str).")
 
 
 def _find(frame: Frame, argument: str, column: str) -> None:
     if column in frame.columns:
         return
-    if argument == "label" and column == LABEL:  # nobody named it: most tables call it something else
+    if argument == "label" and column == LABEL:  # the default, which few tables use
         raise InputError(
-            "Which column holds the labels must be said with `label` (--label COLUMN), as none is called 'label': "
+            "The column of labels must be named with `label` (--label COLUMN), because none is called 'label': "
             f"{listed(frame.columns)}."
         )
     error = unknown_name("column", column, list(frame.columns))
@@ -107,7 +107,7 @@ def _find(frame: Frame, argument: str, column: str) -> None:
 def _check_features(
     frame: Frame, argument: str, names: Collection[str], *, taken: Mapping[str | None, str], read_as: str
 ) -> None:
-    """Refuses names that are not those of features; `taken` are columns that are none, and what each is."""
+    """Raises an error for columns that are not features; `taken` maps columns with another role to that role."""
     if isinstance(names, str):
         raise InputError(f"`{argument}` must be a list of columns, got the text {names!r}: write [{names!r}].")
     if names and read_as:

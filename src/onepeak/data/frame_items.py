@@ -1,4 +1,4 @@
-"""What the rows of a table are: pictures, features, or features as another table has them."""
+"""Items from the rows of a table: images, features, or features encoded like those of another table."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,11 +17,11 @@ from onepeak.data.names import as_names
 from onepeak.data.picture_list import find_pictures, picture_files
 
 Take: TypeAlias = Callable[[list[int]], tuple[Items, tuple[str, ...]]]
-"""From the positions of the rows without a fault to their items, and notes on them."""
+"""Maps the positions of the rows without a fault to their items and notes."""
 
 
 def pictures(frame: Frame, columns: Columns, *, root: Path) -> tuple[list[Fault], Take]:
-    """The pictures that a column names."""
+    """Finds the images that a column names."""
     assert columns.path is not None
     written = frame[columns.path].tolist()
     found, faults = find_pictures(written, root=root, rows=list(frame.index), column=columns.path)
@@ -41,18 +41,18 @@ def pictures(frame: Frame, columns: Columns, *, root: Path) -> tuple[list[Fault]
 def features(
     frame: Frame, columns: Columns, *, category: Sequence[str], places: Sequence[int]
 ) -> tuple[list[Fault], Take]:
-    """The columns that are neither labels nor groups; those of `category` hold names.
+    """Encodes the columns that are neither labels nor groups as features.
 
     Args:
         frame: Some rows of a table.
-        columns: What its columns are for.
+        columns: The roles of its columns.
         category: Features that hold names.
         places: The positions of the rows in the table.
     """
     infer = require("pandas", extra="data", purpose="A table").api.types.infer_dtype
     own = frame[list(columns.others)].copy()
     for name in columns.others:
-        if name in category or infer(own[name]) in ("datetime64", "datetime", "date"):  # dates as in a CSV
+        if name in category or infer(own[name]) in ("datetime64", "datetime", "date"):  # dates become text, as in a CSV
             own[name] = as_names(frame[name])
     faults = feature_faults(own.drop(columns=list(category)))
 
@@ -67,7 +67,7 @@ def features(
 
 
 def known_features(frame: Frame, like: FeatureRows) -> tuple[list[Fault], Take]:
-    """The columns that other rows have, with their codes."""
+    """Encodes features with the columns and codes of other rows."""
     rows, notes, wrong = encode_like(frame, columns=like.columns, categories=like.categories)
     faults = [cell_fault(frame[name], cells) for name, cells in wrong.items()]
 

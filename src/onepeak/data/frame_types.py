@@ -1,4 +1,4 @@
-"""Names for pandas' types: pandas is optional, so outside of the type checker they are anything."""
+"""Type aliases for pandas, which is optional: at run time they are `Any`."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 

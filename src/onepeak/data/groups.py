@@ -1,4 +1,4 @@
-"""The column of groups, such as patients: their names, rows without one, and columns that look like it."""
+"""The column of groups, such as patients: their names, rows without a group, and columns that may hold groups."""
 
 import re
 import shlex
@@ -15,13 +15,13 @@ _LIKE_A_GROUP = re.compile(
 )
 _AN_ID = re.compile(r".+([\W_][iI][dD]|[a-z]I[dD])")
 _NAMES = 20
-"""Fewer names may be a category of any kind."""
+"""With fewer names a column may be any category."""
 _ROWS_EACH = 20
-"""Names with more rows each on average may be such as cities."""
+"""With more rows per name on average a column may be any category, such as cities."""
 
 
 def group_names(column: Column) -> list[str]:
-    """The names as text, empty where missing.
+    """Returns the group names as text, empty if missing.
 
     Example:
         >>> import pandas
@@ -32,7 +32,7 @@ def group_names(column: Column) -> list[str]:
 
 
 def group_faults(column: Column) -> list[Fault]:
-    """What is wrong with rows without a group.
+    """Describes rows without a group.
 
     Example:
         >>> import pandas
@@ -48,17 +48,17 @@ def group_faults(column: Column) -> list[Fault]:
             places=missing,
             sentence=f"Every row must have a group, {counted(len(missing), 'row')} "
             f"{'has' if len(missing) == 1 else 'have'} none in {column.name!r}: {where}",
-            advice="Give each that belongs to no other a name of its own",
+            advice="Give each row that belongs to no group a unique name",
             reason=f"no group in {column.name!r}",
         )
     ]
 
 
 def likely_groups(frame: Frame) -> Iterator[str]:
-    """Notes on columns that may name persons or things with several rows: without groups nobody would find that leak.
+    """Yields notes on columns that may hold groups: persons or things with several rows, which would leak.
 
-    These are columns of 3 values or more that are called like it, and text and ids of 20 names or more with 2 to 20
-    rows each on average.
+    These are columns of 3 or more values with a telling name, and columns of text or ids with 20 or more different
+    names and 2 to 20 rows per name on average.
 
     Args:
         frame: The columns that are neither labels, nor groups, nor paths.
@@ -66,7 +66,7 @@ def likely_groups(frame: Frame) -> Iterator[str]:
     Example:
         >>> import pandas
         >>> print(*likely_groups(pandas.DataFrame({"who": [f"p{row // 3}" for row in range(90)]})))
-        who: 30 names with 3 rows each; if these are persons or things that return, keep their rows together with
+        who: 30 names with 3 rows each; if these are persons or things that recur, keep their rows together with
         --group who
     """
     types = require("pandas", extra="data", purpose="A table").api.types
@@ -80,5 +80,5 @@ def likely_groups(frame: Frame) -> Iterator[str]:
         if (few_rows_each or (called and 2 < count < rows)) and not is_date(column):
             yield (
                 f"{name}: {count:,} names with {round(rows / count, 1):g} rows each; if these are persons or things "
-                f"that return, keep their rows together with --group {shlex.quote(name)}"
+                f"that recur, keep their rows together with --group {shlex.quote(name)}"
             )

@@ -1,4 +1,4 @@
-"""When two labels are written differently and mean the same."""
+"""Recognises labels that are written differently but mean the same."""
 
 import re
 from typing import TypeAlias
@@ -6,11 +6,11 @@ from typing import TypeAlias
 Key: TypeAlias = int | str
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}(\.0*)?")
-"""Not longer: no scale has such labels, and Python reads no integer of more than 4,300 digits."""
+"""At most 18 digits: no scale has longer labels, and Python refuses integers of more than 4,300 digits."""
 
 
 def label_key(name: str) -> Key:
-    """What all spellings of one label share: the integer, or the text itself.
+    """Returns what all spellings of a label share: the integer, or the text itself.
 
     Example:
         >>> label_key("3"), label_key("3.0"), label_key("03"), label_key("3.5"), label_key("low")
@@ -20,5 +20,5 @@ def label_key(name: str) -> Key:
 
 
 def letters(name: str) -> str:
-    """A name without case, spaces and signs: `In Situ`, `in_situ` and `InSitu` may be one."""
+    """Returns the lower-case letters and digits of a name: `In Situ`, `in_situ` and `InSitu` are alike."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())

@@ -1,4 +1,4 @@
-"""What every source of data becomes: items, integer labels, the classes in their order, and groups."""
+"""The common form of all data: items, integer labels, the classes in order, and groups."""
 
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,12 +15,12 @@ from onepeak.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class ImageFiles:
-    """Pictures on disk: paths relative to a root, with forward slashes on every system."""
+    """Image files: paths relative to a root, with forward slashes on every system."""
 
     root: Path
     paths: tuple[str, ...]
     digests: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
-    """The fingerprint of every file, where all were read for it already (`onepeak.data.splits.digests`)."""
+    """The fingerprint of every file, if already known (`onepeak.data.splits.digests`)."""
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -33,7 +33,7 @@ class ImageFiles:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ImageArrays:
-    """Pictures in memory, all of one size: uint8, items x height x width x 3."""
+    """Images in memory, all of the same size: uint8, items x height x width x 3."""
 
     pixels: npt.NDArray[np.uint8]
 
@@ -81,61 +81,63 @@ Items: TypeAlias = ImageFiles | ImageArrays | FeatureRows
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Manifest:
-    """A data set: what to look at, what the right answer is, and what the answers mean."""
+    """A data set: items, their labels, and the classes in order."""
 
     name: str
     items: Items
     labels: npt.NDArray[np.int64]
-    """One integer per item, 0 .. num_classes - 1, a position in `classes`."""
+    """One integer per item, from 0 to num_classes - 1: a position in `classes`."""
     classes: tuple[str, ...]
-    """Names of the classes, lowest first. A class may have no item."""
+    """Names of the classes, lowest first. A class may have no items."""
     groups: tuple[str, ...] | None = None
-    """Person, patient or slide of each item: never on two sides of a split."""
+    """The person, patient or slide of each item; a group must not be in two parts of a split."""
     strata: tuple[str, ...] | None = None
-    """What else every part should hold its share of, such as the gender of each item."""
+    """Another property to balance across the parts of a split, such as gender; one value per item."""
     rows: tuple[Hashable, ...] | None = None
-    """What the row of each item is called in its table: the line of a CSV, the number in a parquet file, the index."""
+    """The name of each item's row in its table: the line of a CSV, the number in a parquet file, or the index."""
     label_column: str | None = None
-    """The column of a table or list that the labels come from."""
+    """The column of the labels in a table or list."""
     group_column: str | None = None
-    """The column that the groups come from."""
+    """The column of the groups."""
     path_column: str | None = None
-    """The column that the pictures of a list come from."""
+    """The column of the image paths in a list."""
     true_log_probs: npt.NDArray[np.float64] | None = None
-    """The true posterior of each item (items x classes), known only for generated data."""
+    """The true log-posterior of each item (items x classes), known only for generated data."""
     num_left_out: int = 0
-    """Rows of a list or table that were left out: of pictures that are not there, or with a bad cell."""
+    """How many rows of a list or table were left out because of missing images or bad cells."""
     notes: tuple[str, ...] = ()
-    """What the reader chose on the user's behalf, to be shown."""
+    """Notes for the user on how the data were read."""
 
     def __post_init__(self) -> None:
         check_integer("number of classes", len(self.classes), minimum=2)
         if len(set(self.classes)) != len(self.classes):
             raise InputError(f"`classes` must be different names, got {', '.join(self.classes)}.")
         if self.labels.shape != (len(self.items),):
-            raise InputError(f"`labels` must be one per item ({len(self.items)}), got shape {self.labels.shape}.")
+            raise InputError(
+                f"`labels` must have one value per item ({len(self.items)}), got shape {self.labels.shape}."
+            )
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.classes):
             raise InputError(
                 f"`labels` must be integers from 0 to {len(self.classes) - 1}, "
                 f"got {self.labels.min()} to {self.labels.max()}."
             )
         if self.groups is not None and len(self.groups) != len(self.items):
-            raise InputError(f"`groups` must be one per item ({len(self.items)}), got {len(self.groups)}.")
+            raise InputError(f"`groups` must have one value per item ({len(self.items)}), got {len(self.groups)}.")
         for name in ("strata", "rows"):
             given = getattr(self, name)
             if given is not None and len(given) != len(self.items):
-                raise InputError(f"`{name}` must be one per item ({len(self.items)}), got {len(given)}.")
+                raise InputError(f"`{name}` must have one value per item ({len(self.items)}), got {len(given)}.")
 
     @property
     def num_classes(self) -> int:
-        """How many classes the order has, those without an item included."""
+        """The number of classes, including those without items."""
         return len(self.classes)
 
     def __len__(self) -> int:
         return len(self.items)
 
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "Manifest":
-        """The same data set with only these items, in this order; the classes stay."""
+        """Returns the data set with only these items, in this order; the classes stay the same."""
         chosen = np.asarray(indices, dtype=np.int64)
         groups = None if self.groups is None else tuple(self.groups[i] for i in chosen)
         earlier, now = group_note(self.groups, self.group_column), group_note(groups, self.group_column)

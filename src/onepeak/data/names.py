@@ -1,4 +1,4 @@
-"""The one way from a cell to a name, in training and after it, from files and frames."""
+"""Converts table cells to category names, in the same way for training and prediction, files and frames."""
 
 import re
 
@@ -7,11 +7,11 @@ from onepeak.data.frame_types import Column
 from onepeak.data.text_columns import present_text
 
 _INTEGER = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0+)?")
-"""As a file or a table may have it: a missing value beside integers makes them floats. `007` is a name."""
+"""An integer, or a float such as `3.0`: a missing value turns a column of integers into floats. `007` is a name."""
 
 
 def names_of(column: Column) -> list[str | None]:
-    """The cells as names: text without spaces around it, None where missing.
+    """Returns the cells as names: text without surrounding spaces, None if missing.
 
     Example:
         >>> import pandas
@@ -22,14 +22,14 @@ def names_of(column: Column) -> list[str | None]:
 
 
 def as_names(column: Column) -> Column:
-    """The same as a column."""
+    """Returns the result of `names_of` as a column."""
     pandas = require("pandas", extra="data", purpose="A table")
     names: Column = pandas.Series(names_of(column), index=column.index, name=column.name, dtype=object)
     return names
 
 
 def categories_of(column: Column) -> tuple[str, ...]:
-    """The different names of a column, sorted unless it declares them; integers without a point, if all are integers.
+    """Returns the distinct names of a column, in declared order or sorted; integers are written without a point.
 
     Example:
         >>> import pandas
@@ -46,7 +46,7 @@ def categories_of(column: Column) -> tuple[str, ...]:
 
 
 def plain_integer(name: str) -> str:
-    """An integer without a point, any other name as it stands."""
+    """Returns an integer without a decimal point, and any other name unchanged."""
     match = _INTEGER.fullmatch(name)
     return name if match is None else match[1]
 

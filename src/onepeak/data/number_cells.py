@@ -1,4 +1,4 @@
-"""Columns of numbers, cell by cell: one that is none spoils no other."""
+"""Reads columns of numbers cell by cell, so that a bad cell does not affect the others."""
 
 from typing import Literal, TypeAlias
 
@@ -14,11 +14,11 @@ from onepeak.errors import InputError
 Kind: TypeAlias = Literal["number", "category"]
 
 _LONGEST = 40
-"""Characters of a cell that a message shows."""
+"""How many characters of a cell a message shows."""
 
 
 def kind_of(column: Column) -> Kind:
-    """What a column of a frame holds by its type: numbers and booleans, or text and categories."""
+    """Returns the kind of a column by its type: numbers and booleans, or text and categories."""
     types = require("pandas", extra="data", purpose="A table").api.types
     dtype = column.dtype
     if types.is_bool_dtype(dtype) or (types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)):
@@ -31,18 +31,18 @@ def kind_of(column: Column) -> Kind:
     if types.is_object_dtype(dtype) and present.map(lambda value: isinstance(value, int | float | np.number)).all():
         return "number"
     raise InputError(
-        f"A feature must be numbers, booleans, text or categories, the column {column.name!r} holds {dtype} "
-        f"such as {present.iloc[0]!r}. Turn it into one of them or leave it out (`drop`, --drop)."
+        f"A feature must hold numbers, booleans, text or categories, but the column {column.name!r} holds {dtype} "
+        f"such as {present.iloc[0]!r}. Convert it to one of them or leave it out (`drop`, --drop)."
     )
 
 
 def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
-    """The numbers of a column of numbers or text, and what is wrong with each cell that holds none.
+    """Reads the numbers in a column of numbers or text, and describes each cell that is not a number.
 
-    True and false are 1 and 0 in a column without numbers.
+    In a column without numbers, true and false are read as 1 and 0.
 
     Returns:
-        The numbers, NaN where there is none; and a message by the position of each wrong cell.
+        The numbers, NaN for missing values and bad cells; and a message for each bad cell, by position.
 
     Example:
         >>> import pandas
@@ -51,7 +51,7 @@ def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str
         ([1.5, nan, nan], {2: "`size` must be a number, got 'big'"})
     """
     pandas = require("pandas", extra="data", purpose="A table")
-    kind_of(column)  # refuses dates and the like
+    kind_of(column)  # raises for dates and other types
     cells = column.astype(object)
     values: npt.NDArray[np.float64]
     values = pandas.to_numeric(cells, errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
@@ -63,7 +63,7 @@ def number_cells(column: Column) -> tuple[npt.NDArray[np.float64], dict[int, str
         elif text is not None:
             shown = repr(text if len(text) <= _LONGEST else text[:_LONGEST] + "...")
             wrong[place] = f"`{column.name}` must be a number, got {shown}{f'. {PLAIN}' if is_formatted(text) else ''}"
-    with np.errstate(over="ignore"):  # what float32, the network's numbers, cannot hold is reported
+    with np.errstate(over="ignore"):  # the networks use float32; values that overflow it are reported
         infinite = np.isinf(values.astype(np.float32))
     for place in np.flatnonzero(infinite).tolist():
         wrong[place] = f"`{column.name}` must be finite and fit into float32, got {written[place]}"

@@ -1,4 +1,4 @@
-"""One way in: a known set's name, a folder, a CSV or a parquet file becomes a manifest."""
+"""Opens a known data set, a folder, a CSV or a parquet file as a manifest."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,25 +33,27 @@ def open_data(
     like: FeatureRows | None = None,
     keep_classes: bool = True,
 ) -> Manifest:
-    """Opens anybody's data. What the reader chose on the user's behalf is in the manifest's `notes`.
+    """Opens a data set. The manifest's `notes` list the choices made while reading.
 
     Args:
-        data: A known set (`onepeak datasets`), a folder with one folder per class, a CSV with `path,label[,group]`, or
-            a table of features (CSV or parquet). To open a folder that is called like a known set, write `./hci`.
-        root: For a known set, where it lies on disk; for a list of pictures, the folder the paths start from (that of
-            the list by default).
+        data: The name of a known set (`onepeak datasets`), a folder with one folder per class, a CSV with
+            `path,label[,group]`, or a table of features (CSV or parquet). A folder with the name of a known set is
+            opened as `./hci`.
+        root: For a known set, its folder; for a list of images, the folder that the paths are relative to (by default
+            that of the list).
         order: Names of the classes, lowest first: `"a,b,c"`, `"0..69"`, or a `.txt` file with one name per line.
-            Without it a `classes.txt` beside the data is read; integers order themselves.
-        label: The column of labels, `label` by default.
-        group: The column of groups, `group` by default if there is one.
-        path: The column of a list that names the pictures, `path` by default if there is one.
-        category: For a table of features, columns that hold names, though they may be written in digits.
-        drop: For a table of features, columns that are not read, such as an id.
-        decimal: For features in a CSV, "," where commas in numbers are decimal, even if they might separate thousands;
+            By default it is read from `classes.txt` beside the data, if there is one; integers are sorted.
+        label: The column of labels, by default `label`.
+        group: The column of groups, by default `group` if there is one.
+        path: The column of image paths in a list, by default `path` if there is one.
+        category: For a table of features, columns that hold names, even if these are written in digits.
+        drop: For a table of features, columns to ignore, such as an id.
+        decimal: For features in a CSV, "," if commas in numbers are decimal even where they might separate thousands;
             see `onepeak.data.table_file.read_table`.
-        skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used, see `from_frame`.
-        like: For a table of features, rows whose columns and codes to take, such as those that a model was trained on.
-        keep_classes: For a list or table, whether it is refused to leave out all items of a class, see `from_frame`.
+        skip_bad: Whether to leave out, with a note, rows of a list or table that cannot be used; see `from_frame`.
+        like: For a table of features, rows whose columns and codes to use, such as those a model was trained on.
+        keep_classes: For a list or table, whether to raise an error if all items of a class would be left out; see
+            `from_frame`.
 
     Example:
         >>> import tempfile
@@ -64,7 +66,7 @@ def open_data(
     place = expanded(data)
     for_tables = {"category": category or None, "drop": drop or None, "decimal": decimal}
     if like is not None and (data in DATASETS or place.is_dir()):
-        raise InputError(f"`like` is for a table of features, got pictures: leave it out for {data}.")
+        raise InputError(f"`like` is for a table of features, got images: leave it out for {data}.")
     if isinstance(data, str) and data in DATASETS:
         _refuse_unused(f"the data set {data}", order=order, label=label, group=group, path=path, **for_tables)
         return DATASETS[data].open(root)
@@ -87,7 +89,7 @@ def open_data(
     table = read_table(place, as_text=as_text, decimal=decimal)
     is_list = pictures in table.frame.columns and pictures not in drop
     if is_list:
-        _refuse_unused("a list of pictures", decimal=decimal)
+        _refuse_unused("a list of images", decimal=decimal)
     frame, notes = table.frame, table.notes
     if like is not None:
         numbers = [name for name in like.columns if name not in like.categories]
@@ -121,12 +123,12 @@ def open_data(
 
 
 def _own(manifest: Manifest) -> Manifest:
-    """Somebody's own data; the name of a known set would stand for that set, its protocol and the paper's figures."""
+    """Renames user data that have the name of a known set, which would imply its protocol and published results."""
     return replace(manifest, name=f"own-{manifest.name}") if manifest.name in DATASETS else manifest
 
 
 def _known_set(folder: Path) -> str:
-    """A hint if a folder that cannot be read as it is looks like one of the known sets."""
+    """Returns a hint if a folder that cannot be read as class folders looks like a known set."""
     for record in DATASETS:
         try:
             if record.read is not None and len(record.read(folder)):
@@ -137,7 +139,7 @@ def _known_set(folder: Path) -> str:
 
 
 def _refuse_unused(what: str, **settings: object) -> None:
-    """A setting that would do nothing is an error, so that nobody believes it did something."""
+    """Raises an error for settings that would have no effect."""
     for name, value in settings.items():
         if value is not None:
             raise InputError(f"`{name}` (--{name}) has no use for {what}: leave it out.")

@@ -1,4 +1,4 @@
-"""What comes before what: integers order themselves, the order of names is given by the user and never guessed."""
+"""The order of labels: integers are sorted; the order of names comes from the user and is never guessed."""
 
 import math
 import numbers
@@ -16,9 +16,9 @@ from onepeak.data.faults import FEW, Fault, shown_rows
 from onepeak.data.label_key import Key, label_key, letters
 from onepeak.errors import InputError
 
-_MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # what other programs write for "no value"; not "None"
+_MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # common spellings of "no value"; "None" may be a class
 _MOST_GAPS = 1_000
-"""Above this many gaps are counted, not named: the labels are then hardly a scale."""
+"""Above this number, gaps are counted instead of listed: such labels are hardly a scale."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,7 +29,7 @@ class OrderedLabels:
     """-1 where a label is missing or is not in the order."""
     classes: tuple[str, ...]
     notes: tuple[str, ...]
-    """What was chosen on the user's behalf."""
+    """Notes for the user on the order."""
 
 
 def order_labels(
@@ -39,15 +39,15 @@ def order_labels(
     argument: str = "order",
     rows: Sequence[Hashable] | None = None,
 ) -> OrderedLabels:
-    """Turns labels into positions in their order, or raises an error where one of them has none.
+    """Converts labels to positions in their order; raises an error if a label is missing or not in the order.
 
-    Integers (`3`, `"3"`, `3.0`) order themselves, and only those present become classes unless a range is declared.
-    Anything else needs `order`.
+    Integers (`3`, `"3"`, `3.0`) are sorted, and only those that occur become classes unless `order` is a range. All
+    other labels need `order`.
 
     Args:
-        found: One label per item: text, integers, or whole floats; None and NaN are missing.
+        found: One label per item: text, integers, or integral floats; None and NaN are missing labels.
         order: Names from lowest to highest; `"a,b,c"`, `"0..69"`, a file with one name per line, or a sequence.
-        argument: What the user calls `order`, for messages.
+        argument: The caller's name for `order`, for messages.
         rows: The name of each item's row, for messages.
 
     Example:
@@ -70,25 +70,25 @@ def read_labels(
     source: str = "",
     rows: Sequence[Hashable] | None = None,
 ) -> tuple[OrderedLabels | None, list[Fault]]:
-    """Labels as positions in their order, and what is wrong with those that have none.
+    """Converts labels to positions in their order, and describes those that have none.
 
     Args:
-        found: See `order_labels`, as for the others.
+        found: One label per item; see `order_labels`.
         order: Names from lowest to highest.
-        argument: What the user calls `order`.
-        source: Where the order stands if not in the argument or its file, for messages.
+        argument: The caller's name for `order`.
+        source: Where the order comes from if not from the argument or its file, for messages.
         rows: The name of each item's row.
 
     Returns:
-        The labels, or None where their order is not known; and the faults.
+        The labels, or None if their order is unknown; and the faults.
 
     Example:
         >>> ordered, faults = read_labels(["low", "", "Hi-gh"], rows=[2, 3, 4], order="low,high")
         >>> print(ordered.labels, *faults, sep=chr(10))
         [ 0 -1 -1]
         Every item must have a label, 1 item of 3 has none: row 3. Fill them in.
-        `order` must name every label of the data, it lacks 'Hi-gh' (1 item, row 4; is 'high' meant for it?). It names
-        low, high. Correct these labels or the order.
+        `order` must name every label of the data, it lacks 'Hi-gh' (1 item, row 4; did you mean 'high'?). It names low,
+        high. Correct these labels or the order.
     """
     if not len(found):
         raise InputError("There are no items.")
@@ -116,7 +116,7 @@ def read_labels(
     codes = {text: position.get(label_key(text), -1) for text in counts}
     if unnamed := {place: text for place, text in present.items() if codes[text] < 0}:
         fault = _unnamed(unnamed, classes, f"The order in {source}" if source else f"`{argument}`", rows)
-        if _shifted(counts, classes):  # without the rows that the order lacks, the others would still be wrong
+        if _shifted(counts, classes):  # leaving these rows out would not correct the others
             advice = "Are the labels shifted by one? Correct the labels or the order"
             fault = replace(fault, places=(), advice=advice)
         faults.append(fault)
@@ -127,7 +127,7 @@ def read_labels(
 
 
 def shown_order(classes: Sequence[str]) -> str:
-    """The order as a reader sees it; of many classes the first ones, the last and their number.
+    """Formats the order for display; for many classes it shows the first ones, the last and the number.
 
     Example:
         >>> shown_order(["low", "middle", "high"]), shown_order([str(age) for age in range(70)])
@@ -139,7 +139,7 @@ def shown_order(classes: Sequence[str]) -> str:
 
 
 def _text(label: object) -> str | None:
-    """A label as text: whole numbers without a point, None for a missing one."""
+    """Returns a label as text: whole numbers without a point, None if missing."""
     if label is None or isinstance(label, str):
         return (label.strip() or None) if label else None
     if isinstance(label, bool | np.bool_):
@@ -180,7 +180,7 @@ def _unnamed(unnamed: Mapping[int, str], classes: Sequence[str], given: str, row
     shown = []
     for text, places in sorted(at.items()):
         where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
-        hint = f"; is {alike[letters(text)]!r} meant for it?" if letters(text) in alike else ""
+        hint = f"; did you mean {alike[letters(text)]!r}?" if letters(text) in alike else ""
         shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
     return Fault(
         places=tuple(unnamed),
@@ -192,7 +192,7 @@ def _unnamed(unnamed: Mapping[int, str], classes: Sequence[str], given: str, row
 
 
 def _shifted(found: Iterable[str], classes: Sequence[str]) -> bool:
-    """Whether all labels are integers that the order would have if 1 were added, or subtracted."""
+    """Whether all labels are integers that would be in the order after adding or subtracting 1."""
     keys, known = list(map(label_key, found)), set(map(label_key, classes))
     integers = [key for key in keys if isinstance(key, int)]
     return len(integers) == len(keys) and any(known.issuperset(n + step for n in integers) for step in (-1, 1))
@@ -202,14 +202,14 @@ def _refuse_two_spellings(counts: Counter[str]) -> None:
     spellings: dict[Key, set[str]] = {}
     for text in counts:
         if isinstance(key := label_key(text), int):
-            spellings.setdefault(key, set()).add(text.partition(".")[0])  # 3 and 3.0 differ by a column's type only
+            spellings.setdefault(key, set()).add(text.partition(".")[0])  # 3 and 3.0 differ only by the column's type
     clashes = [" and ".join(map(repr, sorted(texts))) for texts in spellings.values() if len(texts) > 1]
     if clashes:
         raise InputError(f"Labels that are the same integer must be written alike, got {listed(clashes)}.")
 
 
 def _integers(counts: Counter[str], argument: str) -> list[int]:
-    """The labels as integers from lowest to highest, or an error where they are not all integers, or all the same."""
+    """Returns the labels as sorted integers; raises an error if some are not integers, or if all are equal."""
     flag = " (--order LOWEST,...,HIGHEST, or one name per line in classes.txt)" if argument == "order" else ""
     shown = listed(f"{text!r} ({number:,})" for text, number in sorted(counts.items()))
     distinct = set(map(label_key, counts))
@@ -236,7 +236,7 @@ def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> lis
         gaps = (value for value in range(lowest, highest) if value not in known)
         missing = f"{num_gaps:,} of them" if num_gaps > _MOST_GAPS else listed(gaps)
         flag = f"--order {lowest}..{highest}" if argument == "order" else f"{argument}='{lowest}..{highest}'"
-        notes.append(f"integers between the labels that no item has are not classes ({missing}); {flag} keeps them")
+        notes.append(f"integers between the labels without an item are not classes ({missing}); {flag} keeps them")
     if len(present) > max(10, num_items // 2):
         notes.append(f"{len(present):,} different integers in {num_items:,} items: are they classes?")
     return notes

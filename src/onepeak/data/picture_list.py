@@ -1,4 +1,4 @@
-"""A list of pictures by path: every one there, every one once."""
+"""Lists of images by path: each must exist, and may occur only once."""
 
 import os
 import posixpath
@@ -14,27 +14,27 @@ from onepeak.data.scan import IMAGE_SUFFIXES
 from onepeak.errors import InputError
 
 _FIRST = 10
-"""So many rows show whether a column names images."""
+"""How many rows are checked to see whether a column names images."""
 
 
 def find_pictures(
     paths: Sequence[object], *, root: Path, rows: Sequence[Hashable], column: str = "path"
 ) -> tuple[list[Path | None], list[Fault]]:
-    """Where the pictures of a list lie, and what is wrong with its paths.
+    """Finds the images of a list, and the faults in its paths.
 
     Args:
-        paths: Relative to `root`, or absolute; see `on_disk` for what may be spelt otherwise than on disk.
-        root: The folder the paths start from.
+        paths: Relative to `root`, or absolute; see `on_disk` for the spellings that are accepted.
+        root: The folder that the paths are relative to.
         rows: The name of each path's row, for messages.
-        column: The list's name for the paths, for messages.
+        column: The column of the paths, for messages.
 
     Returns:
-        The path of each from the root, None where there is no such file; and the faults.
+        The path of each image relative to the root, None if there is no such file; and the faults.
 
     Example:
         >>> _, (fault,) = find_pictures(["a.png"], root=Path("nowhere"), rows=[2])
         >>> print(fault)
-        1 of 1 picture does not exist in nowhere: a.png (row 2). Check the column `path` (--path) and the
+        1 of 1 image does not exist in nowhere: a.png (row 2). Check the column `path` (--path) and the
         folder (--root).
     """
     texts = [path.strip() if isinstance(path, str) else "" for path in paths]
@@ -56,11 +56,11 @@ def find_pictures(
         faults.append(
             Fault(
                 places=tuple(gone),
-                sentence=f"{len(gone):,} of {counted(len(found), 'picture')} {'does' if len(gone) == 1 else 'do'} not "
+                sentence=f"{len(gone):,} of {counted(len(found), 'image')} {'does' if len(gone) == 1 else 'do'} not "
                 f"exist in {root}: {shown}",
                 advice=f"Check the column `{column}` (--path) and the folder (--root)"
-                + ("; a name without a file extension must fit one image" if bare else ""),
-                reason=f"no such picture, {listed((texts[place] for place in gone), limit=FEW)}",
+                + ("; a name without a file extension must match exactly one image" if bare else ""),
+                reason=f"no such image, {listed((texts[place] for place in gone), limit=FEW)}",
             )
         )
     places: dict[str, list[Hashable]] = {}
@@ -68,7 +68,7 @@ def find_pictures(
         if path is not None:
             places.setdefault(posixpath.normpath(_from_root(root, path).as_posix()), []).append(row)
     if twice := [f"{name} (rows {listed(at, limit=FEW)})" for name, at in places.items() if len(at) > 1]:
-        sentence = f"`{column}` must name every picture once, got {listed(twice, limit=FEW)}"
+        sentence = f"`{column}` must name every image once, got {listed(twice, limit=FEW)}"
         faults.append(Fault(places=(), sentence=sentence))
     return found, faults
 
@@ -76,28 +76,28 @@ def find_pictures(
 def picture_files(
     paths: Sequence[Path], *, root: Path, written: Sequence[object]
 ) -> tuple[ImageFiles, tuple[str, ...]]:
-    """These pictures as items, and notes on them.
+    """Returns the images as items, and notes on them.
 
     Args:
-        paths: As `find_pictures` gives them.
-        root: The folder they start from.
-        written: How the list spells them, to count the file extensions that were added.
+        paths: The paths found by `find_pictures`.
+        root: The folder that they are relative to.
+        written: The paths as written in the list, to count the file extensions that were added.
     """
     own = [_from_root(root, path) for path in paths]
     notes = []
     if outside := sum(path.is_absolute() for path in own):
-        notes.append(f"{counted(outside, 'picture')} by absolute path: the list works on this machine only")
+        notes.append(f"{counted(outside, 'image')} with an absolute path: the list works on this machine only")
     if added := sum(not str(text).strip().endswith(path.suffix) for text, path in zip(written, paths, strict=True)):
         notes.append(f"added the file extension to {counted(added, 'path')}")
     return ImageFiles(root=root, paths=tuple(path.as_posix() for path in own)), tuple(notes)
 
 
 def refuse_names(frame: Frame, *, folder: Path) -> None:
-    """An error for a table with a column that names images of a folder, each by another name, in its first rows.
+    """Raises an error for a table whose first rows have a column that names different images in a folder.
 
     Args:
         frame: The columns that may be features.
-        folder: Where such images would lie.
+        folder: The folder of the images.
     """
     first = frame.iloc[:_FIRST]
     for column in frame.columns:
@@ -107,23 +107,23 @@ def refuse_names(frame: Frame, *, folder: Path) -> None:
 
 
 def names_pictures(column: str, text: str) -> InputError:
-    """The error for a table with a column that names images: it is a list, and which column it is must be said."""
+    """Returns the error for a table with a column that names images: it is a list of images and needs `path`."""
     name = shlex.quote(column)
     return InputError(
-        f"The column {column!r} names pictures, such as {text!r}: say so with `path` (--path {name}), or leave it out "
+        f"The column {column!r} names images, such as {text!r}: give it as `path` (--path {name}), or leave it out "
         f"with `drop` (--drop {name}).",
         page="images",
     )
 
 
 def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
-    """Paths as they are spelt on disk, from the root; None where there is no such file, or can be none.
+    """Yields the paths as spelt on disk, relative to the root; None if there is no such file.
 
-    Backslashes may stand for slashes. A name without the extension of an image stands for the one image that has it.
+    Backslashes are accepted as slashes. A name without an image extension matches the only image with that stem.
 
     Args:
-        root: The folder the paths start from.
-        texts: The paths as they are written.
+        root: The folder that the paths are relative to.
+        texts: The paths as written.
 
     Example:
         >>> import tempfile
@@ -147,7 +147,7 @@ def _on_disk(root: Path, text: str, images: dict[Path, dict[str, list[str]]]) ->
             folder = (root / path).parent
             if folder not in images:
                 images[folder] = _images(folder)
-        except (OSError, ValueError):  # a name that is too long, or holds what no name can hold
+        except (OSError, ValueError):  # a name that is too long or has characters that are not allowed
             continue
         if len(names := images[folder].get(path.name, [])) == 1:
             return path.with_name(names[0])
@@ -155,7 +155,7 @@ def _on_disk(root: Path, text: str, images: dict[Path, dict[str, list[str]]]) ->
 
 
 def _images(folder: Path) -> dict[str, list[str]]:
-    """The images of a folder by their names without extension."""
+    """Returns the images of a folder by their names without extension."""
     found: dict[str, list[str]] = {}
     if folder.is_dir():
         with os.scandir(folder) as entries:

@@ -1,8 +1,8 @@
-"""Pillow, which reads and draws pictures; where it is missing, the extra that brings it is named."""
+"""Imports Pillow; if it is missing, the error names the extra to install."""
 
 from onepeak._extras import require
 
-require("PIL", extra="data", purpose="Work with pictures")  # before the import below fails for want of it
+require("PIL", extra="data", purpose="Reading images")  # a clearer error than that of the import below
 
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError  # noqa: E402
 

@@ -1,6 +1,6 @@
-"""The recipe by which every picture of a data set is resized, once, before it is stored.
+"""The recipe by which every image of a data set is resized, once, before it is stored.
 
-Imports Pillow alone, as decoding workers do.
+Imports only Pillow, so that the decoding workers start fast.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from onepeak.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class Resize:
-    """One resize that keeps the proportions: first the short side, then a factor, in a single resampling.
+    """A resize that keeps the proportions: first by the short side, then by a factor, in a single resampling.
 
     The paper's geometries (Belharbi et al. 2019): `Resize(scale=0.5)` for ICIAR; `Resize(short_side=532,
     only_enlarge=True, scale=0.5)` for FG-NET and AFAD, whose short side is then at least 266; `Resize()`, which
-    leaves every picture alone, for HCI.
+    keeps every image as it is, for HCI.
 
-    Resampling is Pillow's bilinear, which widens its support when it shrinks and so does not alias.
+    Resampling is Pillow's bilinear, whose support grows when it shrinks an image, so that it does not alias.
 
     Example:
         >>> Resize(short_side=532, only_enlarge=True, scale=0.5).size_of(399, 472)
@@ -26,11 +26,11 @@ class Resize:
     """
 
     short_side: int | None = None
-    """Pixels that the shorter side shall have before `scale`; None leaves it."""
+    """Target length of the shorter side in pixels, before `scale`; None keeps it."""
     only_enlarge: bool = False
-    """Whether pictures whose short side is longer than `short_side` already are left at their size."""
+    """Whether to keep the size of images whose short side is already longer than `short_side`."""
     scale: float = 1.0
-    """Factor on both sides, applied last."""
+    """Factor for both sides, applied last."""
 
     def __post_init__(self) -> None:
         check_number("scale", self.scale, above=0.0)
@@ -40,7 +40,7 @@ class Resize:
             raise InputError("`only_enlarge` has no effect without `short_side`: give the side, or leave it out.")
 
     def size_of(self, height: int, width: int) -> tuple[int, int]:
-        """Height and width of a picture after this resize: halves are rounded up, no side falls below one pixel."""
+        """Returns height and width after the resize: halves are rounded up, and no side is shorter than one pixel."""
         factor = self.scale
         if self.short_side is not None:
             to_side = self.short_side / min(height, width)
@@ -48,7 +48,7 @@ class Resize:
         return _pixels(height * factor), _pixels(width * factor)
 
     def apply(self, picture: Image.Image) -> Image.Image:
-        """The picture after this resize; the same one where its size stays."""
+        """Returns the resized image; the same object if its size does not change."""
         height, width = self.size_of(picture.height, picture.width)
         if picture.size == (width, height):
             return picture
@@ -56,5 +56,5 @@ class Resize:
 
 
 def _pixels(side: float) -> int:
-    # A tiny allowance, so that a short side of 399 * (532 / 399) * .5 is 266 whatever the rounding of the factor.
+    # The tolerance makes a short side of 399 * (532 / 399) * .5 exactly 266, however the factor is rounded.
     return max(1, int(side + 0.5 + 1e-6))

@@ -1,4 +1,4 @@
-"""Pictures below a folder, without what file systems and archives leave beside them."""
+"""Finds the images below a folder; ignores the files that systems and archivers leave there."""
 
 import os
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What lies below a folder, as sorted paths relative to it, with forward slashes."""
+    """The contents of a folder, as sorted paths relative to it, with forward slashes."""
 
     pictures: tuple[str, ...]
     others: tuple[str, ...]
-    """Everything else: hidden files, `Thumbs.db`, `__MACOSX`, indexes, texts."""
+    """All other files: hidden files, `Thumbs.db`, `__MACOSX`, indexes, texts."""
     folders: tuple[str, ...]
-    """Folders directly below, hidden ones and `__MACOSX` left out."""
+    """Immediate subfolders, except hidden ones and `__MACOSX`."""
 
     def notes(self, *, used: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """A sentence on what was ignored, if anything was (files that were of use, `used`, apart)."""
+        """Returns a note on ignored files, if there are any; those in `used` do not count."""
         others = [path for path in self.others if path not in used]
         if not others:
             return ()
         names = sorted({PurePosixPath(path).name for path in others})
-        files = "1 file that is no picture" if len(others) == 1 else f"{len(others):,} files that are no pictures"
+        files = "1 file that is not an image" if len(others) == 1 else f"{len(others):,} files that are not images"
         return (f"ignored {files} ({listed(names, limit=4)})",)
 
 
 def scan(root: Path) -> Scan:
-    """Looks through a folder and all folders below it; the order does not depend on the file system.
+    """Scans a folder and all its subfolders; the order of the result does not depend on the file system.
 
     Example:
         >>> import tempfile
@@ -42,7 +42,7 @@ def scan(root: Path) -> Scan:
         Scan(pictures=('a.png', 'b.JPG'), others=('Thumbs.db',), folders=())
     """
     if not root.is_dir():
-        raise InputError(f"{root} must be a folder, it is a file." if root.exists() else f"There is no folder {root}.")
+        raise InputError(f"{root} must be a folder, got a file." if root.exists() else f"There is no folder {root}.")
     pictures: list[str] = []
     others: list[str] = []
     folders: list[str] = []
@@ -61,14 +61,14 @@ def scan(root: Path) -> Scan:
 
 
 def _is_junk(name: str) -> bool:
-    """Hidden (`.DS_Store`, and the `._name` twins that macOS puts into archives) or made by an archiver."""
+    """Whether a name is hidden (`.DS_Store`, the `._name` files of macOS archives) or made by an archiver."""
     return name.startswith(".") or name == "__MACOSX"
 
 
 def _is_new(folder: Path, root: Path, seen: set[Path]) -> bool:
-    """Whether a folder is to be looked into: once each, and where it lies below the root not by a link.
+    """Whether to scan a folder: each once, and links only if they lead outside the root.
 
-    A link that leads back would be walked for ever, one to another class would put its pictures under two labels.
+    A link back to a parent would never end, and a link to another class would give its images two labels.
     """
     place = folder.resolve()
     leads_back = any(start.is_relative_to(place) for start in (root, folder.parent.resolve()))

@@ -25,17 +25,17 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
-    """A table and, where its file states one, the order of the labels."""
+    """A table and, if its file declares one, the order of the labels."""
 
     frame: Frame
     order: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     misfits: dict[int, str] = field(default_factory=dict)
-    """What is wrong with rows of too few or too many fields, by line; all cells of such a row are empty."""
+    """Messages for rows with too few or too many fields, by line; all cells of such a row are empty."""
     faults: tuple[Fault, ...] = ()
-    """What is wrong with these rows, and with cells of columns of numbers, which are without a value."""
+    """Faults in these rows, and in cells of numeric columns, which are left without a value."""
     commas: Commas = "never"
-    """When a comma in a number of its cells is decimal."""
+    """When a comma in a number is decimal."""
 
 
 def read_table(
@@ -43,18 +43,18 @@ def read_table(
 ) -> Table:
     """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
 
-    What is wrong with single rows stops nothing here: it is in `faults`.
+    Faults in single rows raise no error here; they are listed in `faults`.
 
     Args:
-        path: The file; its suffix says what it is.
-        as_text: Columns of a CSV to leave as they are written, such as labels: `01` and `NA` may be names of classes.
-            None: all of them.
-        empty: Whether a row of a CSV that holds separators and nothing else is a row.
-        decimal: "," where commas in the numbers of a CSV are decimal, even if they might separate thousands. Where it
-            is left out they are in a file with semicolons or tabs, in columns that leave no doubt, which a note names.
+        path: The file; its suffix determines the format.
+        as_text: Columns of a CSV to keep as text, such as labels: `01` and `NA` may be names of classes. None keeps all
+            columns as text.
+        empty: Whether a row of a CSV with nothing but separators counts as a row.
+        decimal: "," if commas in the numbers of a CSV are decimal even where they might separate thousands. By default
+            they are decimal only in files separated by semicolons or tabs, in unambiguous columns, which a note lists.
 
     Returns:
-        The table. Rows are named by their line (the header of a CSV is row 1).
+        The table. The rows of a CSV are named by their line, the header being row 1.
 
     Example:
         >>> import tempfile
@@ -68,7 +68,7 @@ def read_table(
     """
     suffix = path.suffix.lower()
     if decimal not in (None, ","):
-        raise InputError(f"`decimal` (--decimal) must be ',' or left out, got {decimal!r}: a point always is decimal.")
+        raise InputError(f"`decimal` (--decimal) must be ',' or left out, got {decimal!r}: a point is always decimal.")
     if suffix in PARQUET_SUFFIXES:
         if decimal is not None:
             raise InputError("`decimal` (--decimal) has no use for a parquet file: leave it out.")
@@ -80,17 +80,17 @@ def read_table(
 
 
 def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]], str]:
-    """The rows of a CSV that hold anything, as text.
+    """Reads the non-empty rows of a CSV as text.
 
     Args:
         path: The file.
-        empty: Whether rows below the first that hold separators and nothing else are given too.
+        empty: Whether to include rows below the header that have nothing but separators.
 
     Returns:
-        The number of the line that each row ends on, the rows, and what stands between their cells.
+        The line on which each row ends, the rows, and the separator.
     """
     text = read_text(path)
-    first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # what is quoted may hold any
+    first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # quoted text may contain any separator
     separator = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     numbers, rows = list[int](), list[list[str]]()
@@ -138,7 +138,7 @@ def _misfit_fault(misfits: Mapping[int, int], numbers: Sequence[int], num_fields
     do_not = f"{counted(len(misfits), 'row')} {'does' if len(misfits) == 1 else 'do'} not"
     return Fault(
         places=tuple(place for place, number in enumerate(numbers) if number in misfits),
-        sentence=f"Every row must have {counted(num_fields, 'field')}, like the header, {do_not}: {shown}",
+        sentence=f"Every row must have {counted(num_fields, 'field')}, like the header, but {do_not}: {shown}",
         advice="Correct them",
         reason="more or fewer fields than the header",
         unread=True,
@@ -151,7 +151,7 @@ def _check_header(path: Path, header: Sequence[str]) -> None:
     if all(_is_number(name) for name in header) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
         raise InputError(
             f"The first row of {path.name} must name the columns, it reads {listed(header)}. "
-            "Add a header: path,label for pictures, or the names of the features and of the label.",
+            "Add a header: path,label for images, or the names of the features and the label.",
             page="table",
         )
 
@@ -169,7 +169,7 @@ def _read_parquet(path: Path) -> Frame:
     require("pyarrow", extra="data", purpose="A parquet file")
     try:
         frame: Frame = pandas.read_parquet(path)
-    except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
         reason = str(error).partition("\n")[0].rstrip(".")
         raise InputError(f"{path} cannot be read as parquet: {reason}.") from error
     if not len(frame):

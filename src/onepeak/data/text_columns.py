@@ -1,4 +1,4 @@
-"""Columns read as text become what they hold: numbers, booleans, or text."""
+"""Infers the type of columns read as text: numbers, booleans, or text."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -10,31 +10,31 @@ from onepeak.data.frame_types import Column, Frame
 from onepeak.data.written_numbers import Commas, comma_notes, formatted_fault, with_points
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "?"})
-"""What programs write for a value that is missing, without regard to case."""
+"""Common spellings of a missing value, in lower case."""
 TRUTHS = {"true": 1.0, "false": 0.0}
 
 _MANY = 20
 _SLIPS = 0.1
-"""The share of cells below which those that are no numbers may be slips."""
+"""Below this share of the cells, non-numbers in a column may be typing errors."""
 _FEWEST_ZEROS = 0.05
-"""The share of integers with a zero before them that is no slip."""
+"""From this share on, leading zeros of integers are not typing errors."""
 
 
 def typed(
     frame: Frame, *, as_text: Collection[str] = (), commas: Commas = "never"
 ) -> tuple[Frame, tuple[Fault, ...], tuple[str, ...]]:
-    """Finds what each column of text holds.
+    """Infers the type of each column of text.
 
-    In a column of many numbers a few that are none are a fault rather than a category: a slip of the pen would
-    otherwise turn a number into a name. Integers are names, such as `01067`, if a twentieth has a zero before it.
+    In a column of many numbers, a few other cells are a fault: otherwise one typing error would turn the numbers into
+    names. Integers are names, such as `01067`, if at least one in twenty has a leading zero.
 
     Args:
         frame: Columns of text.
-        as_text: Columns that stay as they are.
+        as_text: Columns to keep as text.
         commas: When a comma in a number is decimal.
 
     Returns:
-        The columns, without a value where there is a fault; the faults; a note on columns with decimal commas.
+        The columns, with faulty cells empty; the faults; and a note on columns with decimal commas.
 
     Example:
         >>> import pandas
@@ -48,18 +48,18 @@ def typed(
         result[name], fault = _typed(frame[name], texts)
         if (pointed := with_points(texts, commas=commas)) is not None:
             read, its_fault = _typed(frame[name], pointed)
-            if read.dtype == float:  # else they are names, which stay as they are written
+            if read.dtype == float:  # otherwise they are names, which stay as written
                 result[name], fault, with_commas[name] = read, its_fault, texts
         faults.append(fault)
     return result, tuple(fault for fault in faults if fault is not None), comma_notes(with_commas)
 
 
 def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
-    """What is wrong with a column of text in a frame: formatted numbers, which would be taken for names.
+    """Finds formatted numbers in a text column of a frame, which would be read as names.
 
     Args:
         column: The column, for its name and the names of its rows.
-        texts: What it holds, without spaces around it; None where a value is missing.
+        texts: Its cells without surrounding spaces; None if missing.
 
     Example:
         >>> import pandas
@@ -72,17 +72,17 @@ def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
 
 
 def present_text(text: str) -> str | None:
-    """The text without spaces around it; None where it stands for a missing value."""
+    """Returns the text without surrounding spaces; None if it stands for a missing value."""
     stripped = text.strip()
     return None if stripped.casefold() in MISSING else stripped
 
 
 def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
-    """A column and its fault.
+    """Returns a column with its type, and its fault.
 
     Args:
-        column: The cells as they are written, which messages show.
-        cells: The same, with points for decimal commas.
+        column: The cells as written, for messages.
+        cells: The same cells, with decimal points.
     """
     pandas = require("pandas", extra="data", purpose="A table")
     texts = [present_text(text) for text in cells]
@@ -110,7 +110,7 @@ def _typed(column: Column, cells: Sequence[str]) -> tuple[Column, Fault | None]:
 
 
 def _numbers(texts: Sequence[str | None]) -> tuple[list[float], dict[int, str]]:
-    """The numbers, NaN where there is none, and the texts that are no numbers, by position."""
+    """Returns the numbers, NaN where there are none, and the texts that are not numbers, by position."""
     pandas = require("pandas", extra="data", purpose="A table")
     found = pandas.to_numeric(pandas.Series(texts, dtype=object), errors="coerce").astype(float).tolist()
     pairs = enumerate(zip(texts, found, strict=True))
@@ -118,7 +118,7 @@ def _numbers(texts: Sequence[str | None]) -> tuple[list[float], dict[int, str]]:
 
 
 def _are_codes(texts: Sequence[str | None], wrong: Collection[int]) -> bool:
-    """Whether the numbers are names in digits: one zero before a number among many others is a slip."""
+    """Whether the numbers are names written in digits; a single leading zero among many is a typing error."""
     numbers = [text for place, text in enumerate(texts) if text is not None and place not in wrong]
     zeros = sum(text[0] == "0" and len(text) > 1 for text in numbers)
     return zeros > 0 and zeros >= _FEWEST_ZEROS * len(numbers) and all(text.isdecimal() for text in numbers)

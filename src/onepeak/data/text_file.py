@@ -1,4 +1,4 @@
-"""Text of a file that a user wrote."""
+"""Reads text files written by users."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ from onepeak.errors import InputError
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, with or without a byte order mark, or a sentence on what is wrong with it."""
+    """Reads a UTF-8 file, with or without a byte order mark; raises an error that names the first bad byte."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(
-            f"{path} must be UTF-8 text, line {line} has the byte 0x{error.object[error.start]:02x} that is none. "
+            f"{path} must be UTF-8 text, but line {line} has the invalid byte 0x{error.object[error.start]:02x}. "
             "Save it again as UTF-8."
         ) from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Numbers as spreadsheets write them for people: 12,5 is read where it is certain, 1,234.50 and 12 % are refused."""
+"""Numbers formatted for people: 12,5 is read where it is unambiguous; 1,234.50 and 12 % are refused."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -9,11 +9,11 @@ from onepeak.data.faults import Fault, shown_cells
 from onepeak.data.frame_types import Column, Frame
 
 Commas: TypeAlias = Literal["never", "certain", "always"]
-"""When a comma in a number of a CSV is decimal: never where commas stand between its cells; in columns that leave no
-doubt where `;` or a tab does ("certain"); in all columns of numbers where the user says so ("always")."""
+"""When a comma in a number of a CSV is decimal: "never" if commas separate the cells; "certain", only in unambiguous
+columns, if `;` or a tab separates them; "always", in all numeric columns, if the user says so."""
 
 PLAIN = "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV with decimal commas"
-"""What to do about numbers that are formatted."""
+"""Advice for formatted numbers."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
@@ -25,13 +25,13 @@ _PERCENT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*%")
 
 
 def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
-    """The cells of a column, their decimal commas as points; None where commas are none, or may be something else.
+    """Replaces the decimal commas of a column by points; returns None if its commas are not, or may not be, decimal.
 
-    They are none in a column that has a point in a number too, or two commas in one. `1,234` may separate thousands: in
-    doubt another cell of the column must show that the comma is decimal, as `12,5` and `0,125` do.
+    Commas are not decimal in a column where a number has a point or two commas. The comma of `1,234` may separate
+    thousands: with "certain", another cell of the column must show that it is decimal, as `12,5` and `0,125` do.
 
     Args:
-        texts: The cells as they are written.
+        texts: The cells as written.
         commas: When a comma is decimal.
 
     Example:
@@ -54,11 +54,11 @@ def with_points(texts: Sequence[str], *, commas: Commas) -> list[str] | None:
 
 
 def columns_with_points(frame: Frame, names: Collection[str], *, commas: Commas) -> tuple[Frame, tuple[str, ...]]:
-    """A table whose columns of numbers are known, each read by `with_points`, and a note on those that have commas.
+    """Applies `with_points` to the known numeric columns of a table, and returns a note on those with commas.
 
     Args:
-        frame: The table, its cells as they are written.
-        names: The columns of numbers; those that the table lacks are passed over.
+        frame: The table, with its cells as written.
+        names: The numeric columns; those that the table lacks are ignored.
         commas: When a comma is decimal.
     """
     if commas == "never":
@@ -71,10 +71,10 @@ def columns_with_points(frame: Frame, names: Collection[str], *, commas: Commas)
 
 
 def comma_notes(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """A sentence on columns that were read with decimal commas.
+    """Returns a note on columns that were read with decimal commas.
 
     Args:
-        found: The columns, and their cells as they are written.
+        found: The columns, and their cells as written.
 
     Example:
         >>> comma_notes({"size": ["7", "12,5"], "age": ["40,25"]})
@@ -87,7 +87,7 @@ def comma_notes(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 def is_formatted(text: str) -> bool:
-    """Whether a text is a number to people, and none to a program.
+    """Whether a text is a number formatted for people, which `float` would refuse.
 
     Example:
         >>> [is_formatted(text) for text in ("1,234.50", "1.234,50", "12,5", "12 %", "12.5", "1,2,3", "3+")]
@@ -97,13 +97,13 @@ def is_formatted(text: str) -> bool:
 
 
 def formatted_fault(column: Column, wrong: Mapping[int, str]) -> Fault | None:
-    """A fault of the column where nearly all of its cells that are no plain numbers are formatted ones.
+    """Returns a fault if nearly all cells of a column that are not plain numbers are formatted numbers.
 
-    It is not one of their rows: without these only small or round numbers would be left.
+    The fault concerns the whole column: leaving the rows out would keep only small or round numbers.
 
     Args:
         column: The column, for its name and the names of its rows.
-        wrong: The texts that are no plain numbers, by position.
+        wrong: The texts that are not plain numbers, by position.
     """
     found = {place: text for place, text in wrong.items() if is_formatted(text)}
     if not found or 10 * len(found) < 9 * len(wrong):

@@ -31,7 +31,7 @@ def test_folders_say_age_and_gender(plant, name, inside, lowest):
     assert data.classes[0] == str(lowest)
     assert data.notes[0] == f"found 4 of {AFAD_LITE.num_items if name == 'afad-lite' else AFAD_FULL.num_items:,} images"
     assert "3 male, 1 female" in data.notes
-    assert "ignored 2 files that are no pictures (AFAD.txt, Thumbs.db)" in data.notes
+    assert "ignored 2 files that are not images (AFAD.txt, Thumbs.db)" in data.notes
 
 
 def test_ages_and_folders_outside_the_set_are_left_out_with_a_note(plant):
@@ -39,7 +39,7 @@ def test_ages_and_folders_outside_the_set_are_left_out_with_a_note(plant):
         "afad-lite", root=plant("18/111/a.jpg", "15/111/b.jpg", "20/113/c.jpg", "18/d.jpg", "75/112/e.jpg")
     )
     assert data.items.paths == ("18/111/a.jpg",)
-    assert "left out, as not of the ages 18 to 39: 4 pictures (in 15, 18, 20, 75)" in data.notes
+    assert "left out 4 images outside the ages 18 to 39 (in 15, 18, 20, 75)" in data.notes
 
 
 def test_a_part_of_the_set_keeps_the_strata(plant):
@@ -49,5 +49,5 @@ def test_a_part_of_the_set_keeps_the_strata(plant):
 
 @pytest.mark.bad_input
 def test_a_root_without_ages_is_refused(plant):
-    with pytest.raises(InputError, match=r"Expected <age>/111/\*.jpg \(male\) .* in a folder of it called AFAD-Lite"):
+    with pytest.raises(InputError, match=r"Expected <age>/111/\*.jpg \(male\) .* in one of its folders AFAD-Lite"):
         open_data("afad-lite", root=plant("111/18/a.jpg"))

@@ -24,8 +24,8 @@ def test_other_pictures_and_files_are_left_out_with_a_note(plant):
     )
     assert len(data) == 1
     assert data.notes[2:] == (
-        "ignored 1 file that is no picture (points.txt)",
-        "left out 2 pictures not named like 001A02.JPG with an age up to 69: 001A71.JPG, logo.png",
+        "ignored 1 file that is not an image (points.txt)",
+        "left out 2 images not named like 001A02.JPG with an age up to 69: 001A71.JPG, logo.png",
     )
 
 

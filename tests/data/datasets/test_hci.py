@@ -12,14 +12,14 @@ def test_five_decades_are_five_classes(plant, inside):
     data = open_data("hci", root=plant(*names, f"{inside}1930s/.DS_Store"))
     assert data.classes == DECADES
     assert [data.classes[label] for label in data.labels] == [path.partition("/")[0] for path in data.items.paths]
-    assert data.notes == ("found 1,325 of 1,325 images", "ignored 1 file that is no picture (.DS_Store)")
+    assert data.notes == ("found 1,325 of 1,325 images", "ignored 1 file that is not an image (.DS_Store)")
 
 
 def test_a_decade_that_lacks_a_picture_is_named(plant):
     names = [f"{decade}/{number}.jpg" for decade in DECADES for number in range(265)]
     assert open_data("hci", root=plant(*names[:-1])).notes == (
         "found 1,324 of 1,325 images",
-        "classes that have not 265 images: 1970s (264)",
+        "classes that do not have 265 images: 1970s (264)",
     )
 
 

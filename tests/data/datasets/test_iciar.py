@@ -28,8 +28,8 @@ def test_the_grades_have_their_order_wherever_the_archive_was_unpacked(plant, in
     }
     assert all((data.items.root / path).is_file() for path in data.items.paths)
     assert data.notes[0] == "found 5 of 400 images"
-    assert "classes that have not 100 images: Normal (2), Benign (1), InSitu (1), Invasive (1)" in data.notes
-    assert "ignored 2 files that are no pictures (Thumbs.db, microscopy_ground_truth.csv)" in data.notes
+    assert "classes that do not have 100 images: Normal (2), Benign (1), InSitu (1), Invasive (1)" in data.notes
+    assert "ignored 2 files that are not images (Thumbs.db, microscopy_ground_truth.csv)" in data.notes
 
 
 def test_a_complete_set_has_nothing_to_report_but_itself(plant):
@@ -37,7 +37,7 @@ def test_a_complete_set_has_nothing_to_report_but_itself(plant):
     data = open_data("iciar", root=plant(*names))
     assert data.notes == (
         "found 400 of 400 images",
-        "the folders name no patients: one may be on both sides of a split",
+        "the folders do not name the patients: one may be in several parts of a split",
     )
 
 
@@ -51,7 +51,7 @@ def test_folders_are_known_by_any_spelling(plant, spelling):
 def test_pictures_of_other_kinds_and_places_are_left_out(plant):
     data = open_data("iciar", root=plant("Normal/n001.tif", "Normal/n001.png", "WSI/thumbnail.png"))
     assert data.items.paths == ("Normal/n001.tif",)
-    assert "left out, as not of the set: 2 pictures (in Normal, WSI)" in data.notes
+    assert "left out 2 images not part of the set (in Normal, WSI)" in data.notes
 
 
 @pytest.mark.bad_input

@@ -27,7 +27,7 @@ def test_two_places_inside_are_refused(plant):
 @pytest.mark.bad_input
 def test_no_place_is_refused_with_the_layout(plant):
     with pytest.raises(
-        InputError, match=r"no images of the set in .* Expected 1.jpg there, or in a folder .* in, deep/in"
+        InputError, match=r"no images of the set in .* Expected 1.jpg there, or in one of its folders in, deep/in"
     ):
         find(plant("2.jpg"))
 

@@ -107,7 +107,7 @@ def test_one_label_that_the_data_lack_is_named_and_hides_no_other(pictures, read
         ("", r"theirs.csv is empty"),
         ("path,part\n", r"theirs.csv must have a header and at least one row, got no row"),
         ("path,part,part\na,b,c\n", r"must have columns of different names, got path, part, part"),
-        (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 columns as the header has, got 1"),
+        (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 columns, like the header, got 1"),
         ("name,part\na,train\n", r"must have a column `path` or `item`, got name, part"),
         (THREE.replace("part", "fold"), r"must have a column `part`, or one per run, .*, got path, fold"),
         (

@@ -86,7 +86,7 @@ def test_positions_must_name_all_items_where_nothing_ties_them_to_the_data(pictu
 
 @pytest.mark.bad_input
 def test_a_list_of_paths_for_a_table_says_how_many_rows_it_had(rows, read):
-    with pytest.raises(InputError, match=r"was made for 3 items, and 'table' has 4"):
+    with pytest.raises(InputError, match=r"was made for 3 items, but 'table' has 4"):
         read({"paths": ["a", "b", "c"], "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
 
 
@@ -94,15 +94,15 @@ def test_a_list_of_paths_for_a_table_says_how_many_rows_it_had(rows, read):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", r"theirs.json must be JSON, and is not: "),
-        ([RUN], r"must be an object with a list `runs` that is not empty"),
-        ({"runs": []}, r"must be an object with a list `runs` that is not empty"),
+        ("{", r"theirs.json must be valid JSON: "),
+        ([RUN], r"must be an object with a non-empty list `runs`"),
+        ({"runs": []}, r"must be an object with a non-empty list `runs`"),
         ({"runs": [[0, 1, 2]]}, r"`runs\[0\]` must be an object with train, valid and test"),
         (
             {"runs": [RUN, {**RUN, "test": []}]},
-            r"`runs\[1\].test` must be a list of paths or positions that is not empty",
+            r"`runs\[1\].test` must be a non-empty list of paths or positions",
         ),
-        ({"runs": [{"train": [0], "test": [1]}]}, r"`runs\[0\].valid` must be a list"),
+        ({"runs": [{"train": [0], "test": [1]}]}, r"`runs\[0\].valid` must be a non-empty list"),
         (
             {"runs": [{**RUN, "test": [2, "images/000001.jpg"]}]},
             r"`runs\[0\].test` must hold paths only or positions only",
@@ -112,7 +112,7 @@ def test_a_list_of_paths_for_a_table_says_how_many_rows_it_had(rows, read):
         ({"runs": [{**RUN, "test": ["b.jpg"]}]}, r"it has no 1 item: b.jpg"),
         ({"runs": [{**RUN, "test": [1, 2]}]}, r"`valid` and `test` must share no item, got 1 in both"),
         ({"runs": [{**RUN, "seed": "one"}]}, r"`seed` must be an integer >= 0, got 'one'"),
-        ({"items": 9, "runs": [RUN]}, r"was made for 9 items, and 'mine' has 3"),
+        ({"items": 9, "runs": [RUN]}, r"was made for 9 items, but 'mine' has 3"),
         ({"labels": ["c0", "c0", "c2"], "runs": [RUN]}, r"other labels than 'mine' for 1 item: .*c0 there, c1 here"),
         ({"labels": ["c0", "c1"], "runs": [RUN]}, r"must have a label for each of its 3 items, got 2"),
         ({"paths": ["z.jpg"], "runs": [RUN]}, r"it has no 1 item: z.jpg"),

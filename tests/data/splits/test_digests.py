@@ -42,7 +42,7 @@ def test_rows_are_known_by_their_values_with_one_zero_and_one_missing():
 
 @pytest.mark.bad_input
 def test_a_file_that_is_gone_is_named():
-    with pytest.raises(InputError, match=r"The picture nowhere/a.png cannot be read: No such file"):
+    with pytest.raises(InputError, match=r"The image nowhere/a.png cannot be read: No such file"):
         item_digests(ImageFiles(root=Path("nowhere"), paths=("a.png",)))
 
 

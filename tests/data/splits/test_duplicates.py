@@ -77,7 +77,7 @@ def test_the_new_groups_are_the_connected_ones(pictures, pairs):
 
 @pytest.mark.bad_input
 def test_fingerprints_must_be_one_an_item(pictures):
-    with pytest.raises(InputError, match=r"`digests` must be one per item \(2\), got 1"):
+    with pytest.raises(InputError, match=r"`digests` must have one value per item \(2\), got 1"):
         conflicting_duplicates(pictures([0, 1]), ["a"])
-    with pytest.raises(InputError, match=r"`digests` must be one per item \(2\), got 3"):
+    with pytest.raises(InputError, match=r"`digests` must have one value per item \(2\), got 3"):
         keep_copies_together(pictures([0, 1]), ["a", "b", "c"])

@@ -78,5 +78,5 @@ def test_files_that_cannot_be_are_refused(tmp_path, faces, pictures):
     with pytest.raises(InputError, match=r"none.csv cannot be read: No such file"):
         load_splits(tmp_path / "none.csv", faces)
     (tmp_path / "latin.csv").write_bytes("path,part\nimages/é.jpg,train\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"latin.csv must be UTF-8 text, line 2 .* Save it again as UTF-8"):
+    with pytest.raises(InputError, match=r"latin.csv must be UTF-8 text, but line 2 .* Save it again as UTF-8"):
         load_splits(tmp_path / "latin.csv", faces)

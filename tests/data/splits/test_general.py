@@ -68,5 +68,5 @@ def test_three_groups_are_enough_for_both(pictures):
 def test_two_groups_are_too_few_and_the_reason_says_so(pictures):
     manifest = pictures([0, 1, 0, 1], groups=("a", "a", "b", "b"))
     assert num_units(manifest) == 2
-    assert too_few_units(manifest) == "needs at least 3 groups, as none may be in two parts; 'mine' has 2"
+    assert too_few_units(manifest) == "needs at least 3 groups, because a group must not be in two parts; 'mine' has 2"
     assert too_few_units(pictures([0, 1])) == "needs at least 3 items; 'mine' has 2"

@@ -51,7 +51,7 @@ def test_the_same_bytes_under_two_names_are_a_leak(pictures):
     [leak] = find_leaks(manifest, split([0, 1], [2], [3, 4, 5]), digests=["x", "y", "z", "x", "x", "y"])
     assert (leak.kind, leak.count, leak.items) == ("bytes", 2, 3)
     assert leak.examples == ("images/000003.jpg", "images/000005.jpg")
-    assert "train and test share 2 pictures, byte for byte (3 items of test)" in str(leak)
+    assert "train and test share 2 images, byte for byte (3 items of test)" in str(leak)
 
 
 def test_copies_inside_one_part_are_no_leak(pictures):
@@ -100,7 +100,7 @@ def test_fgnet_by_the_text_is_refused_with_the_protocol_and_the_flag(fgnet_like)
         refuse_leaks(fgnet_like, runs)
     message = str(refused.value)
     assert message.startswith("5 of 5 folds leak. In split0-fold0: train and valid share ")
-    assert "The paper's text says nothing of subjects" in message
+    assert "The paper's text does not mention subjects" in message
     assert "give `--protocol code`." in message
     assert message.endswith('give `--allow-leak`. (See "Your images" in the documentation)')
 
@@ -137,5 +137,5 @@ def test_a_split_or_fingerprints_of_other_data_are_refused(pictures):
         find_leaks(pictures([0, 1]), split([0], [1], [2]))
     with pytest.raises(InputError, match="the split was made for another data set"):
         refuse_leaks(pictures([0, 1]), [split([0], [1], [2])])
-    with pytest.raises(InputError, match=r"`digests` must be one per item \(3\), got 1"):
+    with pytest.raises(InputError, match=r"`digests` must have one value per item \(3\), got 1"):
         find_leaks(pictures([0, 1, 0]), split([0], [1], [2]), digests=["x"])

@@ -67,10 +67,10 @@ def test_what_does_not_match_is_named(three, rows):
         match_paths(unknown, three, file=FILE)
     with pytest.raises(InputError, match=r"it has no 1 item: faces/0.jpg\."):
         match_paths(unknown[:1], three, file=FILE)
-    with pytest.raises(InputError, match=r"'table' is not made of files: give a column `item`"):
+    with pytest.raises(InputError, match=r"'table' has no files: give a column `item`"):
         match_paths(["a.jpg"], rows([[1.0], [2.0]], [0, 1]), file=FILE)
     twice = replace(three, items=ImageFiles(root=Path(), paths=("a.jpg", "b.jpg", "./a.jpg")))
-    with pytest.raises(InputError, match=r"'mine' holds a path twice: give a column `item`"):
+    with pytest.raises(InputError, match=r"'mine' has a path twice: give a column `item`"):
         match_paths(["a.jpg"], twice, file=FILE)
     with pytest.raises(InputError, match=r"must hold positions from 0 to 2, got 2 items: 3, 9: .*another data set"):
         match_positions([0, 3, 9], three, file=FILE)

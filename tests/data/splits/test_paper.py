@@ -116,11 +116,11 @@ def test_a_few_subjects_give_every_part_one(pictures):
 
 def test_data_that_a_protocol_cannot_split_are_told_why(pictures):
     few = pictures([0, 1, 2, 3])
-    assert without_fold_items(few) == "needs 5 items or more beside its test part; 'mine' leaves 0"
+    assert without_fold_items(few) == "needs 5 items or more outside the test part; 'mine' leaves 0"
     assert "class 'c1' has 59" in without_fifty_a_class(pictures(np.repeat([0, 1], [60, 59])))
     assert without_fifty_a_class(pictures(np.repeat([0, 1], [60, 60]))) is None
     assert without_ten_items(few) == "needs 10 items or more; 'mine' has 4"
-    assert without_subjects(few).startswith("goes by subject; 'mine' does not say")
+    assert without_subjects(few).startswith("splits by subject; 'mine' does not name the subject")
     assert without_subjects(pictures([0, 1], groups=("a", "b"))) == "needs 3 subjects or more; 'mine' has 2"
-    assert without_gender(few).startswith("goes by gender and age; 'mine' does not say the gender")
+    assert without_gender(few).startswith("splits by gender and age; 'mine' does not name the gender")
     assert "the largest of them has 1 items" in without_gender(pictures([0, 1, 2, 3], strata=("f", "m", "f", "m")))

@@ -114,7 +114,7 @@ def test_an_edited_file_gives_a_new_store_and_leaves_the_old_one(pictures, tmp_p
     ("options", "message"),
     [
         ({"workers": 0}, "`workers` must be an integer >= 1, got 0"),
-        ({"items": ImageFiles(root=Path(), paths=())}, "`items` must hold at least one picture, got none"),
+        ({"items": ImageFiles(root=Path(), paths=())}, "`items` must hold at least one image, got none"),
         (
             {"items": FeatureRows(columns=("a",), values=np.zeros((1, 1)))},
             "`items` must be ImageFiles or ImageArrays, got FeatureRows",

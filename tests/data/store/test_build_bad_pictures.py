@@ -26,7 +26,7 @@ def spoil(items):
 REASONS = {
     "1.png": r"the file is empty \(0 bytes\)",
     "2.png": "cut off or damaged: ",
-    "3.png": "no picture in a known format",
+    "3.png": "not an image in a known format",
     "4.png": "there is no such file",
     "5.png": "this is a folder or a device, not a file",
     "6.png": "this is a folder or a device, not a file",
@@ -37,7 +37,7 @@ REASONS = {
 def test_all_bad_files_are_listed_in_one_error(pictures, tmp_path, workers):
     items, _ = pictures(*[(9, 9)] * 8)
     spoil(items)
-    with pytest.raises(UnreadablePicturesError, match="6 of 8 pictures cannot be read:") as caught:
+    with pytest.raises(UnreadablePicturesError, match="6 of 8 images cannot be read:") as caught:
         build_store(items, cache_dir=tmp_path / "cache", workers=workers)
     for path, reason in REASONS.items():
         assert caught.match(f"\n  {path}: {reason}")
@@ -52,12 +52,12 @@ def test_bad_files_can_be_left_out_and_that_is_said_every_time(pictures, tmp_pat
     with pytest.raises(UnreadablePicturesError):
         build_store(items, cache_dir=tmp_path / "cache", workers=1)
     for _ in range(2):
-        with pytest.warns(UnreadablePicturesWarning, match=r"(?s)6 of 8 pictures .*4\.png.*They were left out"):
+        with pytest.warns(UnreadablePicturesWarning, match=r"(?s)6 of 8 images .*4\.png.*They were left out"):
             store = build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
     assert store.kept.tolist() == [0, 7]
     assert len(store) == 2
     assert (stored(store, 1) == pixels[7]).all()
-    with pytest.raises(UnreadablePicturesError, match=r"6 of 8 pictures"):
+    with pytest.raises(UnreadablePicturesError, match=r"6 of 8 images"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1)
 
 
@@ -65,7 +65,7 @@ def test_a_repaired_file_is_taken_in(pictures, tmp_path):
     items, pixels = pictures((9, 9), (9, 9))
     good = (items.root / "1.png").read_bytes()
     (items.root / "1.png").write_bytes(b"")
-    with pytest.raises(UnreadablePicturesError, match="1 of 2 pictures"):
+    with pytest.raises(UnreadablePicturesError, match="1 of 2 images"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1)
     (items.root / "1.png").write_bytes(good)
     assert (stored(build_store(items, cache_dir=tmp_path / "cache", workers=1), 1) == pixels[1]).all()
@@ -111,6 +111,6 @@ def test_a_file_that_cannot_be_read_for_good_is_decoded_around_once(pictures, tm
 def test_a_data_set_of_bad_files_only_is_an_error_even_when_they_may_be_left_out(pictures, tmp_path):
     items, _ = pictures((9, 9))
     (items.root / "0.png").write_bytes(b"")
-    with pytest.raises(UnreadablePicturesError, match="1 of 1 pictures cannot be read"):
+    with pytest.raises(UnreadablePicturesError, match="1 of 1 images cannot be read"):
         build_store(items, cache_dir=tmp_path / "cache", workers=1, skip_bad=True)
     assert folders(tmp_path / "cache") == []

@@ -24,5 +24,5 @@ def test_any_other_failure_keeps_its_own_words():
 def test_every_bad_picture_is_listed_however_many_there_are():
     bad = [BadPicture(number, f"{number}.png", "empty") for number in range(1000)]
     lines = described(bad, 2000).splitlines()
-    assert lines[0] == "1000 of 2000 pictures cannot be read:"
+    assert lines[0] == "1000 of 2000 images cannot be read:"
     assert lines[1:] == [f"  {number}.png: empty" for number in range(1000)]

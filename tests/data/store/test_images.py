@@ -47,12 +47,12 @@ def test_a_flipped_bit_is_found_and_the_picture_named(store):
     content = bytearray(path.read_bytes())
     content[70] ^= 1
     path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"1 picture not as written \(the first at position 1\); delete it and build"):
+    with pytest.raises(StoreError, match=r"1 image not as written \(the first at position 1\); delete it and build"):
         open_store(store.folder).verify()
 
 
 def test_a_folder_that_is_no_store_is_refused_with_the_fix(tmp_path, store):
-    with pytest.raises(StoreError, match=r"is no whole image store \(.*\); delete it and build it again"):
+    with pytest.raises(StoreError, match=r"is not a complete image store \(.*\); delete it and build it again"):
         open_store(tmp_path / "nothing")
     with (store.folder / PIXELS).open("ab") as file:
         file.write(b"1")
@@ -84,9 +84,7 @@ def test_a_store_takes_no_more_than_half_of_the_memory_that_is_free(store, monke
 
 
 def test_a_device_that_cannot_be_asked_is_said(store):
-    with pytest.raises(
-        StoreError, match="How much memory is free on 'meta' cannot be asked; leave the store on the CPU"
-    ):
+    with pytest.raises(StoreError, match="The free memory of 'meta' cannot be queried; leave the store on the CPU"):
         store.to("meta")
 
 

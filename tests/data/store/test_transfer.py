@@ -46,7 +46,7 @@ def test_pieces_that_are_missing_give_no_store(store, tmp_path):
 
 def test_pieces_that_were_changed_on_their_way_give_no_store(store, tmp_path):
     (whole,) = pieces_of(store)
-    with pytest.raises(StoreError, match="is damaged: 1 picture not as written"):
+    with pytest.raises(StoreError, match="is damaged: 1 image not as written"):
         store_of_pieces(store.index, [whole[:-1] + bytes([whole[-1] ^ 1])], cache_dir=tmp_path / "there")
     sent = store_of_pieces(store.index, [whole], cache_dir=tmp_path / "there")
     assert torch.equal(sent.pixels, store.pixels)

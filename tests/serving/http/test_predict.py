@@ -72,8 +72,8 @@ def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, mo
     note, unlike = answered(ask.post("/v1/predict", files=files))["notes"]
     assert note.startswith("no value above ")
     assert unlike.endswith(": 0.png")
-    assert "in 1 16-bit picture looked at (0.png), so" in note
-    assert "such answers mean little" in note
+    assert "in 1 16-bit image checked (0.png), which" in note
+    assert "predictions mean little" in note
     knowing = Model(replace(model.description, bits=12), model.network, model.device)
     with asking(create_app(knowing)) as client:
         content = answered(client.post("/v1/predict", files=files))
@@ -109,7 +109,7 @@ def test_a_bad_picture_among_many_is_told_of_and_the_others_are_answered(ask, mo
     items = answered(ask.post("/v1/predict", files=as_files(damaged)))["predictions"]
     check_same([items[0], items[4]], model.predict([arrays[0], arrays[2]]))
     reasons = [item["error"]["message"] for item in items[1:4]]
-    assert reasons[0].startswith("no picture in a known format")
+    assert reasons[0].startswith("not an image in a known format")
     assert reasons[1].startswith("cut off or damaged")
     assert reasons[2] == "the file is empty (0 bytes)"
     assert [(item["item"], item["file"]) for item in items[1:4]] == [(1, "1.png"), (2, "2.png"), (3, "3.png")]
@@ -119,10 +119,10 @@ def test_a_bad_picture_among_many_is_told_of_and_the_others_are_answered(ask, mo
 def test_if_none_can_be_answered_the_request_fails(ask, pictures):
     one = ask.post("/v1/predict", content=b"no picture", headers=PNG)
     assert one.status_code == 422
-    assert one.json()["error"]["message"].startswith("The image cannot be answered: no picture in a known format")
+    assert one.json()["error"]["message"].startswith("The image cannot be answered: not an image in a known format")
     many = ask.post("/v1/predict", files=as_files([b"x", pictures[0][:99]]))
     assert many.status_code == 422
-    assert many.json()["error"]["message"].startswith("None of the 2 images can be answered; the first: no picture")
+    assert many.json()["error"]["message"].startswith("None of the 2 images can be answered; the first: not an image")
 
 
 @pytest.mark.bad_input

@@ -459,7 +459,7 @@ def test_a_file_that_is_no_picture_is_answered_with_a_sentence(browser, address,
     page = browser.new_page()
     page.goto(f"{address}/try")
     page.locator("#file").set_input_files(tmp_path / "notes.txt")
-    expect(page.get_by_role("alert")).to_contain_text("no picture in a known format")
+    expect(page.get_by_role("alert")).to_contain_text("not an image in a known format")
     page.close()
 
 

@@ -1,4 +1,4 @@
-"""AFAD, the Asian Face Age Dataset, in its two sizes: a folder per age, and in it one per gender."""
+"""AFAD, the Asian Face Age Dataset, in both sizes: one folder per age, with one folder per gender in it."""
 
 from collections import Counter
 from pathlib import Path
@@ -13,7 +13,7 @@ from onepeak.data.scan import scan
 
 GENDERS = {"111": "male", "112": "female"}
 LITE_AGES = range(18, 40)
-"""22 classes, as in the set itself; "15 to 39" in Belharbi et al. 2019 is a slip."""
+"""22 classes, as in the set itself; "15 to 39" in Belharbi et al. 2019 is an error."""
 FULL_AGES = range(15, 73)
 LAYOUT = "<age>/111/*.jpg (male) and <age>/112/*.jpg (female)"
 
@@ -22,7 +22,7 @@ def read_afad_lite(root: Path) -> Manifest:
     """Reads AFAD-Lite, ages 18 to 39; the gender of each face is its stratum.
 
     Args:
-        root: The folder of the ages (`AFAD-Lite`), or the one it was unpacked in.
+        root: The folder of the ages (`AFAD-Lite`), or the one into which it was unpacked.
     """
     inside = ("AFAD-Lite", "tarball-lite/AFAD-Lite", "tarball-lite-master/AFAD-Lite")
     return _read(root, name="afad-lite", ages=LITE_AGES, inside=inside)
@@ -32,7 +32,7 @@ def read_afad_full(root: Path) -> Manifest:
     """Reads AFAD-Full, ages 15 to 72; the gender of each face is its stratum.
 
     Args:
-        root: The folder of the ages (`AFAD-Full`), or the one it was unpacked in.
+        root: The folder of the ages (`AFAD-Full`), or the one into which it was unpacked.
     """
     inside = ("AFAD-Full", "tarball/AFAD-Full", "tarball-master/AFAD-Full")
     return _read(root, name="afad-full", ages=FULL_AGES, inside=inside)
@@ -53,7 +53,7 @@ def _read(root: Path, *, name: str, ages: range, inside: tuple[str, ...]) -> Man
     notes = list(found.notes())
     if outside:
         notes.append(
-            f"left out, as not of the ages {ages[0]} to {ages[-1]}: {counted(outside.total(), 'picture')} "
+            f"left out {counted(outside.total(), 'image')} outside the ages {ages[0]} to {ages[-1]} "
             f"(in {listed(sorted(outside), limit=6)})"
         )
     genders = Counter(gender for _, _, gender in faces)

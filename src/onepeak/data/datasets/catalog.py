@@ -1,4 +1,4 @@
-"""All known data sets, in the order in which `onepeak datasets` shows them."""
+"""All known data sets, in the order in which `onepeak datasets` lists them."""
 
 from onepeak._registry import Registry
 from onepeak.data.datasets.afad import AFAD_FULL, AFAD_LITE

@@ -1,4 +1,4 @@
-"""A known set with one folder per class: folders by any of their spellings, pictures of the set's own type."""
+"""Reads a known set with one folder per class; accepts spelling variants of the folder names."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,21 @@ from onepeak.data.scan import scan
 
 
 def has_folder(folder: Path, names: Mapping[str, str]) -> bool:
-    """Whether a folder has at least one of the class folders."""
+    """Whether a folder contains at least one of the class folders."""
     return any(entry.is_dir() and letters(entry.name) in names for entry in folder.iterdir())
 
 
 def read_class_folders(
     folder: Path, *, name: str, classes: Sequence[str], folders: Mapping[str, str], suffixes: Sequence[str]
 ) -> Manifest:
-    """Reads the pictures of every class folder.
+    """Reads the images of every class folder.
 
     Args:
-        folder: The set's own folder.
-        name: The set.
+        folder: The folder of the set.
+        name: The name of the set.
         classes: Names of the classes, lowest first.
-        folders: The class of each folder, by the folder's `letters`.
-        suffixes: How a picture's name ends, in lower case.
+        folders: The class of each folder, by the `letters` of the folder's name.
+        suffixes: The file extensions of the set's images, in lower case.
     """
     found = scan(folder)
     paths: list[str] = []
@@ -43,7 +43,7 @@ def read_class_folders(
     notes = list(found.notes())
     if outside:
         where = listed(sorted(outside), limit=4)
-        notes.append(f"left out, as not of the set: {counted(outside.total(), 'picture')} (in {where})")
+        notes.append(f"left out {counted(outside.total(), 'image')} not part of the set (in {where})")
     return Manifest(
         name=name,
         items=ImageFiles(root=folder, paths=tuple(paths)),

@@ -1,4 +1,4 @@
-"""FG-NET: faces of 82 persons through their lives; the file name says who and how old."""
+"""FG-NET: faces of 82 persons at different ages; the file name holds the person and the age."""
 
 import re
 from pathlib import Path
@@ -19,10 +19,10 @@ _INSIDE = ("images", "FGNET/images", "FG-NET/images", "FGNET", "FG-NET")
 
 
 def read_fgnet(root: Path) -> Manifest:
-    """Reads age and subject from the names; ages from 0 to 69 are the classes, those without an image too.
+    """Reads age and subject from the file names; the classes are the ages 0 to 69, including those without images.
 
     Args:
-        root: The folder of the images, or the one that holds it (`FGNET`), or the one that was unpacked in.
+        root: The folder of the images, its parent (`FGNET`), or the folder into which the archive was unpacked.
     """
     folder = locate(root, inside=_INSIDE, holds=_has_faces, layout=LAYOUT)
     found = scan(folder)
@@ -35,7 +35,7 @@ def read_fgnet(root: Path) -> Manifest:
     notes = list(found.notes())
     if others:
         notes.append(
-            f"left out {counted(len(others), 'picture')} not named like 001A02.JPG with an age up to {AGES[-1]}: "
+            f"left out {counted(len(others), 'image')} not named like 001A02.JPG with an age up to {AGES[-1]}: "
             f"{listed(others, limit=4)}"
         )
     return Manifest(

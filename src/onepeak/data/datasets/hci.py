@@ -1,4 +1,4 @@
-"""Historical Color Images: photographs to be dated by decade."""
+"""Historical Color Images: photographs, classified by decade."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def read_hci(root: Path) -> Manifest:
     """Reads the decade database: five folders of 265 photographs.
 
     Args:
-        root: The folder of the five decades (`decade_database`), or the one the archive was unpacked in.
+        root: The folder of the five decades (`decade_database`), or the one into which the archive was unpacked.
     """
     folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
     return read_class_folders(folder, name="hci", classes=CLASSES, folders=_FOLDERS, suffixes=(".jpg", ".jpeg", ".png"))

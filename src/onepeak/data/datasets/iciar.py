@@ -26,12 +26,13 @@ def read_iciar(root: Path) -> Manifest:
     """Reads the microscopy images (400 TIFFs of 2048 x 1536), not the whole slides.
 
     Args:
-        root: The folder of the four class folders (`Photos`), or the one it was unpacked in.
+        root: The folder of the four class folders (`Photos`), or the one into which it was unpacked.
     """
     folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
     manifest = read_class_folders(folder, name="iciar", classes=CLASSES, folders=_FOLDERS, suffixes=(".tif", ".tiff"))
     return replace(
-        manifest, notes=(*manifest.notes, "the folders name no patients: one may be on both sides of a split")
+        manifest,
+        notes=(*manifest.notes, "the folders do not name the patients: one may be in several parts of a split"),
     )
 
 

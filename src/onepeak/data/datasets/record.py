@@ -1,4 +1,4 @@
-"""What is known of a data set before it is opened, and how what was found compares to it."""
+"""Records of known data sets, and the comparison of what was found with the complete set."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,33 +14,33 @@ from onepeak.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """A data set onepeak can read by name. Nothing is ever downloaded: `obtain` says how to get it."""
+    """A data set that onepeak can open by name. Nothing is ever downloaded: `obtain` explains how to get it."""
 
     name: str
     title: str
     classes: tuple[str, ...]
     """Names of the classes, lowest first."""
     num_items: int
-    """Pictures in the complete set."""
+    """Number of images in the complete set."""
     layout: str
-    """Where the pictures lie below the root."""
+    """The layout of the images below the root."""
     obtain: str
     terms: str
     reference: str
     read: Callable[[Path], Manifest] | None = None
     """Reads the set from its root."""
     generate: Callable[[], Manifest] | None = None
-    """Makes the set, where it is not read."""
+    """Generates the set, instead of `read`."""
     num_per_class: int | None = None
-    """Pictures of every class in the complete set, where all have the same number."""
+    """Number of images per class in the complete set, if all classes have the same number."""
     num_groups: int | None = None
-    """Persons, patients or slides in the complete set, where it names them."""
+    """Number of persons, patients or slides in the complete set, if it names them."""
 
     def open(self, root: str | Path | None = None) -> Manifest:
-        """Reads the set, and notes what was found beside what the complete set holds.
+        """Opens the set, with notes that compare what was found with the complete set.
 
         Args:
-            root: The folder that holds it; None for a set that is generated.
+            root: The folder that holds it; None for a generated set.
         """
         if self.generate is not None:
             if root is not None:
@@ -58,7 +58,7 @@ class Dataset:
         return replace(manifest, notes=(*self.compare(manifest), *manifest.notes))
 
     def compare(self, manifest: Manifest) -> tuple[str, ...]:
-        """Sentences on what was found against what the complete set holds."""
+        """Returns notes that compare what was found with the complete set."""
         counts = np.bincount(manifest.labels, minlength=manifest.num_classes)
         sentences = [f"found {len(manifest):,} of {counted(self.num_items, 'image')}"]
         if self.num_groups is not None and manifest.groups is not None:
@@ -70,7 +70,7 @@ class Dataset:
                 if count != self.num_per_class
             ]
             if other:
-                sentences.append(f"classes that have not {counted(self.num_per_class, 'image')}: {listed(other)}")
+                sentences.append(f"classes that do not have {counted(self.num_per_class, 'image')}: {listed(other)}")
         empty = [name for name, count in zip(manifest.classes, counts, strict=True) if count == 0]
         if empty:
             sentences.append(f"{counted(len(empty), 'class')} without an image, kept in the order: {listed(empty)}")

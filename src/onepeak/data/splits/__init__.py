@@ -1,4 +1,4 @@
-"""Who is trained on, who is tested on: splits by protocol, checked for leaks, saved for others."""
+"""Splits of a data set: made by a protocol, checked for leaks, saved to files."""
 
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
 from onepeak.data.splits.counts import class_counts, group_counts, split_notes

@@ -30,7 +30,7 @@ _PART_NAMES: dict[str, Part] = {
 
 
 def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
-    """The table: `item`, `path` and `group` where there are such, `label`, and a column per run."""
+    """Returns the table: `item`, `path` (for files), `label`, `group` (if there are groups), and one column per run."""
     columns = {"item": [str(item) for item in range(len(manifest))]}
     if isinstance(manifest.items, ImageFiles):
         columns["path"] = list(manifest.items.paths)
@@ -50,7 +50,7 @@ def splits_to_csv(splits: Sequence[Split], manifest: Manifest) -> str:
 
 
 def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
-    """The runs of such a table, made here or elsewhere."""
+    """Reads the runs of such a table, whatever program wrote it."""
     table = _Table.read(file)
     items = _items(table, manifest)
     if len(np.unique(items)) < len(items):
@@ -61,8 +61,9 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
     agreed = labels is not None and check_labels_agree(items, labels, manifest, file=file)
     if not (agreed or len(items) == len(manifest) or _by_path(table, manifest)):
         raise InputError(
-            f"{file} must name every item, as it goes by position and no label says that it was made for these data, "
-            f"got {len(items):,} of {len(manifest):,}. Give each row its `label`, one of {listed(manifest.classes)}"
+            f"{file} must name every item, because it goes by position and no label shows that it was made for this "
+            f"data set, got {len(items):,} of {len(manifest):,}. Give each row its `label`, one of "
+            f"{listed(manifest.classes)}"
             f"{', or its `path`' if isinstance(manifest.items, ImageFiles) else ''}, or add a row for every item; an "
             "empty cell leaves it out."
         )
@@ -72,7 +73,8 @@ def splits_from_csv(file: Path, manifest: Manifest) -> list[Split]:
         runs = {"part": (0, 0)}
     if not runs:
         raise InputError(
-            f"{file} must have a column `part`, or one per run, named as `split0-fold0`, got {', '.join(table.header)}."
+            f"{file} must have a column `part`, or one per run, named like `split0-fold0`, "
+            f"got {', '.join(table.header)}."
         )
     return [_split(items, table, name, split=split, fold=fold) for name, (split, fold) in runs.items()]
 
@@ -84,7 +86,7 @@ class _Table:
     file: Path
     header: list[str]
     lines: list[int]
-    """The line that each row ends on."""
+    """The line on which each row ends."""
     rows: list[list[str]]
 
     @staticmethod
@@ -98,7 +100,7 @@ class _Table:
         for line, row in zip(lines, rows, strict=True):
             if len(row) != len(header):
                 raise InputError(
-                    f"{file}, row {line} must have {len(header)} columns as the header has, got {len(row)}."
+                    f"{file}, row {line} must have {len(header)} columns, like the header, got {len(row)}."
                 )
         return _Table(file=file, header=header, lines=lines, rows=rows)
 
@@ -108,7 +110,7 @@ class _Table:
 
 
 def _by_path(table: _Table, manifest: Manifest) -> bool:
-    # a path means the same picture on every machine, a position need not
+    # a path means the same image on every machine, a position may not
     return "path" in table.header and (isinstance(manifest.items, ImageFiles) or "item" not in table.header)
 
 

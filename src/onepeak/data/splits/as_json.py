@@ -1,4 +1,4 @@
-"""Splits as JSON: everything the CSV has, with the protocol and the seed of each run."""
+"""Splits as JSON: the content of the CSV, plus the protocol and the seed of each run."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ FORMAT = "onepeak-splits-1"
 
 
 def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
-    """The text, one line per part, so that a change can be seen in a diff."""
+    """Returns the text, with one line per part, so that a diff shows changes."""
     head = {
         "format": FORMAT,
         "dataset": manifest.name,
@@ -35,14 +35,14 @@ def splits_to_json(splits: Sequence[Split], manifest: Manifest) -> str:
 
 
 def splits_from_json(file: Path, manifest: Manifest) -> list[Split]:
-    """The runs of such a file, made here or elsewhere."""
+    """Reads the runs of such a file, whatever program wrote it."""
     try:
         content = json.loads(read_text(file))
     except json.JSONDecodeError as error:
-        raise InputError(f"{file} must be JSON, and is not: {error}.") from None
+        raise InputError(f"{file} must be valid JSON: {error}.") from None
     runs = content.get("runs") if isinstance(content, dict) else None
     if not isinstance(runs, list) or not runs:
-        raise InputError(f"{file} must be an object with a list `runs` that is not empty.")
+        raise InputError(f"{file} must be an object with a non-empty list `runs`.")
 
     numbering = _numbering(content, manifest, file)
     if isinstance(labels := content.get("labels"), list):
@@ -58,13 +58,13 @@ def splits_from_json(file: Path, manifest: Manifest) -> list[Split]:
 
 
 def _numbering(content: dict[str, object], manifest: Manifest, file: Path) -> Indices:
-    """The item here of every position there: by the file's list of paths where it has one."""
+    """Maps each position in the file to an item of the data set, by the file's list of paths if it has one."""
     paths = content.get("paths")
     if isinstance(paths, list) and isinstance(manifest.items, ImageFiles):
         return match_paths([str(path) for path in paths], manifest, file=file)
     count = content.get("items", len(paths) if isinstance(paths, list) else len(manifest))
     if count != len(manifest):
-        raise InputError(f"{file} was made for {count} items, and {manifest.name!r} has {len(manifest)}.")
+        raise InputError(f"{file} was made for {count} items, but {manifest.name!r} has {len(manifest)}.")
     return np.arange(len(manifest), dtype=np.int64)
 
 
@@ -76,9 +76,10 @@ def _check_all_named(splits: Sequence[Split], manifest: Manifest, file: Path) ->
     named = np.unique(np.concatenate([items for split in splits for items in split.parts.values()]))
     if len(named) < len(manifest):
         raise InputError(
-            f"{file} must name every item, as it goes by position and no label says that it was made for these data, "
-            f"got {len(named):,} of {len(manifest):,}. Add `labels`, the class of each of the {len(manifest):,} items "
-            f"of {manifest.name!r}{', or `paths`' if isinstance(manifest.items, ImageFiles) else ''}."
+            f"{file} must name every item, because it goes by position and no label shows that it was made for this "
+            f"data set, got {len(named):,} of {len(manifest):,}. Add `labels`, the class of each of the "
+            f"{len(manifest):,} items of {manifest.name!r}"
+            f"{', or `paths`' if isinstance(manifest.items, ImageFiles) else ''}."
         )
 
 
@@ -90,7 +91,7 @@ def _split(run: object, place: int, numbering: Indices, manifest: Manifest, file
         where = f"{file}, `runs[{place}].{part}`"
         keys = run.get(part, run.get("val") if part == "valid" else None)
         if not isinstance(keys, list) or not keys:
-            raise InputError(f"{where} must be a list of paths or positions that is not empty.")
+            raise InputError(f"{where} must be a non-empty list of paths or positions.")
         if all(isinstance(key, str) for key in keys):
             members[part] = match_paths(keys, manifest, file=file)
         elif all(type(key) is int for key in keys):

@@ -1,4 +1,4 @@
-"""Every protocol by name: those for anybody's data, and the paper's in both readings where text and code differ."""
+"""All split protocols by name: the general ones, and the paper's, in both readings where text and code differ."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, runtime_checkable
@@ -14,18 +14,18 @@ Reading: TypeAlias = Literal["paper", "code"]
 
 @runtime_checkable
 class Recipe(Callback):
-    """Makes all folds of one split, from the seed and the split's number only: a longer series begins as a shorter."""
+    """Makes all folds of one split from the seed and the split's number; a longer series extends a shorter one."""
 
     def __call__(self, manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-        """Train, valid and test of each fold."""
+        """Returns train, valid and test of each fold."""
 
 
 @runtime_checkable
 class Refusal(Callback):
-    """Says why a data set cannot be split by a protocol, as the rest of a sentence about it; None if it can."""
+    """Explains why a protocol cannot split a data set, as the predicate of a sentence; None if it can."""
 
     def __call__(self, manifest: Manifest) -> str | None:
-        """The reason, or None."""
+        """Returns the reason, or None."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,17 +35,17 @@ class SplitProtocol:
     name: str
     title: str
     num_splits: int
-    """How many splits the protocol asks for; more continue the same series."""
+    """The protocol's own number of splits; more splits continue the same series."""
     num_folds: int
-    """How many folds each split has."""
+    """The number of folds per split."""
     recipe: Recipe
     refusal: Refusal
     datasets: tuple[str, ...] = ()
-    """The data sets it was published for; none for a protocol that is for anybody's data."""
+    """The data sets it was published for; empty for a general protocol."""
     readings: tuple[Reading, ...] = ()
-    """Whether it is what the paper's text says, what its published code does, or both."""
+    """Whether it follows the paper's text, its published code, or both."""
     any_folds: bool = False
-    """Whether more folds than `num_folds` can be asked for."""
+    """Whether more than `num_folds` folds are possible."""
 
 
 BOTH: tuple[Reading, ...] = ("paper", "code")
@@ -56,7 +56,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
     [
         SplitProtocol(
             name="kfold",
-            title="every item tested on once, by group where there are groups, else by class",
+            title="every item is tested on once, by group if there are groups, else by class",
             num_splits=1,
             num_folds=5,
             recipe=general.kfold,
@@ -65,7 +65,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
         ),
         SplitProtocol(
             name="holdout",
-            title="test 20 %, valid 20 % of the rest, by group where there are groups, else by class",
+            title="test 20 %, valid 20 % of the rest, by group if there are groups, else by class",
             num_splits=5,
             num_folds=1,
             recipe=general.holdout,
@@ -103,7 +103,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
         ),
         SplitProtocol(
             name="fgnet-paper",
-            title="test 20 % of the pictures, 5 folds of the rest, a subject on both sides",
+            title="test 20 % of the images, 5 folds of the rest; a subject may be in several parts",
             num_splits=10,
             num_folds=5,
             recipe=paper.ages_as_written,
@@ -123,7 +123,7 @@ PROTOCOLS: Registry[SplitProtocol] = Registry(
         ),
         SplitProtocol(
             name="afad-paper",
-            title="test 20 % of the pictures, 5 folds of the rest",
+            title="test 20 % of the images, 5 folds of the rest",
             num_splits=10,
             num_folds=5,
             recipe=paper.ages_as_written,

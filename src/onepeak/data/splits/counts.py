@@ -1,4 +1,4 @@
-"""How many items of each class, and how many groups, every part of a split holds."""
+"""Counts the items of each class, and the groups, in every part of a split."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from onepeak.data.splits.split import PARTS, Indices, Part, Split
 
 
 def class_counts(manifest: Manifest, split: Split) -> dict[Part, Indices]:
-    """The number of items of each class in every part.
+    """Returns the number of items of each class in every part.
 
     Example:
         >>> from onepeak.data.manifest import FeatureRows
@@ -27,7 +27,7 @@ def class_counts(manifest: Manifest, split: Split) -> dict[Part, Indices]:
 
 
 def group_counts(manifest: Manifest, split: Split) -> dict[Part, int] | None:
-    """The number of groups (people, patients, slides) in every part; None where the data have no groups."""
+    """Returns the number of groups (persons, patients, slides) in every part; None if the data have no groups."""
     groups = manifest.groups
     if groups is None:
         return None
@@ -35,7 +35,7 @@ def group_counts(manifest: Manifest, split: Split) -> dict[Part, int] | None:
 
 
 def unused_items(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
-    """A sentence on items that are in no part of a run, as a file of splits may leave some out; none if all are used.
+    """Returns a note on items that are in no part of a run, as a file of splits may leave some out.
 
     Example:
         >>> from onepeak.data.manifest import FeatureRows
@@ -56,14 +56,14 @@ def unused_items(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
 
 
 def split_notes(manifest: Manifest, splits: Sequence[Split], *, parts: Sequence[Part] = PARTS) -> list[str]:
-    """What a reader of the results should know: unused items, and classes that some part of some run has no item of.
+    """Returns notes on unused items, and on classes that have no items in some part of some run.
 
-    A class that has no item in the whole data set is not among them.
+    Classes without items in the whole data set are not mentioned.
 
     Args:
         manifest: The data set.
         splits: The runs.
-        parts: Those in which every class is looked for.
+        parts: The parts to check for missing classes.
     """
     present = np.bincount(manifest.labels, minlength=manifest.num_classes) > 0
     notes = unused_items(manifest, splits)

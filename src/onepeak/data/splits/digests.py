@@ -1,4 +1,4 @@
-"""A fingerprint of every item's bytes: equal ones are exact copies."""
+"""Fingerprints of the items: equal fingerprints mean exact copies."""
 
 import hashlib
 import json
@@ -12,10 +12,10 @@ from onepeak.errors import InputError
 
 
 def item_digests(items: Items) -> tuple[str, ...]:
-    """The BLAKE2 fingerprint of every item, in hexadecimal.
+    """Returns the BLAKE2 fingerprint of every item, in hexadecimal.
 
-    Of a picture on disk it is that of the file as it is, read in pieces unless the items know it; of one in memory
-    that of its pixels; of a row that of its values, where every missing value is alike.
+    It hashes the bytes of an image file (unless the items already hold the fingerprint), the pixels of an image in
+    memory, or the values of a row; all missing values are alike.
 
     Args:
         items: The items of a manifest.
@@ -39,9 +39,9 @@ def item_digests(items: Items) -> tuple[str, ...]:
 
 
 def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
-    """A hash of all items, labels and classes: data that are elsewhere, or came another way, are the same data.
+    """Returns a hash of all items, labels and classes; it does not depend on where the data are or how they were read.
 
-    Values of a table mean what its columns and categories are called, so these count too.
+    For a table it includes the names of columns and categories, which give the values their meaning.
 
     Args:
         manifest: The data.
@@ -59,7 +59,7 @@ def _of_file(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     except OSError as error:
-        raise InputError(f"The picture {path} cannot be read: {error.strerror}.") from error
+        raise InputError(f"The image {path} cannot be read: {error.strerror}.") from error
 
 
 def _of_bytes(content: bytes) -> str:

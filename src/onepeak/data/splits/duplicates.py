@@ -1,4 +1,4 @@
-"""Exact copies inside a data set: those whose labels disagree, and keeping copies together."""
+"""Exact copies within a data set: finds those with different labels, and keeps copies together in splits."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _MOST_TOLD = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Items with the same bytes and different labels: at least one label is wrong, or the answer is not in the item."""
+    """Items with the same bytes but different labels: a label is wrong, or the item does not determine it."""
 
     items: tuple[int, ...]
     names: tuple[str, ...]
@@ -27,7 +27,7 @@ class Conflict:
 
 
 def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Conflict]:
-    """The exact copies whose labels disagree, in the order of their first item.
+    """Returns the exact copies with different labels, in the order of their first item.
 
     Args:
         manifest: The data set.
@@ -49,11 +49,11 @@ def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[C
 
 
 def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
-    """A sentence on each picture that is there twice with different labels; equal rows of a table may well have them.
+    """Returns a note on each image that occurs with different labels; for a table, where this is normal, none.
 
     Args:
         manifest: The data set.
-        digests: As for `conflicting_duplicates`.
+        digests: See `conflicting_duplicates`.
     """
     if isinstance(manifest.items, FeatureRows):
         return []
@@ -64,10 +64,10 @@ def conflict_notes(manifest: Manifest, digests: Sequence[str]) -> list[str]:
 
 
 def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest:
-    """The same data set with groups such that exact copies are never on two sides of a split.
+    """Returns the data set with groups that keep exact copies in the same part of a split.
 
-    Items are in one group if they were before, or if they are copies, or if a chain of such items joins them. The name
-    of a group is that of its first item's old group, or of the item.
+    Items share a group if they did before, if they are copies, or if a chain of such items connects them. A group is
+    named after the old group of its first item, or after the item.
 
     Args:
         manifest: The data set.
@@ -78,7 +78,7 @@ def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest
 
     def lead(item: int) -> int:
         while leader[item] != item:
-            leader[item] = leader[leader[item]]  # shorter next time
+            leader[item] = leader[leader[item]]  # shortens the path for the next lookup
             item = leader[item]
         return item
 
@@ -92,6 +92,6 @@ def keep_copies_together(manifest: Manifest, digests: Sequence[str]) -> Manifest
 
 
 def check_digests(manifest: Manifest, digests: Sequence[str]) -> None:
-    """Refuses fingerprints that are not one per item."""
+    """Raises an error unless there is one fingerprint per item."""
     if len(digests) != len(manifest):
-        raise InputError(f"`digests` must be one per item ({len(manifest)}), got {len(digests)}.")
+        raise InputError(f"`digests` must have one value per item ({len(manifest)}), got {len(digests)}.")

@@ -1,4 +1,4 @@
-"""Splits as files that others can use, and splits made elsewhere."""
+"""Saves splits to files, and loads splits made here or by other programs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ SUFFIXES = (".csv", ".json")
 
 
 def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None:
-    """Writes splits as CSV or JSON, by the file's suffix.
+    """Writes splits as CSV or JSON, depending on the suffix of the file.
 
-    The CSV has the columns `item`, `path` (for pictures on disk), `label`, `group` (where there are groups) and one
-    column per run (`split0-fold0`), which says `train`, `valid` or `test`, or nothing for an item left out. The JSON
-    holds the same with the protocol and the seed.
+    The CSV has the columns `item`, `path` (for image files), `label`, `group` (if there are groups) and one column per
+    run (`split0-fold0`) with `train`, `valid`, `test`, or nothing for an item left out. The JSON also holds the
+    protocol and the seed.
 
     Args:
         splits: The runs to write.
         manifest: The data set they belong to.
-        path: A file that ends in `.csv` or `.json`; folders are made where missing.
+        path: A file that ends in `.csv` or `.json`; missing folders are created.
     """
     suffix = _suffix(path)
     if not splits:
@@ -40,21 +40,21 @@ def save_splits(splits: Sequence[Split], manifest: Manifest, path: Path) -> None
 
 
 def load_splits(path: Path, manifest: Manifest) -> list[Split]:
-    """Reads splits made here or elsewhere, and matches them with a data set.
+    """Reads splits made here or by other programs, and matches them with a data set.
 
     A CSV needs a column `path` (relative to the data set's root) or `item` (positions from 0), and one column per run:
     `split0-fold0` and so on, or a single one named `part`. JSON is an object with `runs`, a list of objects with
-    `train`, `valid` and `test`, each a list of paths or positions. Other usual names of the valid part are understood.
+    `train`, `valid` and `test`, each a list of paths or positions. Other common names of the valid part are accepted.
 
     Args:
         path: A file that ends in `.csv` or `.json`.
-        manifest: The data set; a path or position that it does not have is an error. Its items that the file puts into
-            no part are not used: `onepeak.data.splits.counts.unused_items` reports them. A file of positions that does
-            not name them all must show that it was made for these data: a CSV by a column `label`, JSON by `labels`, a
-            list of one per item, or the number of `items`.
+        manifest: The data set; a path or position that it does not have is an error. Items that the file puts into no
+            part are not used: `onepeak.data.splits.counts.unused_items` reports them. A file of positions that does not
+            name all items must show that it was made for this data set: a CSV by a column `label`, JSON by a list
+            `labels` with one label per item, or by the number of `items`.
 
     Returns:
-        The runs in the order of split and fold; from a CSV, their protocol is the file's name.
+        The runs, ordered by split and fold; for a CSV, their protocol is the name of the file.
     """
     splits = splits_from_json(path, manifest) if _suffix(path) == ".json" else splits_from_csv(path, manifest)
     _check_different(splits, str(path))

@@ -1,4 +1,4 @@
-"""Protocols for anybody's data: a group stays together, and every class is in every part where it can be."""
+"""General protocols: a group stays together, and every class is in every part where possible."""
 
 import numpy as np
 
@@ -8,10 +8,11 @@ from onepeak.data.splits.splitters import codes, deal, deal_groups
 
 
 def kfold(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """Every item is tested on once and validated on once; a fold is the test part, another the valid part.
+    """Tests on every item once and validates on every item once: one fold is the test part, another the valid part.
 
-    The valid part is the fold after the next one. Cards dealt one after another are then never the test and the valid
-    part of one run, so a class with two items or more always has one to train on (without groups, from four folds on).
+    The valid part is the fold after the next one. Items dealt one after another are then never the test and the valid
+    part of the same run, so a class with two or more items always has one to train on (without groups, and with four
+    folds or more).
 
     Returns:
         Train, valid and test for each of the folds.
@@ -25,7 +26,7 @@ def kfold(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Part
 
 
 def holdout(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
-    """A fifth of the items is the test part, a fifth of the rest the valid part.
+    """Uses a fifth of the items as the test part, and a fifth of the rest as the valid part.
 
     Returns:
         Train, valid and test, once.
@@ -38,25 +39,25 @@ def holdout(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Pa
 
 
 def too_few_units(manifest: Manifest) -> str | None:
-    """Why the data set cannot be cut into three parts, if it cannot."""
+    """Explains why the data set cannot be split into three parts; None if it can."""
     units = num_units(manifest)
     if units >= 3:
         return None
-    what = "items" if manifest.groups is None else "groups, as none may be in two parts"
+    what = "items" if manifest.groups is None else "groups, because a group must not be in two parts"
     return f"needs at least 3 {what}; {manifest.name!r} has {units}"
 
 
 def num_units(manifest: Manifest) -> int:
-    """How many things can be moved on their own: groups where there are groups, items otherwise."""
+    """Returns the number of units that can be assigned separately: groups if there are groups, else items."""
     return len(manifest) if manifest.groups is None else len(set(manifest.groups))
 
 
 def _deal(manifest: Manifest, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
-    """The part of every item: by group where there are groups, by class and stratum otherwise."""
+    """Returns the part of every item: dealt by group if there are groups, else by class and stratum."""
     if manifest.groups is not None:
         return deal_groups(manifest.labels, codes(manifest.groups), parts=parts, seed=seed, stream=stream)
     if manifest.strata is None:
         return deal(manifest.labels, parts=parts, seed=seed, stream=stream)
     strata = codes(manifest.strata)
-    # class first: strata share out what each class has, and the classes stay in their order
+    # class first: strata are balanced within each class, and the classes stay in order
     return deal(manifest.labels * (strata.max() + 1) + strata, parts=parts, seed=seed, stream=stream)

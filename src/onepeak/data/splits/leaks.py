@@ -1,4 +1,4 @@
-"""What a model would have seen before its test: the same group, the same path or the same bytes in two parts."""
+"""Leaks between the parts of a split: the same group, the same path or the same bytes in two parts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ Kind: TypeAlias = Literal["group", "path", "bytes", "row"]
 _NOUNS: dict[Kind, tuple[str, str]] = {
     "group": ("group", "groups"),
     "path": ("path", "paths"),
-    "bytes": ("picture, byte for byte", "pictures, byte for byte"),
+    "bytes": ("image, byte for byte", "images, byte for byte"),
     "row": ("row, value for value", "rows, value for value"),
 }
 
 
 class LeakError(InputError):
-    """A split has the same thing on two of its sides."""
+    """Two parts of a split share groups, paths or contents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +38,13 @@ class Leak:
     count: int
     """How many groups, paths or contents are in both parts."""
     items: int
-    """How many items of the later part (the one to be judged on) are concerned."""
+    """How many items of the later part (the one that is evaluated on) are affected."""
     examples: tuple[str, ...]
     """A few of the groups, or of the items of the later part."""
 
     @property
     def harmful(self) -> bool:
-        """Whether it makes a test worthless. Equal rows of a table do not: two people may give the same answers."""
+        """Whether it invalidates the test. Equal rows of a table do not: two persons may have the same values."""
         return self.kind != "row"
 
     def __str__(self) -> str:
@@ -58,12 +58,12 @@ class Leak:
 
 
 def find_leaks(manifest: Manifest, split: Split, *, digests: Sequence[str] | None = None) -> list[Leak]:
-    """Looks for what two parts of a split share.
+    """Finds what two parts of a split share.
 
     Args:
         manifest: The data set.
         split: The parts.
-        digests: The fingerprint of every item, to find copies under other names; without them only groups and paths are
+        digests: The fingerprint of every item, to find copies under other names; by default only groups and paths are
             compared.
 
     Returns:
@@ -85,16 +85,16 @@ def find_leaks(manifest: Manifest, split: Split, *, digests: Sequence[str] | Non
 def refuse_leaks(
     manifest: Manifest, splits: Sequence[Split], *, digests: Sequence[str] | None = None, allow: bool = False
 ) -> list[Leak]:
-    """Looks through all splits of a series, and refuses it if one of them leaks.
+    """Checks all splits of a series, and raises an error if one of them leaks.
 
     Args:
         manifest: The data set.
-        splits: The runs about to be trained.
+        splits: The runs.
         digests: The fingerprint of every item.
-        allow: Whether a leak is only reported. The record of every run should then hold what is returned.
+        allow: Whether to return harmful leaks instead of raising an error. They should then be recorded with every run.
 
     Returns:
-        What was found: the harmful leaks where they are allowed, and rows of a table that are equal.
+        What was found: harmful leaks, if they are allowed, and equal rows of a table.
 
     Raises:
         LeakError: If a harmful leak is found and not allowed.
@@ -114,14 +114,14 @@ def refuse_leaks(
         raise LeakError(
             f"{len(leaking)} of {counted(len(splits), 'fold' if in_folds else 'split')} "
             f"leak{'s' if len(leaking) == 1 else ''}. In {first.name}: {'; '.join(str(leak) for leak in leaks)}. "
-            f"{_advice(manifest, first.protocol, leaks)} To go on all the same, give `--allow-leak`.",
+            f"{_advice(manifest, first.protocol, leaks)} To continue anyway, give `--allow-leak`.",
             page="images",
         )
     return found
 
 
 def _advice(manifest: Manifest, protocol: str, leaks: Sequence[Leak]) -> str:
-    """What would mend it."""
+    """Returns advice on how to remove the leak."""
     if all(leak.kind != "group" for leak in leaks):
         return (
             "Delete the copies, or give them one name in a `group` column "
@@ -129,14 +129,14 @@ def _advice(manifest: Manifest, protocol: str, leaks: Sequence[Leak]) -> str:
         )
     if protocol in PROTOCOLS and PROTOCOLS[protocol].readings == ("paper",) and manifest.name == "fgnet":
         return (
-            "The paper's text says nothing of subjects, and this protocol follows it; its published code keeps every "
+            "The paper's text does not mention subjects, and this protocol follows it; its published code keeps every "
             "subject in one part: give `--protocol code`."
         )
     return "Keep groups together: give `--protocol kfold`."
 
 
 def _compared(manifest: Manifest, digests: Sequence[str] | None) -> Mapping[Kind, Indices]:
-    """For each kind, a number for every item; two items that have the same are the same in that regard."""
+    """Returns a code for every item and each kind; items with equal codes share the group, path or bytes."""
     compared: dict[Kind, Indices] = {}
     if manifest.groups is not None:
         compared["group"] = codes(manifest.groups)

@@ -1,4 +1,4 @@
-"""The splits of Belharbi et al. 2019, section 4: as the text has them, and as the published code does them."""
+"""The splits of Belharbi et al. 2019, section 4, as described in the text and as made by the published code."""
 
 import numpy as np
 
@@ -10,28 +10,28 @@ HCI_TEST_PER_CLASS = 50
 
 
 def iciar(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """Half of every class is the test part; the rest, class by class, is dealt into folds."""
+    """Uses half of every class as the test part, and deals the rest into folds, class by class."""
     sizes = share_of(np.bincount(manifest.labels), 0.5)
     tested = draw(manifest.labels, sizes, seed=seed, stream=(split, 0))
     return _validated_by_fold(tested, manifest.labels, folds=folds, seed=seed, split=split)
 
 
 def hci(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """Fifty of every class are the test part; the rest, class by class, is dealt into folds."""
+    """Uses 50 items of every class as the test part, and deals the rest into folds, class by class."""
     sizes = np.full(manifest.num_classes, HCI_TEST_PER_CLASS)
     tested = draw(manifest.labels, sizes, seed=seed, stream=(split, 0))
     return _validated_by_fold(tested, manifest.labels, folds=folds, seed=seed, split=split)
 
 
 def ages_as_written(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
-    """A fifth of all pictures is the test part, whoever is on them; the rest is dealt into folds."""
+    """Uses a fifth of all images as the test part, regardless of the subject, and deals the rest into folds."""
     everywhere = np.zeros(len(manifest), dtype=np.int64)
     tested = draw(everywhere, share_of(np.array([len(manifest)]), 0.2), seed=seed, stream=(split, 0))
     return _validated_by_fold(tested, everywhere, folds=folds, seed=seed, split=split)
 
 
 def fgnet_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
-    """A fifth of the subjects is the test part, a fifth of the others the valid part: 53, 13 and 16 of FG-NET's 82."""
+    """Tests on a fifth of the subjects and validates on a fifth of the others: 53, 13 and 16 of FG-NET's 82."""
     assert manifest.groups is not None  # checked by `without_subjects`
     subjects = codes(manifest.groups)
     tested, validated = _two_draws(np.zeros(subjects.max() + 1, dtype=np.int64), seed=seed, split=split, at_least=1)
@@ -39,18 +39,18 @@ def fgnet_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> 
 
 
 def afad_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
-    """A fifth of every gender and age is the test part, a fifth of what is left of it the valid part."""
+    """Tests on a fifth of every gender and age, and validates on a fifth of the rest of it."""
     return [_parts(*_two_draws(_gender_and_age(manifest), seed=seed, split=split, at_least=0))]
 
 
 def without_fold_items(manifest: Manifest) -> str | None:
-    """Why what half the classes leave cannot be dealt into five folds, if it cannot."""
+    """Explains why half of every class leaves too few items for five folds; None if it does not."""
     left = len(manifest) - int(share_of(np.bincount(manifest.labels, minlength=1), 0.5).sum())
-    return None if left >= 5 else f"needs 5 items or more beside its test part; {manifest.name!r} leaves {left}"
+    return None if left >= 5 else f"needs 5 items or more outside the test part; {manifest.name!r} leaves {left}"
 
 
 def without_fifty_a_class(manifest: Manifest) -> str | None:
-    """Why fifty of every class cannot be drawn, if they cannot."""
+    """Explains why 50 items of every class cannot be drawn; None if they can."""
     counts = np.bincount(manifest.labels, minlength=manifest.num_classes)
     smallest = int(counts.argmin())
     if counts[smallest] >= HCI_TEST_PER_CLASS + 10:
@@ -62,22 +62,22 @@ def without_fifty_a_class(manifest: Manifest) -> str | None:
 
 
 def without_ten_items(manifest: Manifest) -> str | None:
-    """Why a fifth and five folds of the rest cannot be had, if they cannot."""
+    """Explains why there are too few items for a test part and five folds; None if there are enough."""
     return None if len(manifest) >= 10 else f"needs 10 items or more; {manifest.name!r} has {len(manifest)}"
 
 
 def without_subjects(manifest: Manifest) -> str | None:
-    """Why a split by subject cannot be made, if it cannot."""
+    """Explains why a split by subject is impossible; None if it is possible."""
     if manifest.groups is None:
-        return f"goes by subject; {manifest.name!r} does not say whose picture is whose (its `groups`)"
+        return f"splits by subject; {manifest.name!r} does not name the subject of each image (its `groups`)"
     subjects = len(set(manifest.groups))
     return None if subjects >= 3 else f"needs 3 subjects or more; {manifest.name!r} has {subjects}"
 
 
 def without_gender(manifest: Manifest) -> str | None:
-    """Why a split by gender and age cannot be made, if it cannot."""
+    """Explains why a split by gender and age is impossible; None if it is possible."""
     if manifest.strata is None:
-        return f"goes by gender and age; {manifest.name!r} does not say the gender (its `strata`)"
+        return f"splits by gender and age; {manifest.name!r} does not name the gender (its `strata`)"
     counts = np.bincount(_gender_and_age(manifest), minlength=1)
     tested = share_of(counts, 0.2)
     if share_of(counts - tested, 0.2).sum() and tested.sum():
@@ -93,7 +93,7 @@ def _gender_and_age(manifest: Manifest) -> Indices:
 
 
 def _two_draws(cells: Indices, *, seed: int, split: int, at_least: int) -> tuple[Mask, Mask]:
-    """A fifth of every cell, and a fifth of what that leaves."""
+    """Draws a fifth of every cell, and then a fifth of the rest."""
     counts = np.bincount(cells)
     sizes = np.maximum(share_of(counts, 0.2), at_least)
     tested = draw(cells, sizes, seed=seed, stream=(split, 0))
@@ -105,7 +105,7 @@ def _two_draws(cells: Indices, *, seed: int, split: int, at_least: int) -> tuple
 
 
 def _validated_by_fold(tested: Mask, cells: Indices, *, folds: int, seed: int, split: int) -> list[Parts]:
-    """The items not tested on, dealt into folds; each is the valid part once."""
+    """Deals the items outside the test part into folds; each fold is the valid part once."""
     rest = np.flatnonzero(~tested)
     dealt = deal(cells[rest], parts=folds, seed=seed, stream=(split, 1))
     return [(rest[dealt != fold], rest[dealt == fold], np.flatnonzero(tested)) for fold in range(folds)]

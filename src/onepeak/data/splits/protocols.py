@@ -1,4 +1,4 @@
-"""`make_splits`: the series of splits that a protocol, or a file, makes of a data set."""
+"""Makes the splits of a data set from a protocol or a file."""
 
 from pathlib import Path
 
@@ -24,15 +24,15 @@ def make_splits(
 
     Args:
         manifest: The data set.
-        protocol: A protocol's name; `"auto"` (that of the data set's published code where it has one, else `kfold`);
-            `"paper"` or `"code"` for one of the paper's data sets; or a CSV or JSON file of splits made elsewhere.
-        splits: How many splits: the first of the protocol's series, or more of the same. By default its own number.
-        folds: How many folds of each split: the first of the protocol's own. For `kfold` more than its five make that
-            many folds.
-        seed: Another seed is another series. Not used for a file.
+        protocol: The name of a protocol; `"auto"` (that of the data set's published code if there is one, else
+            `kfold`); `"paper"` or `"code"` for one of the paper's data sets; or a CSV or JSON file of splits.
+        splits: The number of splits, by default the protocol's own. Fewer splits are the first of its series, more
+            continue it.
+        folds: The number of folds to use of each split, by default all. Only `kfold` can make more than its own five.
+        seed: The seed of the series. Ignored for a file.
 
     Returns:
-        The runs, fold after fold of split after split.
+        The runs, ordered by split and fold.
 
     Example:
         >>> import numpy as np
@@ -64,11 +64,11 @@ def make_splits(
 
 
 def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:
-    """The record that a protocol's name means for this data set."""
+    """Returns the protocol that a name stands for with this data set."""
     published = [record for record in PROTOCOLS if manifest.name in record.datasets]
     match protocol:
         case "auto":
-            # its own name is no proof that the data are that set, nor that all of it is there
+            # the name does not prove that the data are that set, or complete
             own = [record for record in published if "code" in record.readings and record.refusal(manifest) is None]
             return own[0] if own else PROTOCOLS["kfold"]
         case "paper" | "code":
@@ -87,7 +87,7 @@ def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:
 
 
 def _num_folds(record: SplitProtocol, manifest: Manifest, folds: int | None) -> int:
-    """How many folds the protocol makes, of which the first `folds` are run."""
+    """Returns the number of folds that the protocol makes; the first `folds` of them are used."""
     if not record.any_folds:
         if folds is not None and folds > record.num_folds:
             raise InputError(
@@ -103,7 +103,7 @@ def _num_folds(record: SplitProtocol, manifest: Manifest, folds: int | None) -> 
 
 
 def _first_of(runs: list[Split], protocol: str, *, splits: int | None, folds: int | None) -> list[Split]:
-    """The first splits of a file and the first folds of each."""
+    """Returns the first splits of a file, and the first folds of each."""
     kept = sorted({run.split for run in runs})[:splits]
     chosen = [run for split in kept for run in [run for run in runs if run.split == split][:folds]]
     if splits is not None and len(kept) < splits:

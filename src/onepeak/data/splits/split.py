@@ -1,4 +1,4 @@
-"""One run's parts: which items are trained on, validated on and tested on."""
+"""The parts of one run: the items to train, validate and test on."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -22,8 +22,7 @@ PARTS: tuple[Part, ...] = ("train", "valid", "test")
 class Split:
     """The three parts of one run, as positions in a manifest.
 
-    The parts are kept in ascending order, cannot be written to, share no item, and none is empty. An item may be in no
-    part at all.
+    The parts are sorted, read-only, disjoint and not empty. An item may be in no part.
 
     Example:
         >>> split = Split(train=np.array([4, 0, 1]), valid=np.array([2]), test=np.array([3]), protocol="mine")
@@ -35,13 +34,13 @@ class Split:
     valid: Indices
     test: Indices
     split: int = 0
-    """Which draw of the test part, from 0."""
+    """The number of the draw of the test part, from 0."""
     fold: int = 0
-    """Which choice of the other parts under that draw, from 0."""
+    """The number of the division of the rest, from 0."""
     seed: int = 0
-    """The seed of the whole series; `split` and `fold` say where in it this one stands."""
+    """The seed of the whole series; `split` and `fold` give the position in it."""
     protocol: str
-    """The name of the protocol, or of the file, that the parts come from."""
+    """The name of the protocol or file that the parts come from."""
 
     def __post_init__(self) -> None:
         for field in ("split", "fold", "seed"):
@@ -73,7 +72,7 @@ class Split:
         return {part: len(items) for part, items in self.parts.items()}
 
     def check_within(self, num_items: int) -> None:
-        """Refuses a split that points past the end of a data set of `num_items` items."""
+        """Raises an error if the split points past the end of a data set of `num_items` items."""
         for part, items in self.parts.items():
             if items[-1] >= num_items:
                 raise InputError(
@@ -96,7 +95,7 @@ class Split:
 
 
 def _ascending(part: str, items: Indices, where: str) -> Indices:
-    """The positions in order and write-protected, or what is wrong with them."""
+    """Returns the positions sorted and read-only; raises an error if they are invalid."""
     given = np.asarray(items)
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
         raise InputError(

@@ -1,8 +1,8 @@
-"""How items are drawn and dealt: the same seed gives the same parts on every platform and in every version.
+"""Draws and deals items: the same seed gives the same parts on every platform and in every version.
 
-scikit-learn has splitters for most of this. They are not used because a published split must never change, and theirs
-promise that only within a version, refuse or warn at classes rarer than the number of folds (most ages are), and round
-sizes in other ways than the paper's protocols. The tests hold the balance of these against theirs.
+scikit-learn's splitters are not used, because a published split must never change: theirs are reproducible only within
+a version, refuse or warn about classes rarer than the number of folds (as most ages are), and round sizes differently
+from the paper's protocols. The tests compare the balance of both.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from onepeak.errors import InputError
 
 
 def shuffled(num_items: int, *, seed: int, stream: tuple[int, ...]) -> Indices:
-    """The positions 0 .. num_items - 1 in random order.
+    """Returns the positions 0 .. num_items - 1 in random order.
 
-    NumPy promises that the raw bits of `PCG64` and the mixing of `SeedSequence` never change; it makes no such promise
-    for `Generator.permutation`. So the order is that of raw draws.
+    NumPy guarantees that the raw bits of `PCG64` and the mixing of `SeedSequence` never change, but gives no such
+    guarantee for `Generator.permutation`. Therefore the order is that of raw draws.
 
     Args:
-        num_items: How many positions.
+        num_items: The number of positions.
         seed: The seed of the series.
-        stream: Which draw of the series; different streams are independent of each other.
+        stream: The draw within the series; different streams are independent.
 
     Example:
         >>> shuffled(6, seed=0, stream=(0,))
@@ -34,7 +34,7 @@ def shuffled(num_items: int, *, seed: int, stream: tuple[int, ...]) -> Indices:
 
 
 def codes(values: Sequence[str]) -> Indices:
-    """Every value as an integer from 0, equal values alike, in the order of the sorted values.
+    """Encodes every value as an integer from 0, in the order of the sorted distinct values.
 
     Example:
         >>> codes(["b", "a", "b"])
@@ -75,7 +75,7 @@ def draw(cells: Indices, sizes: Indices, *, seed: int, stream: tuple[int, ...]) 
 
 
 def share_of(counts: Indices, share: float) -> Indices:
-    """A share of every count, to the nearest whole number, halves up.
+    """Returns a share of every count, rounded to the nearest integer, halves up.
 
     Example:
         >>> share_of(np.array([100, 82, 5, 2]), 0.2)
@@ -88,9 +88,9 @@ def share_of(counts: Indices, share: float) -> Indices:
 def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
     """Deals the items into parts of equal size, every cell evenly.
 
-    The items are laid out cell after cell, shuffled inside each, and dealt like cards. So the sizes of any two parts
-    differ by at most one, in the whole and in every cell. With classes as cells the same holds for the number of
-    items up to any class: the parts agree about the order too, also where classes are rarer than parts.
+    The items are laid out cell by cell, shuffled within each, and dealt like cards. So the sizes of any two parts
+    differ by at most one, in total and in every cell. With classes as cells, the same holds for the number of items up
+    to any class: the cumulative distributions agree, even if classes have fewer items than there are parts.
 
     Args:
         cells: The cell of every item, from 0; all 0 for a plain random deal.
@@ -110,7 +110,7 @@ def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> I
         raise InputError(f"{parts} folds need at least {parts} items, found {len(cells)}.")
     order = shuffled(len(cells), seed=seed, stream=(*stream, 0))
     order = order[np.argsort(cells[order], kind="stable")]
-    # the part that the dealing begins with is drawn too: the only item of a class is not in one fold in every split
+    # the first part is drawn too: otherwise the only item of a class might be in the same fold in every split
     begin = shuffled(parts, seed=seed, stream=(*stream, 1))[0]
     dealt = np.empty(len(cells), dtype=np.int64)
     dealt[order] = (begin + np.arange(len(cells))) % parts
@@ -118,10 +118,10 @@ def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> I
 
 
 def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
-    """Deals whole groups into parts that are alike in size and in their share of every cell, as far as groups allow.
+    """Deals whole groups into parts of similar size and similar share of every cell, as far as the groups allow.
 
-    The largest group goes first, each to the part that holds least of what the group brings, the order of equals drawn.
-    Then every group is taken up and laid down again in the same way, twice.
+    Groups are placed greedily, the largest first and equal ones in random order, each in the part that holds the least
+    of what the group contains. Then every group is removed and placed again in the same way, twice.
 
     Args:
         cells: The cell of every item, from 0.
@@ -141,7 +141,7 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
     sizes = np.bincount(groups)
     if len(sizes) < parts:
         raise InputError(f"{parts} folds by group need at least {parts} groups, found {len(sizes)}.")
-    if len(sizes) == len(cells):  # nobody has company
+    if len(sizes) == len(cells):  # every group is a single item
         return deal(cells, parts=parts, seed=seed, stream=stream)
     order = shuffled(len(sizes), seed=seed, stream=(*stream, 0))
     order = order[np.argsort(-sizes[order], kind="stable")]
@@ -149,7 +149,7 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
 
     by_group = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    # an item of a rare cell weighs more; in whole numbers, as the last bit of a sum of floats differs between platforms
+    # items of rare cells weigh more; weights are integers, because float sums may differ between platforms
     weight = 2**32 // np.maximum(np.bincount(cells), 1)
     weight_in_all = 2**32 // len(cells)
     held = np.zeros((parts, len(weight)), dtype=np.int64)
@@ -157,10 +157,10 @@ def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, strea
     hand_of = np.full(len(sizes), -1, dtype=np.int64)
     for group in np.tile(order, 3):
         brought = cells[by_group[starts[group] : starts[group + 1]]]
-        if (before := hand_of[group]) >= 0:  # taken up again, now that all others lie somewhere
+        if (before := hand_of[group]) >= 0:  # placed again, now that all others have a place
             np.subtract.at(held[before], brought, 1)
             held_in_all[before] -= len(brought)
-        # what the sum of squares, over cells and over the whole, would grow by
+        # by how much the sum of squares, over cells and in total, would grow
         cost = held[:, brought] @ weight[brought] + held_in_all * (weight_in_all * len(brought))
         hand = int(cost.argmin())
         np.add.at(held[hand], brought, 1)

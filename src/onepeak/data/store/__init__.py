@@ -1,6 +1,6 @@
-"""Pictures decoded once: one memory-mapped file of 8-bit RGB for each data set and recipe.
+"""Image stores: images are decoded once, into one memory-mapped file of 8-bit RGB per data set and recipe.
 
-Names are imported when first used: a decoding worker passes through here, and should not wait for torch.
+Names are imported lazily: decoding workers import this package and should not load torch.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Builds a store, or finds the one that was built before."""
+"""Builds an image store, or opens one that was built before."""
 
 import os
 import shutil
@@ -43,26 +43,27 @@ def build_store(
     skip_bad: bool = False,
     progress: Progress = None,
 ) -> ImageStore:
-    """Decodes and resizes pictures once; the next call with the same pictures and recipe opens what is there.
+    """Decodes and resizes images once; later calls with the same images and recipe open the existing store.
 
-    A store is found by the root, names, sizes and times of change of its files, so a file that was edited, added or
-    removed gives a new one. It is written beside its place and moved there in one step: a build that is killed, at any
-    moment, leaves no store, and the next build removes its traces. Several processes may call this at once: one builds,
-    the others wait and open the same store. Only its owner can read it.
+    A store is identified by the root, names, sizes and modification times of its files, so editing, adding or removing
+    a file gives a new store. It is written to a temporary folder and renamed in one step: a killed build leaves no
+    store, and the next build removes its remains. Several processes may call this at once: one builds, the others wait
+    and open the same store. Only its owner can read it.
 
     Args:
-        items: Pictures on disk or in memory.
-        resize: The recipe; without one every picture keeps its size.
-        bits: How many bits 16-bit picture files hold, as in `onepeak.data.decode.decode_picture`.
-        cache_dir: Folder for stores; without one, `default_cache_dir()`.
-        workers: How many processes decode; without a number, one for each core that this process may use.
-        skip_bad: Whether to leave out pictures that cannot be read, with a warning that lists them.
-        progress: A bar (True), none (False), a bar on a terminal (None), or a function of (done, total).
+        items: Images on disk or in memory.
+        resize: The recipe; by default every image keeps its size.
+        bits: How many bits 16-bit image files hold; see `onepeak.data.decode.decode_picture`.
+        cache_dir: Folder for stores, by default `default_cache_dir()`.
+        workers: Number of decoding processes, by default one per core that this process may use.
+        skip_bad: Whether to leave out images that cannot be read, with a warning that lists them.
+        progress: True for a progress bar, False for none, None for a bar only on a terminal, or a function that is
+            called with (done, total).
 
     Raises:
-        UnreadablePicturesError: Some pictures are bad; the message lists all of them. The good ones are kept all the
-            same, so that a second call with `skip_bad=True` need not decode them again.
-        StoreError: There is no room, a worker died, or a file changed while it was read.
+        UnreadablePicturesError: Some images cannot be read; the message lists all of them. The others are stored
+            nevertheless, so that a second call with `skip_bad=True` need not decode them again.
+        StoreError: The disk is full, a worker died, or a file changed during the build.
 
     Example:
         >>> import tempfile
@@ -73,7 +74,7 @@ def build_store(
         torch.Size([3, 4, 3])
     """
     if not len(items):
-        raise InputError("`items` must hold at least one picture, got none.")
+        raise InputError("`items` must hold at least one image, got none.")
     workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
     resize = Resize() if resize is None else resize
     cache_dir = default_cache_dir() if cache_dir is None else cache_dir
@@ -101,13 +102,14 @@ def build_store(
 def found_or_written(
     cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], *, root: Path | None = None
 ) -> ImageStore:
-    """The store of a key; where it is not there it is written, by one process, and appears in one step.
+    """Opens the store with a key; if there is none, one process writes it, and it appears in one step.
 
     Args:
         cache_dir: Folder for stores.
-        key: What the store is found by.
-        write: Fills a folder with pixels, and gives their table of contents.
-        root: Where the files lie, if they are here: one that could not be read for a while outdates the store.
+        key: The key of the store.
+        write: Writes the pixels into a folder and returns their table of contents.
+        root: The folder of the image files, if they are on this machine. The store is outdated if a file that could
+            temporarily not be read is readable now.
     """
     try:
         cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -125,7 +127,7 @@ def _found(cache_dir: Path, key: str, root: Path | None) -> ImageStore | None:
 
 
 def _gives_more(store: ImageStore, root: Path) -> bool:
-    """Whether a file can be read by now that a disk or a network failed to give when the store was built."""
+    """Whether a file can be read now that a disk or network failed to deliver when the store was built."""
     for picture in store.bad:
         if picture.reason.startswith(THIS_TIME):
             with suppress(OSError):
@@ -139,11 +141,11 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
     try:
         remove_leftovers(cache_dir)
         with only_builder(cache_dir, key):
-            if store := _found(cache_dir, key, root):  # somebody else built it while we waited
+            if store := _found(cache_dir, key, root):  # another process built it while this one waited
                 return store
             if folder.exists():  # an earlier build that was killed
                 shutil.rmtree(folder)
-            folder.mkdir(mode=0o700)  # others on this machine have no business with the pictures
+            folder.mkdir(mode=0o700)  # the images are private to the user
             try:
                 index = write(folder)
                 if not len(index.kept):
@@ -152,7 +154,7 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
                 for file in folder.iterdir():
                     file.chmod(0o600)
                 _sync_folder(folder)
-                if place.exists():  # a store that is outdated or was damaged from outside; others may read it till now
+                if place.exists():  # outdated, or damaged from outside; others may have read it until now
                     shutil.rmtree(place)
                 folder.rename(place)
             except BaseException:
@@ -165,7 +167,7 @@ def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Waits until the names in a folder are on the disk, where the system can say so."""
+    """Waits until the entries of a folder are on disk, if the system supports it."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -176,6 +178,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 def num_cores() -> int:
-    """How many cores this process may use."""
+    """Returns the number of cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What can go wrong with a store, and how it is said."""
+"""Errors of image stores, and their messages."""
 
 import errno
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class BadPicture(NamedTuple):
-    """A file that gives no whole picture."""
+    """An image file that cannot be decoded."""
 
     item: int
     """Its position in the items that the store was built from."""
@@ -20,11 +20,11 @@ class BadPicture(NamedTuple):
 
 
 class StoreError(OnepeakError):
-    """The store itself could not be written or read: no room, no right, a worker that died, damage."""
+    """The store could not be written or read: disk full, no permission, a worker that died, or damage."""
 
 
 class UnreadablePicturesError(InputError):
-    """Some pictures of a data set cannot be read; `bad` lists every one of them."""
+    """Some images of a data set cannot be read; `bad` lists all of them."""
 
     def __init__(self, bad: Sequence[BadPicture], num_items: int) -> None:
         self.bad = tuple(bad)
@@ -36,17 +36,17 @@ class UnreadablePicturesError(InputError):
 
 
 class UnreadablePicturesWarning(UserWarning):
-    """Some pictures of a data set were left out because they cannot be read."""
+    """Some images of a data set were left out because they cannot be read."""
 
 
 def described(bad: Sequence[BadPicture], num_items: int) -> str:
-    """A sentence with the number, then every file with its reason."""
+    """Returns a message with the number of bad images, and every file with its reason."""
     lines = [f"  {picture.path}: {picture.reason}" for picture in bad]
-    return "\n".join([f"{len(bad)} of {num_items} pictures cannot be read:", *lines])
+    return "\n".join([f"{len(bad)} of {num_items} images cannot be read:", *lines])
 
 
 def write_failed(error: OSError, cache_dir: Path) -> StoreError:
-    """What to tell of an operating-system error while the store was written."""
+    """Converts an operating-system error during writing to a `StoreError`."""
     if error.errno in _NO_ROOM:
         return StoreError(
             f"No room for the image store in {cache_dir} ({error.strerror}): free some space, or give another "

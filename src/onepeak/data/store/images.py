@@ -1,4 +1,4 @@
-"""A finished store: pictures of any size in one flat buffer, mapped from disk or resident on a device."""
+"""An open image store: images of any size in one flat buffer, mapped from disk or resident on a device."""
 
 import mmap
 import operator
@@ -20,32 +20,32 @@ from onepeak._listing import counted
 from onepeak.data.store.failures import BadPicture, StoreError
 from onepeak.data.store.index import PIXELS, StoreIndex, read_index
 
-# Pages are copied when written to and never counted in advance, so that a store may be larger than the memory.
-# Python 3.13 has the name; the value is that of Linux.
+# Copy-on-write pages without reserved swap, so that a store may be larger than the memory. Python defines the name from
+# 3.13 on; the fallback is the value of Linux.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 
 _SHARE = 0.5
-"""The largest part of a device's free memory that pixels take; the rest is for the network and its batches."""
+"""The largest share of a device's free memory that pixels may take; the rest is for the network and its batches."""
 
 _MOVING = threading.Lock()
-"""Threads that want a store on the same device get the same copy."""
+"""Ensures that threads which move a store to the same device share one copy."""
 
 
 class ImageStore:
-    """Decoded pictures, ready to be cropped and batched. Made by `build_store` and `open_store`.
+    """Decoded images, ready to be cropped and batched; made by `build_store` and `open_store`.
 
-    `store[i]` is a view of shape (3, height, width), channels last in memory. Position i holds item `kept[i]` of what
-    the store was built from, which is i itself unless bad files were left out. To write into a view is safe: the
-    change stays in this process and never reaches the disk.
+    `store[i]` is a view of shape (3, height, width), channels last in memory. Position i holds item `kept[i]` of the
+    items that the store was built from, which is i itself unless bad files were left out. Writing into a view is safe:
+    the change stays in this process and never reaches the disk.
 
-    A store can be sent to another process: that one maps the same file.
+    A store can be pickled: another process then maps the same file.
     """
 
     def __init__(self, folder: Path, index: StoreIndex, pixels: Tensor) -> None:
         self.folder = folder
         self.index = index
         self.pixels = pixels
-        """Every picture's bytes, row by row, the three colours of a pixel together: one flat uint8 tensor."""
+        """All images as one flat uint8 tensor, row by row, with the three colours of a pixel together."""
         self._copies: WeakValueDictionary[torch.device, ImageStore] = WeakValueDictionary()
 
     def __len__(self) -> int:
@@ -60,26 +60,24 @@ class ImageStore:
         return self.pixels[start : start + height * width * 3].view(height, width, 3).permute(2, 0, 1)
 
     def __repr__(self) -> str:
-        return (
-            f"ImageStore({len(self)} pictures, {self.num_bytes / 2**20:.1f} MiB, {self.device}, {str(self.folder)!r})"
-        )
+        return f"ImageStore({len(self)} images, {self.num_bytes / 2**20:.1f} MiB, {self.device}, {str(self.folder)!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
         return _reopened, (self.folder, self.device)
 
     @property
     def device(self) -> torch.device:
-        """Where the pixels are."""
+        """The device of the pixels."""
         return self.pixels.device
 
     @property
     def num_bytes(self) -> int:
-        """Size of all pixels."""
+        """Size of all images in bytes."""
         return self.pixels.numel()
 
     @property
     def num_items(self) -> int:
-        """How many items the store was built from, those left out included."""
+        """The number of items that the store was built from, including those left out."""
         return self.index.num_items
 
     @property
@@ -94,31 +92,31 @@ class ImageStore:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Height and width of each picture, positions x 2."""
+        """Height and width of each image, positions x 2."""
         return self.index.sizes
 
     @cached_property
     def offsets(self) -> npt.NDArray[np.int64]:
-        """The first byte of each picture in `pixels`."""
+        """The position of the first byte of each image in `pixels`."""
         ends = self.index.lengths.cumsum()
         return np.concatenate([np.zeros(1, np.int64), ends[:-1]])
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
-        """A hash of the bytes of each file: equal ones are exact duplicates."""
+        """A hash of the bytes of each file: equal hashes mean exact copies."""
         return tuple(digest.tobytes().hex() for digest in self.index.digests)
 
     def fits(self, device: torch.device | str) -> bool:
-        """Whether all pixels fit into half of the device's free memory; always true of the CPU, which maps."""
+        """Whether all pixels fit into half of the device's free memory; always true for the CPU, which maps them."""
         device = _numbered(device)
         if device == self.device or device.type == "cpu" or device in self._copies:
             return True
         return self.num_bytes <= _SHARE * _free_memory(device)
 
     def to(self, device: torch.device | str) -> "ImageStore":
-        """The same store with its pixels resident on a device; use `fits` to ask first.
+        """Returns the store with its pixels resident on a device; check with `fits` first.
 
-        As long as somebody has it, all who ask get the same copy.
+        All callers share one copy as long as it is in use.
 
         Raises:
             StoreError: The pixels do not fit into half of the free memory.
@@ -143,14 +141,14 @@ class ImageStore:
             )
         pixels = self.pixels.to(device)
         if device.type == "cuda":
-            torch.cuda.current_stream(device).synchronize()  # other streams read it as well
+            torch.cuda.current_stream(device).synchronize()  # other streams read the copy too
         return ImageStore(self.folder, self.index, pixels)
 
     def verify(self) -> None:
-        """Reads every picture and compares it with its checksum; a store is only ever damaged from outside.
+        """Reads every image and compares it with its checksum, to detect damage from outside.
 
         Raises:
-            StoreError: Some picture is not as it was written.
+            StoreError: An image differs from what was written.
         """
         pixels = self.pixels.cpu().numpy()
         wrong = [
@@ -160,7 +158,7 @@ class ImageStore:
         ]
         if wrong:
             raise StoreError(
-                f"{self.folder} is damaged: {counted(len(wrong), 'picture')} not as written (the first at position "
+                f"{self.folder} is damaged: {counted(len(wrong), 'image')} not as written (the first at position "
                 f"{wrong[0]}); delete it and build it again."
             )
 
@@ -169,7 +167,7 @@ def open_store(folder: Path) -> ImageStore:
     """Opens a finished store: reads its table of contents and maps its pixels, without reading them.
 
     Raises:
-        StoreError: The folder is no whole store.
+        StoreError: The folder is not a complete store.
     """
     index = read_index(folder)
     return ImageStore(folder, index, _mapped(folder / PIXELS))
@@ -180,7 +178,7 @@ def _reopened(folder: Path, device: torch.device) -> ImageStore:
 
 
 def _numbered(device: torch.device | str) -> torch.device:
-    """The device with its number: "cuda" is one of them."""
+    """Returns the device with its index: "cuda" becomes "cuda:0" or another."""
     return torch.empty(0, device=device).device
 
 
@@ -199,9 +197,9 @@ def _free_memory(device: torch.device) -> int:
     match device.type:
         case "cuda":
             free, _ = torch.cuda.mem_get_info(device)
-            # What the allocator holds without using it is free to us as well.
+            # Memory that the allocator has reserved but does not use is free for the store as well.
             return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         case "mps":
             return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
         case other:
-            raise StoreError(f"How much memory is free on {other!r} cannot be asked; leave the store on the CPU.")
+            raise StoreError(f"The free memory of {other!r} cannot be queried; leave the store on the CPU.")

@@ -1,4 +1,4 @@
-"""What is in a store and where: two small files beside the pixels."""
+"""The table of contents of a store: two small files beside the pixels."""
 
 import json
 import os
@@ -19,27 +19,27 @@ _HEADER = "store.json"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StoreIndex:
-    """The table of contents of a store; one row per picture, in the order of the items."""
+    """The table of contents of a store; one row per image, in the order of the items."""
 
     sizes: npt.NDArray[np.int64]
-    """Height and width, pictures x 2."""
+    """Height and width, images x 2."""
     kept: npt.NDArray[np.int64]
-    """The item that each picture came from."""
+    """The item of each image."""
     digests: npt.NDArray[np.uint8]
-    """BLAKE2b of the bytes of each file (of the values, for pictures from memory), pictures x 16."""
+    """BLAKE2b of the bytes of each file (of the values, for images from memory), images x 16."""
     checksums: npt.NDArray[np.uint32]
-    """CRC-32 of the stored pixels of each picture."""
+    """CRC-32 of the stored pixels of each image."""
     num_items: int
     bad: tuple[BadPicture, ...] = ()
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Bytes of each picture."""
+        """Size of each image in bytes."""
         return self.sizes[:, 0] * self.sizes[:, 1] * 3
 
 
 def write_index(folder: Path, index: StoreIndex) -> None:
-    """Writes the table of contents and waits until it is on the disk."""
+    """Writes the table of contents and waits until it is on disk."""
     with (folder / _ARRAYS).open("wb") as file:
         np.savez(file, sizes=index.sizes, kept=index.kept, digests=index.digests, checksums=index.checksums)
         os.fsync(file.fileno())
@@ -57,7 +57,7 @@ def write_index(folder: Path, index: StoreIndex) -> None:
 
 
 def read_index(folder: Path) -> StoreIndex:
-    """Reads the table of contents, and checks that it and the pixels belong together."""
+    """Reads the table of contents, and checks that it matches the pixels."""
     try:
         header = json.loads((folder / _HEADER).read_text(encoding="ascii"))
         if header["format"] != FORMAT:
@@ -73,7 +73,7 @@ def read_index(folder: Path) -> StoreIndex:
             )
         found = (folder / PIXELS).stat().st_size
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{folder} is no whole image store ({error}); delete it and build it again.") from None
+        raise StoreError(f"{folder} is not a complete image store ({error}); delete it and build it again.") from None
     if not found == index.lengths.sum() == header["num_bytes"]:
         raise StoreError(
             f"{folder} is damaged: {found} bytes of pixels where {header['num_bytes']} were written; "

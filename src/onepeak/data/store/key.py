@@ -1,4 +1,4 @@
-"""The name under which a store is found again: what went in, and the recipe."""
+"""The key that identifies a store: a hash of its sources and the recipe."""
 
 import hashlib
 import json
@@ -12,22 +12,22 @@ from onepeak.data.manifest import ImageArrays, ImageFiles
 from onepeak.data.resize import Resize
 
 FORMAT = 2
-"""Version of the files on disk and of the way from file to pixels; raised when either changes."""
+"""Version of the file format and of the decoding; raised when either changes."""
 
 
 class FileState(NamedTuple):
-    """What tells a file from its next version without reading it."""
+    """What distinguishes two versions of a file without reading it."""
 
     num_bytes: int
     changed_ns: int
 
 
 _ABSENT = FileState(-1, -1)
-_LOCKED = FileState(-2, -2)  # so that a file whose rights are mended counts as another one
+_LOCKED = FileState(-2, -2)  # so that a file counts as changed once it becomes readable
 
 
 def file_states(items: ImageFiles) -> list[FileState]:
-    """Size and time of change of every file."""
+    """Returns size and modification time of every file."""
     return [_file_state(os.path.join(items.root, path)) for path in items.paths]  # noqa: PTH118 (a Path each is slow)
 
 
@@ -40,7 +40,7 @@ def _file_state(path: str) -> FileState:
 
 
 def files_key(items: ImageFiles, states: list[FileState], resize: Resize, bits: int | None = None) -> str:
-    """The key of a store of files: their root, names, sizes and times, in order, and the recipe."""
+    """Returns the key of a store of files: their root, names, sizes and times, in order, and the recipe."""
     content = hashlib.blake2b(digest_size=16)
     content.update(_recipe(resize, MAX_PIXELS, *(() if bits is None else (bits,))))
     content.update(os.fsencode(items.root.resolve()))
@@ -50,7 +50,7 @@ def files_key(items: ImageFiles, states: list[FileState], resize: Resize, bits: 
 
 
 def arrays_key(items: ImageArrays, resize: Resize) -> str:
-    """The key of a store of pictures in memory: their values and the recipe."""
+    """Returns the key of a store of images in memory: their values and the recipe."""
     content = hashlib.blake2b(digest_size=16)
     content.update(_recipe(resize, 0))
     content.update(json.dumps(["arrays", *items.pixels.shape]).encode())

@@ -1,4 +1,4 @@
-"""Where stores live, and the lock that gives each of them one builder at a time."""
+"""The folders of stores, and the lock that allows one builder per store at a time."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _LOCK = ".lock-"
 
 
 def default_cache_dir() -> Path:
-    """The folder for stores when none is given: `$ONEPEAK_CACHE`, or `onepeak` in the user's cache folder."""
+    """Returns the default folder for stores: `$ONEPEAK_CACHE`, or `onepeak` in the user's cache folder."""
     if chosen := os.environ.get("ONEPEAK_CACHE"):
         return expanded(chosen)
     if base := os.environ.get("XDG_CACHE_HOME"):
@@ -24,31 +24,31 @@ def default_cache_dir() -> Path:
         return expanded("~/.cache") / "onepeak"
     except InputError:
         raise InputError(
-            "Decoded pictures are kept in the user's home folder, and there is none: set ONEPEAK_CACHE to a folder."
+            "Decoded images are kept in the user's home folder, but there is none: set ONEPEAK_CACHE to a folder."
         ) from None
 
 
 def store_folder(cache_dir: Path, key: str) -> Path:
-    """The folder of a finished store. It appears by one rename, so it is whole or absent."""
+    """Returns the folder of a finished store. It is created by one rename, so it is complete or absent."""
     return cache_dir / f"pictures-{key}"
 
 
 def building_folder(cache_dir: Path, key: str) -> Path:
-    """The folder in which a store grows; whoever holds the lock of the key owns it."""
+    """Returns the folder in which a store is built; the process that holds the lock of the key owns it."""
     return cache_dir / f"{_BUILDING}{key}"
 
 
 @contextmanager
 def only_builder(cache_dir: Path, key: str) -> Iterator[None]:
-    """Waits until no other process builds this store, and keeps them waiting meanwhile."""
+    """Waits until no other process builds this store, and makes others wait in turn."""
     with locked(cache_dir / f"{_LOCK}{key}"):
         yield
 
 
 def remove_leftovers(cache_dir: Path) -> None:
-    """Deletes what killed builds left: folders under construction whose lock nobody holds."""
+    """Deletes the remains of killed builds: unfinished folders whose lock no process holds."""
     for folder in cache_dir.glob(f"{_BUILDING}*"):
         with locked(cache_dir / f"{_LOCK}{folder.name.removeprefix(_BUILDING)}", wait=False) as abandoned:
             if abandoned:
-                # An orphaned worker may be writing its last file; what escapes here goes at the next build.
+                # An orphaned worker may still write its last file; the next build deletes it.
                 shutil.rmtree(folder, ignore_errors=True)

@@ -1,9 +1,9 @@
-"""Several decoding workers, their answers in the order of the tasks.
+"""A pool of decoding workers that returns answers in the order of the tasks.
 
 Each worker is a fresh interpreter that runs `onepeak.data.store.worker`. Unlike a multiprocessing pool it neither
 forks a process that has threads nor imports the user's main script again, so a store can be built from a plain
-script, a notebook, or a process that is itself a daemon. (Threads were measured too: Pillow lets go of the
-interpreter while it decodes, but 16 of them were 1.2 to 3 times as fast as one, 16 processes 8 to 9 times.)
+script, a notebook, or a daemon process. Processes are faster than threads, although Pillow releases the GIL while it
+decodes: 16 threads were 1.2 to 3 times as fast as one, 16 processes 8 to 9 times.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ _START = "from onepeak.data.store.worker import main\nmain()\n"
 
 
 class Task(NamedTuple):
-    """A run of pictures to be decoded into one file."""
+    """Consecutive images to decode into one file."""
 
     part: Path
     sources: list[Source]
@@ -40,9 +40,9 @@ def run_tasks(tasks: Iterable[Task], *, workers: int, log: Path) -> Generator[tu
     """Runs tasks and yields each with its answers, in order.
 
     Args:
-        tasks: What to do; taken as needed, so that few parts wait on the disk at any time.
-        workers: How many processes; one works in this process.
-        log: File for what the decoders write to standard error.
+        tasks: The tasks; consumed lazily, so that few parts are on disk at any time.
+        workers: The number of processes; with 1, the work is done in this process.
+        log: File for the standard error of the decoders.
 
     Raises:
         OSError: A part could not be written.
@@ -87,7 +87,7 @@ def _in_order(tasks: Iterable[Task], team: list["_Worker"]) -> Iterator[tuple[Ta
                 first, answers = waiting.popleft()
                 yield first, answers.result()
         finally:
-            if waiting:  # stopped early: a worker that is ended frees the thread that waits for it
+            if waiting:  # stopped early: killing a worker frees the thread that waits for it
                 for _, unfinished in waiting:
                     unfinished.cancel()
                 for worker in team:
@@ -95,7 +95,7 @@ def _in_order(tasks: Iterable[Task], team: list["_Worker"]) -> Iterator[tuple[Ta
 
 
 class _Worker:
-    """One decoding process and the two pipes to it."""
+    """One decoding process and its two pipes."""
 
     def __init__(self, errors: IO[bytes]) -> None:
         self._process = subprocess.Popen(
@@ -138,11 +138,11 @@ class _Worker:
         )
 
     def kill(self) -> None:
-        """Ends the process at once."""
+        """Kills the process."""
         self._process.kill()
 
     def end(self) -> None:
-        """Lets the process end, and waits for it."""
+        """Closes the pipes and waits for the process to exit."""
         with self._process as process, contextlib.suppress(BrokenPipeError):  # closes both pipes, then waits
             if process.stdin is not None:
-                process.stdin.close()  # what a dead worker did not take is lost
+                process.stdin.close()  # raises if a dead worker left data unread

@@ -1,4 +1,4 @@
-"""How far a build has come: a bar on a terminal, a call for a program, silence elsewhere."""
+"""Progress of a build: a bar on a terminal, or calls to a function."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 Progress: TypeAlias = bool | Callable[[int, int], None] | None
-"""True or False: a bar or none; None: a bar on a terminal only; a function: called with (done, total)."""
+"""True: a bar; False: none; None: a bar only on a terminal; a function: called with (done, total)."""
 
 
 @contextmanager
 def progress_of(progress: Progress, *, title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Gives the function to be called with the number of pictures done so far."""
+    """Yields the function to call with the number of images done so far."""
     if callable(progress):
         report = progress
         yield lambda done: report(done, total)
@@ -29,6 +29,8 @@ def _bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=console.is_terminal) as bar:  # in a log file the end stays
+    with Progress(
+        *columns, console=console, transient=console.is_terminal
+    ) as bar:  # in a log file the finished bar remains
         task = bar.add_task(title, total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -1,4 +1,4 @@
-"""A store for a machine that does not see its folder: taken apart into pieces, and put together there."""
+"""Transfers a store in pieces to a machine that cannot access its folder."""
 
 import hashlib
 import os
@@ -12,32 +12,32 @@ from onepeak.data.store.index import PIXELS, StoreIndex, write_index
 from onepeak.data.store.place import store_folder
 
 _PIECE = 64 * 2**20
-"""Bytes; small enough for any machine that trains, large enough that there are not many."""
+"""Size of a piece in bytes: small enough for any training machine, large enough to keep the number of pieces low."""
 
 
 def pieces_of(store: ImageStore, *, size: int = _PIECE) -> Iterator[bytes]:
-    """All pixels of a store, that many bytes at a time.
+    """Yields all pixels of a store in pieces.
 
     Args:
-        store: The store; its folder may be gone, what is mapped is enough.
-        size: Bytes of a piece.
+        store: The store; the mapped pixels suffice, even if its folder is gone.
+        size: Size of a piece in bytes.
     """
     for piece in store.pixels.split(size):
         yield piece.cpu().numpy().tobytes()
 
 
 def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Path) -> ImageStore:
-    """The store that was taken apart; pieces are asked for only where it is not in the cache already.
+    """Rebuilds a store from its pieces; consumes them only if the store is not in the cache already.
 
-    Several processes of a machine may call this at once: one writes, the others wait and open the same store.
+    Several processes may call this at once: one writes, the others wait and open the same store.
 
     Args:
         index: The table of contents.
-        pieces: What `pieces_of` gave.
+        pieces: The pieces from `pieces_of`.
         cache_dir: Folder for stores.
 
     Raises:
-        StoreError: Some picture did not arrive as it was sent.
+        StoreError: An image was damaged in the transfer.
     """
 
     def write(folder: Path) -> StoreIndex:
@@ -53,12 +53,12 @@ def store_of_pieces(index: StoreIndex, pieces: Iterable[bytes], *, cache_dir: Pa
 
 
 def folder_of_sent(index: StoreIndex, cache_dir: Path) -> Path:
-    """Where `store_of_pieces` puts a store."""
+    """Returns the folder in which `store_of_pieces` puts a store."""
     return store_folder(cache_dir, _sent_key(index))
 
 
 def same_store(folder: Path, index: StoreIndex) -> ImageStore | None:
-    """The store in a folder, if it is there and holds the same pictures."""
+    """Opens the store in a folder if it holds the same images; returns None otherwise."""
     try:
         store = open_store(folder)
     except StoreError:
@@ -71,7 +71,7 @@ def _sent_key(index: StoreIndex) -> str:
 
 
 def content_key(index: StoreIndex) -> str:
-    """A hash of what a store holds, its pixels included, wherever it lies and whatever it was built from."""
+    """Returns a hash of what a store holds, including its pixels, independent of its folder and sources."""
     content = hashlib.blake2b(digest_size=16)
     for array in (index.sizes, index.kept, index.digests, index.checksums):
         content.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())

@@ -1,7 +1,7 @@
-"""Turns a run of picture files into a part of a store; as a process of its own when there are several workers.
+"""Decodes consecutive image files into a part of a store, in a separate process if there are several workers.
 
-The process reads one task per line from its standard input and answers one line per picture; it ends with its input, so
-no worker outlives a killed parent by more than one part. It imports neither torch nor NumPy, and never the
+The process reads one task per line from its standard input and writes one line per image. It exits at the end of its
+input, so a worker outlives a killed parent by at most one part. It imports neither torch nor NumPy, and never the
 user's main script.
 """
 
@@ -21,11 +21,11 @@ from onepeak.data.resize import Resize
 
 DIGEST_BYTES = 16
 THIS_TIME = "the file could not be read this time"
-"""How the reason begins that a disk or a network gives: the next time it may be gone, with the same file."""
+"""Prefix of the reason for a failure of a disk or network, which may be gone the next time with the same file."""
 
 
 class Source(NamedTuple):
-    """A file to decode, and the state in which it was when the store got its key."""
+    """A file to decode, and its state when the key of the store was made."""
 
     path: str
     num_bytes: int
@@ -33,7 +33,7 @@ class Source(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of one picture."""
+    """The outcome for one image."""
 
     outcome: Literal["kept", "bad", "changed"]
     reason: str = ""
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
 
 
 def write_part(part: IO[bytes], sources: list[Source], resize: Resize, *, bits: int | None = None) -> Iterator[Answer]:
-    """Decodes, resizes and appends each picture, one in memory at a time."""
+    """Decodes, resizes and appends each image, with one image in memory at a time."""
     for source in sources:
         try:
             data = _read(source)
@@ -63,9 +63,9 @@ def write_part(part: IO[bytes], sources: list[Source], resize: Resize, *, bits: 
 
 
 def _read(source: Source) -> bytes | None:
-    """The bytes of a file, or None where it is no longer the file that the key was made of."""
+    """Returns the bytes of a file, or None if it changed since the key was made."""
     try:
-        if not stat.S_ISREG(os.stat(source.path).st_mode):  # noqa: PTH116 (to open a named pipe would wait for ever)
+        if not stat.S_ISREG(os.stat(source.path).st_mode):  # noqa: PTH116 (opening a named pipe would block forever)
             raise UnreadablePictureError("this is a folder or a device, not a file")
         with open(source.path, "rb") as file:  # noqa: PTH123
             status = os.fstat(file.fileno())
@@ -81,8 +81,8 @@ def _read(source: Source) -> bytes | None:
 
 
 def main() -> None:
-    """Serves tasks until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us, in order
+    """Runs tasks until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent shuts its workers down
     try:
         for line in sys.stdin:
             _serve(json.loads(line))
@@ -102,7 +102,7 @@ def _serve(task: list[object]) -> None:
                 _say(answer)
     except BrokenPipeError:
         raise
-    except OSError as error:  # no room, most often: the parent raises it as its own
+    except OSError as error:  # mostly a full disk: the parent raises it again
         _say([error.errno or errno.EIO, error.strerror or str(error)])
     else:
         _say(None)

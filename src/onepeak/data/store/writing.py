@@ -1,4 +1,4 @@
-"""Writes the pixels of a store, in the order of the items, and notes what is where."""
+"""Writes the pixels of a store, in the order of the items, and returns its table of contents."""
 
 import contextlib
 import hashlib
@@ -19,7 +19,9 @@ from onepeak.data.store.pool import Task, run_tasks
 from onepeak.data.store.progress import Progress, progress_of
 from onepeak.data.store.worker import DIGEST_BYTES, Answer, Source
 
-_PART = 32  # the most pictures per task: many small tasks end together, and larger ones would hide no more of the talk
+_PART = (
+    32  # largest number of images per task: small tasks balance the workers; larger ones would not reduce the overhead
+)
 
 
 def write_files(
@@ -31,7 +33,7 @@ def write_files(
     workers: int,
     progress: Progress,
 ) -> StoreIndex:
-    """Decodes all files into one, a part at a time and in their order, whatever the number of workers."""
+    """Decodes all files into one, part by part and in order, with any number of workers."""
     sources = [Source(str(items.root / path), *state) for path, state in zip(items.paths, states, strict=True)]
     size = max(1, min(_PART, len(sources) // (16 * workers)))
     starts = range(0, len(sources), size)
@@ -39,7 +41,7 @@ def write_files(
     answers: list[Answer] = []
     with (
         (folder / PIXELS).open("wb") as pixels,
-        progress_of(progress, title="Decoding pictures", total=len(sources)) as advance,
+        progress_of(progress, title="Decoding images", total=len(sources)) as advance,
         contextlib.closing(run_tasks(tasks, workers=min(workers, len(starts)), log=folder / "log")) as finished,
     ):
         for task, part_answers in finished:
@@ -79,13 +81,13 @@ def _index(paths: tuple[str, ...], answers: list[Answer]) -> StoreIndex:
 
 
 def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Progress) -> StoreIndex:
-    """Resizes all pictures from memory into one file."""
+    """Resizes all images in memory and writes them to one file."""
     height, width = resize.size_of(*items.pixels.shape[1:3])
     digests = np.empty((len(items), DIGEST_BYTES), np.uint8)
     checksums = np.empty(len(items), np.uint32)
     with (
         (folder / PIXELS).open("wb") as pixels,
-        progress_of(progress, title="Storing pictures", total=len(items)) as advance,
+        progress_of(progress, title="Storing images", total=len(items)) as advance,
     ):
         for item, given in enumerate(items.pixels):
             picture = np.ascontiguousarray(given)
