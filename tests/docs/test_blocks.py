@@ -88,6 +88,7 @@ def run_command(line, place, monkeypatch, capsys):
         shutil.copytree(TRAINED[line], words[words.index("--out") + 1])
         return
     monkeypatch.setattr(sys, "argv", tiny(words))
+    capsys.readouterr()  # what was printed before is not this command's
     with pytest.raises(SystemExit) as stopped:
         main()
     printed = capsys.readouterr()
