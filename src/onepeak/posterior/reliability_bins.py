@@ -38,7 +38,7 @@ class Reliability:
 
     @property
     def confidence_error(self) -> float:
-        """The expected calibration error of the most probable label: the mean distance of the two over samples.
+        """The expected calibration error: the mean difference of stated and observed frequency of the likeliest label.
 
         From 0 to 1, lower is better; NaN without samples.
         """
