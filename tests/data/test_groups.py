@@ -61,3 +61,7 @@ def test_dates_are_no_groups_and_missing_names_do_not_count():
     assert list(likely_groups(pd.DataFrame({"day": days}))) == []
     (note,) = likely_groups(pd.concat([names(30, 3), pd.DataFrame({"who": [None] * 10})]))
     assert note.startswith("who: 30 names with 3 rows each;")
+
+
+def test_cells_that_are_no_names_are_passed_over():
+    assert list(likely_groups(pd.DataFrame({"patient": [{"a": 1}, {"a": 1}, {"a": 2}]}))) == []

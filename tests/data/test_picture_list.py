@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -71,6 +72,11 @@ def test_a_name_without_extension_stands_for_the_one_image_that_has_it(plant):
     assert files.paths == ("a.PNG", "b/10_left.jpeg", "c", "v1.2.tif")
     assert notes == ("added the file extension to 3 paths",)
     assert listed([str(root / "a")], root)[0].paths == ("a.PNG",)
+
+
+def test_numbers_and_paths_of_a_data_frame_are_names_too(plant):
+    found, faults = find_pictures([1, Path("2.png"), 3.0], root=plant("1.png", "2.png"), rows=[0, 1, 2])
+    assert (found[:2], faults[0].places) == ([Path("1.png"), Path("2.png")], (2,))
 
 
 def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_picture(plant):

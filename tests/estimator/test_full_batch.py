@@ -93,6 +93,21 @@ def test_a_weight_is_a_number_of_copies(table):
     np.testing.assert_allclose(posterior(one, table), posterior(other, table), atol=1e-5)
 
 
+def test_weights_that_sum_to_one_do_not_flatten_the_model(table):
+    ones, shares = linear(), linear()
+    equal = torch.ones(200, dtype=torch.float64)
+    fit_full_batch(ones, Table(rows=table.rows, labels=table.labels, weights=equal), weight_decay=5.0)
+    fit_full_batch(shares, Table(rows=table.rows, labels=table.labels, weights=equal / 200), weight_decay=5.0)
+    np.testing.assert_allclose(posterior(shares, table), posterior(ones, table), atol=1e-6)
+
+
+def test_a_search_that_gets_stuck_on_columns_of_very_different_size_has_not_converged(table):
+    sizes, shifts = torch.tensor([1.0, 1e5, 1.0]).double(), torch.tensor([0.0, 3e5, 0.0]).double()
+    unscaled = Table(rows=table.rows * sizes + shifts, labels=table.labels, weights=table.weights)
+    assert not fit_full_batch(linear("ce"), unscaled, weight_decay=0.1).converged
+    assert fit_full_batch(linear("ce"), table, weight_decay=0.1).converged
+
+
 def test_a_large_table_is_passed_in_parts(table, monkeypatch):
     whole, parts = linear(), linear()
     fit_full_batch(whole, table, weight_decay=0.1)
@@ -135,10 +150,22 @@ class Noisy(SoftmaxMethod):
         return torch.nn.functional.cross_entropy(outputs, labels, reduction="none") + noise
 
 
+class Dropping(SoftmaxMethod):
+    """A method of the user's own that is random in training alone."""
+
+    def __init__(self, num_classes):
+        super().__init__(num_classes)
+        self.drop = torch.nn.Dropout(0.5)
+
+    def sample_losses(self, outputs, labels):
+        return torch.nn.functional.cross_entropy(self.drop(outputs), labels, reduction="none")
+
+
 def test_only_a_fixed_loss_suits(table):
     assert all(suits_full_batch(linear(name), table) for name in ("clm", "ce", "smooth-slopes", "pn", "ce+hinge"))
     unsuited = ("wk", "smooth-wk", "elb", "smooth-elb", "mv+elb", "lagrangian")
     assert not any(suits_full_batch(linear(name), table) for name in unsuited)
     before = torch.get_rng_state()
     assert not suits_full_batch(linear(Noisy(4)), table)
+    assert not suits_full_batch(linear(Dropping(4)).eval(), table)
     assert torch.equal(torch.get_rng_state(), before)

@@ -72,9 +72,9 @@ def likely_groups(frame: Frame) -> Iterator[str]:
     types = require("pandas", extra="data", purpose="A table").api.types
     for name in frame.columns:
         column = frame[name].dropna()
-        called = _LIKE_A_GROUP.fullmatch(name.strip())
-        if not (called or _AN_ID.fullmatch(name) or types.infer_dtype(column) in ("string", "categorical")):
-            continue
+        called, kind = _LIKE_A_GROUP.fullmatch(name.strip()), types.infer_dtype(column)
+        if kind == "mixed" or not (called or _AN_ID.fullmatch(name) or kind in ("string", "categorical")):
+            continue  # lists and dictionaries are no names, and cannot be counted
         count, rows = column.nunique(), len(column)
         few_rows_each = count >= _NAMES and 2 * count <= rows <= _ROWS_EACH * count
         if (few_rows_each or (called and 2 < count < rows)) and not is_date(column):

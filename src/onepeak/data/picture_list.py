@@ -37,7 +37,7 @@ def find_pictures(
         1 of 1 image does not exist in nowhere: a.png (row 2). Check the column `path` (--path) and the
         folder (--root).
     """
-    texts = [path.strip() if isinstance(path, str) else "" for path in paths]
+    texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
     found = list(on_disk(root, texts))
     faults = []
     if unnamed := [place for place, text in enumerate(texts) if not text]:

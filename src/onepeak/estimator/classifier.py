@@ -103,7 +103,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             which must be large; on a large table such steps would be noise. `partial_fit` uses 0.02 for a linear model.
         weight_decay: Weight decay of AdamW. For a linear model at its optimum, the factor of half the sum of squared
             column weights, which is added to the sum of the losses (`alpha` in mord, `1 / C` in scikit-learn). With
-            early stopping, held-out samples choose it: this value or 10, 100 or 1000 times as much.
+            early stopping, held-out samples choose it: this value or 10, 100 or 1000 times as much. Sample weights
+            below 1 on average count as 1 on average there.
         early_stopping: Whether held-out samples choose the epoch, by their loss, or the `weight_decay` of a linear
             model. Without them all epochs are run. The loss is the current training loss: under a barrier that tightens
             fast (`growth` of 1.05 or more) it rises by itself, and an early epoch is kept. To train longer, set

@@ -36,6 +36,7 @@ def suits_full_batch(network: Network, train: Table) -> bool:
     if network.method.batchwise or network.method.scheduled or train.rows.device.type == "mps":
         return False
     few = torch.arange(min(len(train), 64), device=train.rows.device)
+    network.train()  # as it is fitted: dropout draws random numbers only then
     with torch.no_grad(), random_numbers(0, train.rows.device):  # leaves those outside alone
         return torch.equal(weighted_loss(network, train, few), weighted_loss(network, train, few))
 
@@ -49,6 +50,9 @@ def fit_full_batch(
 
     where W are the weights of the columns. Biases and the method's own parameters, such as thresholds, are not
     penalised.
+
+    The penalty is relative to the total weight. Weights that are below 1 on average, such as those that sum to 1, count
+    as 1 on average there, so that they do not flatten the model.
 
     Validation samples choose the penalty, by their loss: starting with the strongest, it becomes weaker as long as that
     helps. They take the place of early stopping, without which a table of many columns and few rows is overfitted.
@@ -82,6 +86,8 @@ def _minimise(network: Network, train: Table, weight_decay: float, curves: Curve
     """Goes on from the weights there are, adds the loss of every pass, and returns whether the optimum was reached."""
     assert isinstance(network.head, RowHead)
     columns = network.head.classifier.weight
+    size = max(float(train.weights.sum()), int((train.weights > 0).sum()))
+    can_stall = _is_well_scaled(train.rows)
     network.train()
     optimizer = torch.optim.LBFGS(
         network.parameters(),
@@ -95,7 +101,7 @@ def _minimise(network: Network, train: Table, weight_decay: float, curves: Curve
     def objective() -> float:
         optimizer.zero_grad()
         curves.train.append(_add_gradient(network, train))
-        penalty = weight_decay / 2 * columns.square().sum() / train.weights.sum()
+        penalty = weight_decay / 2 * columns.square().sum() / size
         penalty.backward()
         return curves.train[-1] + float(penalty.detach())
 
@@ -103,8 +109,10 @@ def _minimise(network: Network, train: Table, weight_decay: float, curves: Curve
     for _ in shown(ROUNDS, verbose, of="rounds"):
         optimizer.step(objective)
         reached = objective()
-        if _largest_derivative(network) <= FLAT or before - reached <= STALLED * abs(reached):
+        if _largest_derivative(network) <= FLAT:
             return True
+        if before - reached <= STALLED * abs(reached):
+            return can_stall  # at a kink; on columns of very different size the search itself gets stuck
         before = reached
     return False
 
@@ -124,6 +132,12 @@ def _add_gradient(network: Network, train: Table) -> float:
 
 def _double(table: Table) -> Table:
     return Table(rows=table.rows.double(), labels=table.labels, weights=table.weights.double())
+
+
+def _is_well_scaled(rows: Tensor) -> bool:
+    """Whether no column is far larger or smaller than a standardised one; constant zeros do no harm."""
+    sizes = rows.double().square().mean(dim=0).sqrt()
+    return bool(((sizes == 0) | ((sizes > 1e-2) & (sizes < 1e2))).all())
 
 
 def _largest_derivative(network: Network) -> float:
