@@ -1,3 +1,5 @@
+"""Data as users have it: long because one function opens folders, lists, tables and known sets, and refuses each."""
+
 import numpy as np
 import pandas as pd
 import pytest

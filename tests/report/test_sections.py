@@ -102,32 +102,12 @@ def test_every_reliability_figure_says_what_it_leaves_out(found):
         assert re.fullmatch(r"Left out: \d+ bins? of fewer than 10, \d+ of \d+ (predictions|statements)\.", caption)
 
 
-def test_nothing_is_said_to_be_left_out_where_every_bin_holds_a_handful_and_is_shown(tmp_path):
-    few = write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1, num_test=4, calibration={"temperature": 1.5})
-    section = sections_of(few)["reliability"]
-    charts = [chart for chart in section.charts if "most probable" in chart.name]
-    assert [chart.caption for chart in charts] == ["", ""]
-    assert "left out" not in section.text
-
-
 def test_intervals_from_few_samples_are_told_of_once(found, tmp_path):
     told = "90 % intervals were set on 20 validation samples: real coverage is likely between"
     assert told in found["reliability"].table.caption
     assert sum(told in f"{each.text}{each.table.caption if each.table else ''}" for each in found.values()) == 1
     many = write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1, num_test=100, calibration={"temperature": 1.5})
     assert "intervals" not in sections_of(many)["reliability"].table.caption
-
-
-def test_groups_count_for_intervals_and_rows_that_are_off_by_class_are_named(tmp_path):
-    groups, gap = {"train": 90, "valid": 30, "test": 30}, {"label": "1", "probability": 0.2, "share": 0.1}
-    known = {"calibration": {"temperature": 1.5}, "num_test": 100, "splits": 2}
-    write_whole_comparison(tmp_path, {"elb": 0.0}, num_groups=groups, frequency_gap=gap, **known)
-    write_whole_comparison(tmp_path, {"ce": 0.0}, **known)
-    caption = sections_of(tmp_path)["reliability"].table.caption
-    assert (
-        "is not its share of the validation part: ELB (2 runs). 90 % intervals were set on 100 validation " in caption
-    )
-    assert "samples of 30 groups: real coverage" in caption
 
 
 def test_runs_that_know_no_temperature_have_no_such_section(tmp_path):

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from onepeak._listing import counted
-from onepeak.data.frame_types import Frame
 from onepeak.metrics.catalog import METRICS
 from onepeak.report.evidence import CURVES, Evidence
 from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
@@ -13,23 +12,15 @@ from onepeak.report.figures.confusion import has_numbers, interactive_confusion,
 from onepeak.report.figures.curves import Curve, interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
-from onepeak.report.figures.reliability import (
-    STATEMENTS,
-    interactive_reliability,
-    left_out,
-    printed_reliability,
-)
 from onepeak.report.figures.tradeoff import interactive_tradeoff, order_limits, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
+from onepeak.report.reliability_section import reliability_section
 from onepeak.report.section import Card, Chart, Choice, Section
-from onepeak.report.sureness import FIGURES
 from onepeak.report.thumbnails import pixels, thumbnail
 from onepeak.report.wide import Cell, WideTable
-from onepeak.report.wording import enumerated, never_said, percent, spoken
-from onepeak.training.calibration import few_samples_note
+from onepeak.report.wording import enumerated, never_said, percent
 
-_SIDES = (" trained", " calibrated")
 _MOST_FEATURES = 8
 """Columns of a table that are shown of one row: those in which it is least like the others."""
 
@@ -47,7 +38,7 @@ def sections(evidence: Evidence) -> Iterator[Section]:
         yield _paradoxes(evidence)
     yield _violations(evidence)
     if evidence.sureness:
-        yield _reliability(evidence)
+        yield reliability_section(evidence)
     yield _class_errors(evidence)
     yield _confusion(evidence)
     if evidence.distances:
@@ -187,65 +178,6 @@ def _violations(evidence: Evidence) -> Section:
         charts=(Chart(figure=interactive_violations(violations, evidence.looks)),),
         printed=printed_violations(violations, evidence.looks),
     )
-
-
-def _reliability(evidence: Evidence) -> Section:
-    looks, sureness = evidence.looks, evidence.sureness
-    trained = {row: each.trained.reliability for row, each in sureness.items() if each.trained.reliability}
-    calibrated = {row: each.calibrated.reliability for row, each in sureness.items() if each.calibrated.reliability}
-    rows = tuple(
-        (
-            Cell(text=row),
-            Cell(text=str(len(each.temperatures))),
-            Cell(text=f"{sum(each.temperatures) / len(each.temperatures):.2f}"),
-            *(Cell(text=f"{side.mean(name):.4f}") for name in FIGURES for side in (each.trained, each.calibrated)),
-        )
-        for row, each in sureness.items()
-    )
-    return Section(
-        name="reliability",
-        title="Are the probabilities true?",
-        text="Of all that is called 30 % probable, 30 % should come true: the dashed line. Below it, on the right, a "
-        "method is too sure of itself. Once for the most probable label and once for every “label k or below”, as "
-        "ordered labels are read; as trained, and calibrated by one temperature per run, fitted to its validation "
-        "part, as predictions are shown. That leaves the order of the labels as it is, and so the SOI.",
-        charts=tuple(
-            Chart(
-                name=f"{words}, {side}",
-                figure=interactive_reliability(found, looks, statement=statement),
-                caption=left_out(found, statement),
-            )
-            for statement, words in STATEMENTS.items()
-            for side, found in (("as trained", trained), ("calibrated", calibrated))
-        ),
-        printed=printed_reliability(trained, calibrated, looks),
-        layout="pair",
-        table=WideTable(
-            title="Calibration",
-            header=("method", "runs", "temperature", *(f"{name} ↓{side}" for name in FIGURES for side in _SIDES)),
-            rows=rows,
-            caption="Means over runs, on their test parts: expected calibration error (15 bins), ranked probability "
-            "score and negative log-likelihood. A run whose validation part sets no temperature keeps 1."
-            + _off_by_class(evidence.runs)
-            + _few_samples(evidence.runs),
-        ),
-    )
-
-
-def _off_by_class(runs: Frame) -> str:
-    """A sentence on rows whose posteriors are off by class, which no temperature repairs."""
-    counts = runs.loc[runs["off_by_class"], "label"].value_counts(sort=False)
-    if counts.empty:
-        return ""
-    rows = enumerated([f"{spoken(row)} ({counted(number, 'run')})" for row, number in counts.items()])
-    return f" The mean calibrated probability of some class is not its share of the validation part: {rows}."
-
-
-def _few_samples(runs: Frame) -> str:
-    """A sentence on how far intervals of these models may be off, where a validation part was small."""
-    num_groups, num_samples = min(zip(runs["num_valid_groups"], runs["num_valid"], strict=True))
-    note = few_samples_note(num_samples, num_groups)
-    return "" if note is None else f" {note[0].upper()}{note[1:]}."
 
 
 def _class_errors(evidence: Evidence) -> Section:
