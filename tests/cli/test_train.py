@@ -338,6 +338,22 @@ def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(refused, more, mess
 
 
 @pytest.mark.bad_input
+@pytest.mark.parametrize("head", ["", "[recipe]\n"])
+def test_what_does_nothing_or_does_not_suit_the_data_is_told_with_its_file_and_key(run, head, table, tmp_path):
+    path, key = tmp_path / "mine.toml", "recipe." if head else ""
+    path.write_text(f"{head}momentum = 0.9\nclass_weight = [1, 2]\n[{key}augment]\ncrop = 8\n")
+    status, _, errors = run(*flags_of(table, tmp_path / "run", "--recipe", path))
+    lines = errors.removeprefix("onepeak: ").splitlines()
+    assert (status, len(lines)) == (2, 3)
+    assert lines[0].startswith(f"{path}: {key}momentum: `momentum` does nothing with optimizer='adamw', got 0.9")
+    assert lines[1] == f"{path}: {key}augment.crop: `crop` does nothing for a table, got 8: leave it out."
+    assert lines[2].startswith(f"{path}: {key}class_weight: `class_weight` must be 'balanced' or 4 numbers")
+    # A flag that comes before the file is named instead of it.
+    errors = run(*flags_of(table, tmp_path / "run", "--recipe", path, "--class-weight", "1,2,3"))[2]
+    assert "\n`--class-weight` must be 'balanced' or 4 numbers, one per class, got 3 numbers." in errors
+
+
+@pytest.mark.bad_input
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_gpu_that_is_not_there_is_refused(refused):
     for name in ("cuda", "gpu"):

@@ -8,6 +8,7 @@ from onepeak.errors import InputError
 from onepeak.training.presets import PAPER, TABLE
 from onepeak.training.recipe import Recipe
 from onepeak.training.recipe_file import changed, read_recipe, recipe_for
+from onepeak.training.recipe_source import RecipeSource
 from training.planted import planted_table
 
 
@@ -18,7 +19,7 @@ def read(tmp_path):
     def write_and_read(text, base=None):
         path = tmp_path / "mine.toml"
         path.write_text(text)
-        return changed(base or Recipe(), read_recipe(str(path)), source=str(path))
+        return changed(base or Recipe(), read_recipe(str(path))[0], source=str(path))
 
     return write_and_read
 
@@ -63,13 +64,35 @@ def test_a_file_may_name_the_preset_it_starts_from(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('base = "paper"\nepochs = 3')
     table = planted_table()
-    assert recipe_for(table, read_recipe(str(path)), source="mine.toml") == replace(PAPER, epochs=3)
+    assert recipe_for(table, read_recipe(str(path))[0], source="mine.toml") == replace(PAPER, epochs=3)
     assert recipe_for(table, {"epochs": 3}, source="mine.toml") == replace(TABLE, epochs=3)
-    assert recipe_for(table, read_recipe("paper"), source="flags") == PAPER
+    assert recipe_for(table, read_recipe("paper")[0], source="flags") == PAPER
 
 
 def test_of_the_file_of_an_experiment_the_recipe_is_read(read):
     assert read('name = "mine"\ndata = "biopsies"\n[recipe]\nepochs = 4') == replace(Recipe(), epochs=4)
+
+
+def test_where_settings_were_given_is_told(tmp_path):
+    path = tmp_path / "mine.toml"
+    for text, prefix, complete in (
+        ("epochs = 3", "", False),
+        ("[recipe]\nepochs = 3", "recipe.", False),
+        ("[recipe]\nepochs = 3\n[record]\nitems = 4", "recipe.", True),  # as a comparison's folder has it
+    ):
+        path.write_text(text)
+        assert read_recipe(str(path)) == (
+            {"epochs": 3},
+            RecipeSource(file=str(path), prefix=prefix, complete=complete),
+        )
+    assert read_recipe("auto") == ({"base": "auto"}, None)
+
+
+@pytest.mark.bad_input
+def test_settings_that_exclude_each_other_are_refused_with_the_file(read, tmp_path):
+    with pytest.raises(InputError) as refused:
+        read('select = "last"\npatience = 3')
+    assert str(refused.value).startswith(f"{tmp_path / 'mine.toml'}: `patience` must be left out if `select` is 'last'")
 
 
 @pytest.mark.bad_input

@@ -77,6 +77,11 @@ def compare_all(request: CompareRequest) -> None:
     folder = folder_of(request, experiment)
     check_place(folder)
     _check_rows(request, experiment, folder)
+    with named_as_flags(request.recipe_changes):
+        _plan_or_run(request, experiment, folder)
+
+
+def _plan_or_run(request: CompareRequest, experiment: Experiment, folder: Path) -> None:
     if request.dry_run:
         executor = executor_of(request)
         # A cluster may have GPUs where this machine has none; then the estimate is that of a CPU.
@@ -109,12 +114,15 @@ def experiment_of(request: CompareRequest) -> Experiment:
     else:
         plan = Experiment(name=name_for(request.data), data=request.data, methods=entries_from_text("paper"))
     methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
-    recipe = plan.recipe if request.recipe is None else read_recipe(request.recipe)
+    recipe, recipe_source = plan.recipe, plan.recipe_source
+    if request.recipe is not None:
+        recipe, recipe_source = read_recipe(request.recipe)
     with named_as_flags(request.recipe_changes):
         return replace(
             plan,
             methods=methods,
             recipe=recipe | request.recipe_changes,
+            recipe_source=recipe_source,
             network=plan.network | request.network,
             **changes,
         )

@@ -1,6 +1,7 @@
 """Flags that mean the same in every command that has them."""
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -230,10 +231,20 @@ def named_as_flags(names: Iterable[str]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        message = str(error)
-        for name in names:
-            message = message.replace(f"recipe.{name}: ", "").replace(f"`{name}`", f"`--{name.replace('_', '-')}`")
+        message = "\n".join(_with_flags(line, names) for line in str(error).split("\n"))
+        if message == str(error):
+            raise
         raise InputError(message) from error
+
+
+def _with_flags(line: str, names: Iterable[str]) -> str:
+    """A line of a message with flags in place of keys; what a method has for itself was given by no flag."""
+    if re.match(r"(.*?: )?methods\.", line):
+        return line
+    for name in names:
+        line = re.sub(rf"^(.*?: )??(recipe\.)?{name}: ", "", line)
+        line = line.replace(f"`{name}`", f"`--{name.replace('_', '-')}`")
+    return line
 
 
 def given(flags: dict[str, object]) -> dict[str, object]:

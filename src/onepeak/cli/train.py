@@ -82,6 +82,7 @@ def train(
         class_weight=class_weight,
         bits=bits,
     )
+    from_file, recipe_source = read_recipe(recipe)
     with options.named_as_flags(changes):
         experiment = Experiment(
             name=name_for(data),
@@ -98,7 +99,8 @@ def train(
             protocol=protocol,
             splits=split + 1,
             seed=seed,
-            recipe=read_recipe(recipe) | changes,
+            recipe=from_file | changes,
+            recipe_source=recipe_source,
             network=options.network_settings(network, backbone=backbone, pooling=pooling),
             weights=None if weights is None else str(weights),
             precision=precision,  # type: ignore[arg-type]  # checked there

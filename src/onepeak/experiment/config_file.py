@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from onepeak.training.recipe_source import RECORD as RECORD
+
 CONFIG = "config.toml"
-RECORD = "record"
-"""The table with what was found when the experiment began; not part of its settings."""
 
 
 def read_config(folder: Path) -> dict[str, Any] | None:

@@ -10,15 +10,15 @@ from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, sp
 from onepeak.data.splits.digests import data_digest
 from onepeak.data.splits.duplicates import conflict_notes
 from onepeak.errors import InputError
+from onepeak.experiment.checked_recipe import checked_recipe
 from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.plan import OPENED_BY, Experiment
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings
-from onepeak.training.class_weights import class_weights
 from onepeak.training.pack import draws_at_random
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import changed, recipe_for
+from onepeak.training.recipe_file import changed
 from onepeak.training.run import make_network
 from onepeak.training.run_settings import RunSettings
 from onepeak.training.trial import try_network
@@ -103,10 +103,9 @@ def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, i
         experiment: The plan.
         only: The one split and fold to train; by default all.
     """
-    recipe = recipe_for(manifest, experiment.recipe, source=experiment.name, prefix="recipe.")
+    recipe = checked_recipe(manifest, experiment)
     try_network(manifest, experiment.network, weights=experiment.weights_file)
     for entry in experiment.methods:
-        class_weights(recipe_of(entry, recipe).class_weight, manifest.labels, manifest.num_classes)
         method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
     splits_of(experiment, manifest, only=only)
     return recipe

@@ -1,7 +1,7 @@
 """Reads and writes an experiment as TOML; all errors are reported at once, with file and key."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from onepeak.errors import InputError
 from onepeak.experiment.config_file import RECORD
 from onepeak.experiment.entries import MethodEntry, entries_from_text
 from onepeak.experiment.plan import Experiment, network_problems, recipe_problems
-from onepeak.training.recipe_file import replaced
+from onepeak.training.recipe_file import replaced, setting_names
+from onepeak.training.recipe_source import RecipeSource
 from onepeak.training.toml_file import read_toml
 
 
@@ -53,7 +54,8 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
         given["network"] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in given["network"].items()
         }
-    plan: Experiment = replaced(_NEUTRAL, given, "", problems)
+    place = RecipeSource(file=source, prefix="recipe.", complete=RECORD in content)
+    plan: Experiment = replaced(replace(_NEUTRAL, file=source, recipe_source=place), given, "", problems)
     if problems:
         raise InputError("\n".join(f"{source}: {problem}" for problem in problems))
     return plan
@@ -61,7 +63,8 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
 
 def plan_content(experiment: Experiment) -> dict[str, Any]:
     """Returns the experiment as file content, from which `plan_from` builds the same experiment."""
-    return asdict(experiment)
+    content = asdict(experiment)
+    return {name: content[name] for name in setting_names(experiment)}
 
 
 _NEUTRAL = Experiment(name="experiment", data="biopsies", methods=(MethodEntry(name="ce"),))

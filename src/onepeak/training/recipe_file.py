@@ -10,14 +10,15 @@ from onepeak.data.manifest import Manifest
 from onepeak.errors import InputError
 from onepeak.training.presets import PAPER, PRESETS, preset
 from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_source import RECORD, RecipeSource
 from onepeak.training.toml_file import read_toml
 
 BASE = "base"
 """The key that names the preset a file starts from."""
 
 
-def read_recipe(name: str) -> dict[str, Any]:
-    """Reads the settings that `--recipe` names: a preset or a file.
+def read_recipe(name: str) -> tuple[dict[str, Any], RecipeSource | None]:
+    """Reads the settings that `--recipe` names, a preset or a file, and returns where they were given.
 
     A file looks like this; every line is optional::
 
@@ -34,10 +35,10 @@ def read_recipe(name: str) -> dict[str, Any]:
 
     Example:
         >>> read_recipe("paper")
-        {'base': 'paper'}
+        ({'base': 'paper'}, None)
     """
     if name in PRESETS:
-        return {BASE: name}
+        return {BASE: name}, None
     content = read_toml(Path(name), wanted="`--recipe` must be auto, paper or a TOML file")
     table = content.get("recipe")
     if not isinstance(table, dict) and "network" in content:
@@ -49,10 +50,10 @@ def read_recipe(name: str) -> dict[str, Any]:
     base = settings.get(BASE, "auto")
     if base not in PRESETS:
         raise InputError(f"{name}: {prefix}{BASE}: {unknown_name('recipe', str(base), PRESETS)}")
-    # Checked here, where the name of the file is known; what suits the data is checked with the data.
+    # What suits the data is checked with the data.
     rest = {key: value for key, value in settings.items() if key != BASE}
     changed(PAPER if base == "paper" else Recipe(), rest, source=name, prefix=prefix)
-    return settings
+    return settings, RecipeSource(file=name, prefix=prefix, complete=RECORD in content)
 
 
 def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
@@ -95,7 +96,7 @@ def changed(recipe: Recipe, content: Mapping[str, Any], *, source: str, prefix: 
 
 def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: list[str]) -> Any:
     """Returns a frozen record with some of its values replaced; adds what is wrong with them to `problems`."""
-    names = [each.name for each in fields(record)]
+    names = setting_names(record)
     values: dict[str, Any] = {}
     for name, value in content.items():
         before = getattr(record, name, None)
@@ -111,8 +112,14 @@ def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: lis
         return replace(record, **values)  # all at once, because some settings are only valid together
     except (InputError, TypeError) as error:
         wrong = [(name, problem) for name in values if (problem := _problem(record, name, values[name]))]
-        problems += [f"{prefix}{name}: {problem}" for name, problem in wrong] or [f"{prefix.rstrip('.')}: {error}"]
+        together = f"{prefix.rstrip('.')}: {error}" if prefix else str(error)
+        problems += [f"{prefix}{name}: {problem}" for name, problem in wrong] or [together]
         return record
+
+
+def setting_names(record: Any) -> list[str]:
+    """Returns the names of a record's settings: its fields, except those that only say where it comes from."""
+    return [each.name for each in fields(record) if each.compare]
 
 
 def _problem(record: Any, name: str, value: Any) -> str | None:
