@@ -58,27 +58,70 @@ def test_the_tables_are_short_and_in_the_order_in_which_they_are_read(listed):
     result = invoked(evaluate, picture_run().folder, listed, "--label", "grade", "--device", "cpu")
     metrics, predicted, classes = (part.split("\n") for part in result.stdout.rstrip().split("\n\n"))
     assert [line.split("\t")[0] for line in metrics] == ["metric", *HEADLINES]
-    assert [line.split("\t")[0] for line in predicted] == ["as predicted", "coverage", "interval_size", "paradoxical"]
+    expected = ["as predicted", "coverage", "interval_size", "rps", "nll", "ece", "paradoxical"]
+    assert [line.split("\t")[0] for line in predicted] == expected
     assert classes[0].startswith("class\titems\tright\tcovered\tinterval\tgiven g1\t")
     assert len(classes) == 1 + 8
 
 
-def test_a_metric_has_its_value_calibrated_too_the_way_that_is_better_and_the_chance_level(run, listed):
+def test_a_metric_has_its_value_how_sure_it_is_the_way_that_is_better_and_the_chance_level(run, listed):
     output = run(picture_run().folder, listed, "--label", "grade")
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in output.splitlines() if line.count("\t") == 5}
-    measured, calibrated = picture_run().result["metrics"]["test"], picture_run().result["calibration"]["test"]
+    measured = picture_run().result["metrics"]["test"]
     for name in HEADLINES:
-        value, after, better, chance, title = rows[name]
+        value, confidence, better, chance, title = rows[name]
         assert float(value) == pytest.approx(measured[name], abs=1e-4)
-        assert after == (f"{calibrated[name]:.4f}" if name in ("rps", "nll", "ece") else "")
+        if confidence:
+            low, high = map(float, confidence.split(" to "))
+            assert low <= float(value) <= high
         assert better == ("higher" if METRICS[name].higher_is_better else "lower")
         assert chance == ("0.6250" if name == "soi_predicted" else "")
-        assert title == METRICS[name].title
+        assert title == METRICS[name].title + (", before calibration" if name in ("rps", "nll", "ece") else "")
+    assert rows["mae"][1]
+    assert not rows["ece"][1]
+    predicted = {line.split("\t")[0]: line.split("\t")[1:] for line in output.splitlines() if line.count("\t") == 3}
+    for name in ("rps", "nll", "ece"):
+        value, _, title = predicted[name]
+        assert value == f"{picture_run().result['calibration']['test'][name]:.4f}"
+        assert title == f"{METRICS[name].title}, calibrated"
+
+
+def test_json_has_the_confidence_intervals_that_the_table_shows(run, listed):
+    flags = (picture_run().folder, listed, "--label", "grade")
+    record = json.loads(run(*flags, "--json"))
+    sure, output = record["confidence"], run(*flags)
+    assert {name: sure[name] for name in ("level", "resampled", "count", "resamples")} == {
+        "level": 0.95,
+        "resampled": "items",
+        "count": 15,
+        "resamples": 1000,
+    }
+    assert sure["metrics"].keys() == record["metrics"].keys()
+    assert sure["calibrated"].keys() == record["calibrated"].keys() - {"alpha", "ece"}
+    low, high = sure["metrics"]["mae"]
+    assert f"mae\t{record['metrics']['mae']:.4f}\t{low:.4f} to {high:.4f}\t" in output
+    low, high = sure["calibrated"]["rps"]
+    assert f"rps\t{record['calibrated']['rps']:.4f}\t{low:.4f} to {high:.4f}\t" in output
+    assert "Note: 95 % confidence intervals: 1,000 resamples of 15 items" in output
+    assert json.loads(run(*flags, "--json"))["confidence"] == sure
+
+
+def test_patients_are_resampled_if_the_data_name_them_and_too_few_are_told(run, listed):
+    lines = listed.read_text().splitlines()
+    for count, told in ((12, "1,000 resamples of 12 groups"), (4, "4 groups, and 10 are needed")):
+        rows = [f"{line},{place % count}" for place, line in enumerate(lines[1:])]
+        listed.write_text("\n".join([f"{lines[0]},patient", *rows]))
+        flags = (picture_run().folder, listed, "--label", "grade", "--group", "patient")
+        assert told in run(*flags)
+        record = json.loads(run(*flags, "--json"))
+        assert (record["confidence"]["resampled"], record["confidence"]["count"]) == ("groups", count)
+        assert (record["confidence"]["metrics"]["mae"] is None) == (count < 10)
+        assert any(told in note for note in record["notes"])
 
 
 def test_what_was_measured_and_what_to_know_of_it_stand_before_the_figures(run, listed):
     lines = run(picture_run().folder, listed, "--label", "grade").splitlines()
-    table = lines.index("metric\tvalue\tcalibrated\tbetter\tchance\twhat it is")
+    table = lines.index("metric\tvalue\t95 % confidence\tbetter\tchance\twhat it is")
     assert "scans: 15 items, 8 classes; method elb" in lines[:table]
     assert [line for line in lines if line.startswith("Note: ")] == [
         line for line in lines[:table] if line.startswith("Note: ")
@@ -99,6 +142,7 @@ def test_pictures_left_out_are_shown(run, listed):
     left_out = f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)"
     assert left_out in output[: output.index("metric\tvalue")]
     assert "14 items" in output
+    assert "1,000 resamples of 14 items" in output
     (listed.parent / "0.png").unlink()
     output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
     assert "left out 1 of 15 rows: no such image, 0.png" in output
@@ -148,7 +192,7 @@ def test_the_mean_cost_is_printed(run, listed, tmp_path):
     (tmp_path / "costs.csv").write_text("\n".join([",".join("2" * 8)] * 8))
     flags = ("--label", "grade", "--decide", "cost", "--cost", tmp_path / "costs.csv")
     assert json.loads(run(picture_run().folder, listed, *flags, "--json"))["cost"] == 2
-    assert "cost\t2.0000\tCost of an item, on average" in run(picture_run().folder, listed, *flags)
+    assert "cost\t2.0000\t\tCost of an item, on average" in run(picture_run().folder, listed, *flags)
 
 
 def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):

@@ -11,6 +11,8 @@ from onepeak.cli.busy import busy
 from onepeak.cli.tables import print_note, print_notes, print_table
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
+    from onepeak.metrics.bootstrap import Interval
+    from onepeak.serving.confidence import Confidence
     from onepeak.serving.evaluation import Evaluation
     from onepeak.serving.model import Model
 
@@ -19,6 +21,8 @@ _MOST_COLUMNS = 8
 _MOST_FAILED = 5
 _HEADLINES = ("mae", "accuracy", "accuracy_within_1", "soi_predicted", "unimodal", "qwk", "rps", "nll", "ece")
 """What most people want to know: error, order, the posteriors. --json has every metric."""
+_CONFIDENCE = "95 % confidence"
+"""The column of confidence intervals: not of the model's intervals of classes."""
 
 
 def evaluate(
@@ -49,6 +53,9 @@ def evaluate(
 
     Order and columns that are not given are those of the training. Items that were trained on are counted, and told;
     --part test leaves them out, where the data are those of the training. --json has every metric there is.
+
+    The column 95 % confidence says how far a figure may be off because few items were measured. It resamples groups,
+    where the data have them: name the column with --group if several items are of one patient.
 
     Example: onepeak evaluate model biopsies --part test
     """
@@ -83,6 +90,7 @@ def evaluate(
             decide=decide,
             cost=cost,
             project=project,
+            confidence=True,
         )
     if as_json:
         _warn(found, part)
@@ -137,9 +145,26 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "calibrated": {name: value if math.isfinite(value) else None for name, value in found.calibrated.items()},
         "paradoxical": found.paradoxical,
         **({} if found.cost is None else {"cost": found.cost}),
+        "confidence": None if found.confidence is None else _confidence(found.confidence),
         "chance": {record.name: record.chance(num_classes) for record in METRICS if record.chance is not None},
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
         "notes": list(found.notes),
+    }
+
+
+def _confidence(found: "Confidence") -> dict[str, object]:
+    """The confidence intervals under the names of the figures; null where there is none."""
+    from onepeak.serving.confidence import LEVEL
+
+    return {
+        "level": LEVEL,
+        "resampled": f"{found.unit}s",
+        "count": found.num_units,
+        "resamples": found.num_resamples,
+        "metrics": found.metrics,
+        "calibrated": found.calibrated,
+        "paradoxical": found.paradoxical,
+        **({} if found.cost is None else {"cost": found.cost}),
     }
 
 
@@ -154,32 +179,43 @@ def _intervals_by_class(classes: tuple[str, ...], found: "Evaluation") -> dict[s
 
 
 def _headlines(num_classes: int, found: "Evaluation") -> list[tuple[str, ...]]:
-    """The headline metrics; those of posteriors before and after calibration."""
+    """The headline metrics, those of posteriors before calibration."""
     from onepeak.metrics.catalog import METRICS
 
     rows: list[tuple[str, ...]] = []
     for name in _HEADLINES:
         record, value = METRICS[name], found.metrics[name]
-        calibrated = f"{found.calibrated[name]:.4f}" if name in found.calibrated else ""
-        chance = "" if record.chance is None else f"{record.chance(num_classes):.4f}"
+        interval = None if found.confidence is None else found.confidence.metrics[name]
         better = "higher" if record.higher_is_better else "lower"
-        shown = f"{value:.4f}" if math.isfinite(value) else "not defined"
-        rows.append((name, shown, calibrated, better, chance, record.title))
+        chance = "" if record.chance is None else f"{record.chance(num_classes):.4f}"
+        title = f"{record.title}, before calibration" if name in found.calibrated else record.title
+        rows.append((name, *_shown(value, interval), better, chance, title))
     return rows
 
 
-def _as_predicted(found: "Evaluation") -> list[tuple[str, str, str]]:
-    """What a user of `predict` meets: intervals, costs and paradoxes."""
-    rows = []
+def _as_predicted(found: "Evaluation") -> list[tuple[str, ...]]:
+    """What a user of `predict` meets: intervals, costs, calibrated posteriors and paradoxes."""
+    from onepeak.metrics.catalog import METRICS
+
+    figures = {**found.calibrated, "paradoxical": found.paradoxical}
+    titles = {name: f"{METRICS[name].title}, calibrated" for name in _HEADLINES if name in found.calibrated}
     if "coverage" in found.calibrated:
         asked = 1 - found.calibrated["alpha"]
-        title = f"Share of items whose interval holds the true class; {asked:.4f} is asked for"
-        rows.append(("coverage", f"{found.calibrated['coverage']:.4f}", title))
-        rows.append(("interval_size", f"{found.calibrated['interval_size']:.4f}", "Classes in an interval, on average"))
+        covered = f"Share of items whose interval holds the true class; {asked:.4f} is asked for"
+        titles = {"coverage": covered, "interval_size": "Classes in an interval, on average", **titles}
     if found.cost is not None:
-        rows.append(("cost", f"{found.cost:.4f}", "Cost of an item, on average"))
-    title = "Share of items whose second most probable class is no neighbour of the first"
-    return [*rows, ("paradoxical", f"{found.paradoxical:.4f}", title)]
+        figures["cost"] = found.cost
+        titles["cost"] = "Cost of an item, on average"
+    titles["paradoxical"] = "Share of items whose second most probable class is no neighbour of the first"
+    sure = found.confidence
+    intervals = {} if sure is None else {**sure.calibrated, "cost": sure.cost, "paradoxical": sure.paradoxical}
+    return [(name, *_shown(figures[name], intervals.get(name)), title) for name, title in titles.items()]
+
+
+def _shown(value: float, interval: "Interval | None") -> tuple[str, str]:
+    """A figure and its confidence interval."""
+    shown = f"{value:.4f}" if math.isfinite(value) else "not defined"
+    return shown, "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}"
 
 
 def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -199,9 +235,9 @@ def _two_digits(value: float) -> str:
 
 
 def _show(classes: tuple[str, ...], found: "Evaluation") -> None:
-    header = ("metric", "value", "calibrated", "better", "chance", "what it is")
+    header = ("metric", "value", _CONFIDENCE, "better", "chance", "what it is")
     print_table(header, _headlines(len(classes), found))
     typer.echo()
-    print_table(("as predicted", "value", "what it is"), _as_predicted(found))
+    print_table(("as predicted", "value", _CONFIDENCE, "what it is"), _as_predicted(found))
     typer.echo()
     print_table(*_by_class(classes, found))

@@ -16,6 +16,7 @@ from onepeak.errors import InputError
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
 from onepeak.posterior import covers, sizes
+from onepeak.serving.confidence import Confidence, confidence_of
 from onepeak.serving.model import PICTURES_A_BATCH, Model
 from onepeak.serving.opening import check_kind, check_rows
 from onepeak.serving.pictures import Picture
@@ -51,6 +52,8 @@ class Evaluation:
     """Their true labels."""
     trained_on: npt.NDArray[np.bool_]
     """Whether the model was trained on each of them, byte for byte (of a table: on a row with the same features)."""
+    confidence: Confidence | None = None
+    """How far the figures may be off because few items were measured; None if that was not asked for."""
     failed: tuple[Row, ...] = ()
     """The pictures that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
@@ -92,6 +95,7 @@ def evaluate(
     decide: str | None = None,
     cost: object = None,
     project: bool = False,
+    confidence: bool = False,
 ) -> Evaluation:
     """Measures a model on a data set, all of it.
 
@@ -105,6 +109,7 @@ def evaluate(
         decide: How labels follow from the calibrated posteriors, as there; the method's own way where not given.
         cost: What each mistake costs, as there; the mean cost is then measured too.
         project: Whether to measure the nearest posteriors that have one peak.
+        confidence: Whether to find confidence intervals of the figures too: a second for 10,000 items.
 
     Raises:
         UnreadablePicturesError: Some pictures cannot be read; the message lists them.
@@ -134,15 +139,18 @@ def evaluate(
         log_probs=reading.projected(own.log_probs, own.labels),
     )
     metrics = measure(measured, names=NAMES)
+    costs = None if reading.cost is None else torch.tensor(reading.cost)[labels, prediction.labels]
+    doubt = confidence_of(measured, prediction, costs=costs, groups=data.groups) if confidence else None
     return Evaluation(
         metrics=metrics,
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
-        cost=None if reading.cost is None else float(torch.tensor(reading.cost)[labels, prediction.labels].mean()),
+        cost=None if costs is None else float(costs.mean()),
         paradoxical=float(prediction.paradoxical.double().mean()),
         class_counts=tuple(labels.bincount(minlength=len(model.classes)).tolist()),
         prediction=prediction,
         labels=labels,
         trained_on=_trained_on(model, data.items),
+        confidence=doubt,
         failed=failed,
         notes=(
             *data.notes,
@@ -151,6 +159,7 @@ def evaluate(
             *unlike_notes(zip(names, own.unlike, strict=True), len(names), source_name=own.source_name),
             *prediction.notes,
             *_frequency_notes(model, data, prediction.log_probs, labels, one_peaked=metrics["unimodal"]),
+            *(() if doubt is None else (doubt.note,)),
         ),
     )
 
