@@ -2,6 +2,7 @@
 
 import pickle
 import pickletools
+import re
 from copy import deepcopy
 
 import numpy as np
@@ -593,6 +594,8 @@ def test_a_progress_bar_is_shown_where_it_is_asked_for(capsys):
     assert capsys.readouterr().err == ""
     OrdinalClassifier(**QUICK | {"epochs": 2}, verbose=True).fit(ROWS, LABELS)
     assert "epochs" in capsys.readouterr().err
+    OrdinalClassifier("clm", hidden=(), random_state=0, verbose=True).fit(ROWS, LABELS)
+    assert re.search(r"rounds .* 100%", capsys.readouterr().err)
 
 
 @pytest.mark.bad_input

@@ -1,5 +1,7 @@
 """The optimum of linear models, against scipy's minimiser and probabilities written from the definition."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 import torch
@@ -78,6 +80,23 @@ def test_of_true_samples_they_choose_the_weakest_and_of_no_penalty_none(table):
     assert fit_full_batch(linear(), table, table, weight_decay=0.1).weight_decay == 0.1
     free = fit_full_batch(linear(), table, table, weight_decay=0.0)
     assert (free.weight_decay, len(free.valid)) == (0.0, 1)
+
+
+def test_the_progress_bar_goes_on_round_by_round_and_penalty_by_penalty(table, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def progress(total, *, of, verbose):
+        shown.append((total, of, verbose))
+        yield shown.append
+
+    monkeypatch.setattr(full_batch, "progress", progress)
+    fit_full_batch(linear(), table, table, weight_decay=0.1, verbose=True)
+    (first, *done), rounds = shown, full_batch.ROUNDS
+    assert first == (4 * rounds, "rounds", True)
+    assert done == sorted(done)
+    assert done[0] == 1
+    assert {rounds, 2 * rounds, 3 * rounds, 4 * rounds} < set(done)
 
 
 def test_a_weight_is_a_number_of_copies(table):

@@ -2,15 +2,15 @@
 
 import copy
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from onepeak._extras import require
 from onepeak.errors import NotFiniteError
+from onepeak.estimator.progress import progress
 from onepeak.networks.network import Network
 from onepeak.networks.seeds import own_random_numbers
 from onepeak.training.diverged import DivergedError
@@ -68,8 +68,9 @@ def fit_network(
     optimizer = make_optimizer(network, recipe)
     curves = Curves(before=mean_loss(network, train if valid is None else valid))
     best = None
-    with random_numbers(seed, train.rows.device) as order:
-        for epoch in shown(recipe.epochs, verbose):
+    bar = progress(recipe.epochs, of="epochs", verbose=verbose)
+    with bar as done, random_numbers(seed, train.rows.device) as order:
+        for epoch in range(recipe.epochs):
             set_learning_rate(optimizer, learning_rate(recipe, epoch))
             curves.train.append(train_epoch(network, train, optimizer, batch_size=recipe.batch_size, order=order))
             if valid is None:
@@ -81,6 +82,7 @@ def fit_network(
                 if has_stalled(epoch, best_epoch=curves.best_epoch, patience=recipe.patience):
                     break
             network.method.tighten()
+            done(epoch + 1)
     if best is not None:
         network.load_state_dict(best)
     network.eval()
@@ -156,13 +158,3 @@ def weighted_loss(network: Network, samples: Table, batch: Tensor | slice) -> Te
 
 def _diverged() -> DivergedError:
     return DivergedError("The loss is no longer a number. Probably `lr` is too high, or `standardize` is needed.")
-
-
-def shown(count: int, verbose: bool, *, of: str = "epochs") -> Iterable[int]:
-    """Returns the numbers of epochs or rounds, with a progress bar on stderr if `verbose`."""
-    if not verbose:
-        return range(count)
-    rich = require("rich.progress", extra="cli", purpose="The progress bar")
-    console = require("rich.console", extra="cli", purpose="The progress bar").Console(stderr=True)
-    numbers: Iterable[int] = rich.track(range(count), description=of, console=console)
-    return numbers

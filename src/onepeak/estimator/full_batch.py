@@ -2,11 +2,13 @@
 
 import copy
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from onepeak.estimator.fitting import Curves, Table, mean_loss, random_numbers, shown, weighted_loss
+from onepeak.estimator.fitting import Curves, Table, mean_loss, random_numbers, weighted_loss
+from onepeak.estimator.progress import progress
 from onepeak.networks.head import RowHead
 from onepeak.networks.network import Network
 
@@ -33,6 +35,10 @@ def suits_full_batch(network: Network, train: Table) -> bool:
     It is not if the loss of a sample depends on the rest of its batch, changes from epoch to epoch or draws random
     numbers. On mps, which has no float64, rounding would stop the search early.
     """
+    # A barrier that tightens could be fitted at its last t, where the loss is convex and fixed. But it rewards ever
+    # larger gaps, so that only the penalty ends them, and stopping early is the better restraint: with linear `elb` on
+    # five tables (SWD, LEV, ESL, balance scale, diabetes), L-BFGS at the t of 100 epochs had a lower MAE on LEV and
+    # ESL, a higher one on balance scale and diabetes, and a higher RPS on all but ESL, in .2 to 1.9 times the time.
     if network.method.batchwise or network.method.scheduled or train.rows.device.type == "mps":
         return False
     few = torch.arange(min(len(train), 64), device=train.rows.device)
@@ -68,21 +74,31 @@ def fit_full_batch(
     network.double()
     curves = Curves()
     best = None
-    for factor in PENALTIES if valid is not None and weight_decay else (1,):
-        converged = _minimise(network, train, factor * weight_decay, curves, verbose=verbose)
-        if valid is not None:
-            curves.valid.append(mean_loss(network, _double(valid)))
-            if curves.valid[-1] > min(curves.valid):
-                break
-        best, curves.converged = copy.deepcopy(network.state_dict()), converged
-        curves.weight_decay = factor * weight_decay
+    factors = PENALTIES if valid is not None and weight_decay else (1,)
+    with progress(len(factors) * ROUNDS, of="rounds", verbose=verbose) as done:
+        for place, factor in enumerate(factors):
+            converged = _minimise(network, train, factor * weight_decay, curves, done, place * ROUNDS)
+            done((place + 1) * ROUNDS)  # it seldom needs them all
+            if valid is not None:
+                curves.valid.append(mean_loss(network, _double(valid)))
+                if curves.valid[-1] > min(curves.valid):
+                    break
+            best, curves.converged = copy.deepcopy(network.state_dict()), converged
+            curves.weight_decay = factor * weight_decay
     assert best is not None
     network.load_state_dict(best)
     network.to(precision).eval()
     return curves
 
 
-def _minimise(network: Network, train: Table, weight_decay: float, curves: Curves, *, verbose: bool) -> bool:
+def _minimise(
+    network: Network,
+    train: Table,
+    weight_decay: float,
+    curves: Curves,
+    done: Callable[[int], object],
+    rounds_before: int,
+) -> bool:
     """Goes on from the weights there are, adds the loss of every pass, and returns whether the optimum was reached."""
     assert isinstance(network.head, RowHead)
     columns = network.head.classifier.weight
@@ -106,8 +122,9 @@ def _minimise(network: Network, train: Table, weight_decay: float, curves: Curve
         return curves.train[-1] + float(penalty.detach())
 
     before = math.inf
-    for _ in shown(ROUNDS, verbose, of="rounds"):
+    for number in range(ROUNDS):
         optimizer.step(objective)
+        done(rounds_before + number + 1)
         reached = objective()
         if _largest_derivative(network) <= FLAT:
             return True
