@@ -639,10 +639,13 @@ def test_bad_rows_labels_and_weights_are_refused():
         model.predict(ROWS)
     with pytest.raises(AttributeError, match="`network_` is available after fit"):
         model.network_  # noqa: B018
-    with pytest.raises(ValueError, match="Input X contains NaN"):
-        model.fit(np.where(ROWS > 1100, np.nan, ROWS), LABELS)
-    with pytest.raises(ValueError, match="could not convert string to float: 'red'"):
-        model.fit(pd.DataFrame({"colour": ["red"] * 200}), LABELS)
+    for start in (model.fit, model.partial_fit):
+        with pytest.raises(InputError, match="`X` must be finite numbers, got NaN in column"):
+            start(np.where(ROWS > 1100, np.nan, ROWS), LABELS)
+        with pytest.raises(InputError, match=r"got text in column 'colour' \(200 rows, such as 'red'\): encode it"):
+            start(pd.DataFrame({"colour": ["red"] * 200}), LABELS)
+    with pytest.raises(InputError, match="`X` must be finite numbers, got NaN in column"):
+        OrdinalClassifier(**QUICK).fit(ROWS, LABELS).predict(np.where(ROWS > 1100, np.nan, ROWS))
     with pytest.raises(ValueError, match=r"Unknown label type: continuous.* `order`"):
         model.fit(ROWS, ROWS[:, 0])
     with pytest.raises(InputError, match="`y` must have at least 2 classes, got 1 class, 0"):

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import nn
 
 from onepeak._check import check_choice, check_number
@@ -37,6 +37,7 @@ from onepeak.estimator.label_order import (
 )
 from onepeak.estimator.plan import NetworkPlan
 from onepeak.estimator.row_model import RowModel, Rows
+from onepeak.estimator.rows import read_rows
 from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples, weighed
 from onepeak.estimator.unchanged import unchanged_by_failure
 from onepeak.methods.method import Variant
@@ -239,7 +240,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> "OrdinalClassifier":
         self._check_decide()  # reports a wrong name before the work, not after
         declared = declared_classes(self.order, y)
-        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32))
+        rows, labels = read_rows(self, X, y)
         check_labels(labels, declared)
         self.classes_ = found_classes(labels) if declared is None else declared
         self._costs()
@@ -291,7 +292,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> "OrdinalClassifier":
         first = not hasattr(self, "_model")
         declared = declared_classes(self.order, y)
-        rows, labels = validate_data(self, X, y, dtype=(np.float64, np.float32), reset=first)
+        rows, labels = read_rows(self, X, y, reset=first)
         check_labels(labels, declared)
         if first:
             if declared is None and classes is None:
@@ -511,7 +512,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def _answers(self, X: Any) -> tuple[LogProbs, Labels]:
         check_is_fitted(self)
-        return self._posterior(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+        return self._posterior(read_rows(self, X, reset=False))
 
     def _posterior(self, rows: Rows) -> tuple[LogProbs, Labels]:
         """Returns the posterior at its temperature, and the labels by the method's own rule."""
