@@ -226,7 +226,7 @@ def test_a_reader_that_has_enough_ends_it_quietly(folder):
     arguments = [sys.executable, "-c", code, str(picture_run().folder), *many, "--csv", "--batch-size=1", ON_CPU]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        assert process.stdout.readline().startswith(b"path,label,name")
+        assert process.stdout.readline().startswith(b"path,name,label")
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0

@@ -31,6 +31,7 @@ def test_rows_hold_plain_values(said):
 
 def test_the_frame_has_a_row_a_sample_and_a_column_a_class(said):
     frame = said.to_frame()
+    assert list(frame)[:3] == ["path", "name", "label"]  # as in CSV: the class before its position
     assert frame[["path", "label", "name", "unimodal"]].values.tolist() == [
         ["a.png", 1, "middle", True],
         ["b.png", 2, "high", False],

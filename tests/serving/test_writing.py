@@ -60,9 +60,9 @@ def test_json_is_an_object_a_line_without_infinities():
     first, second = map(json.loads, file.getvalue().splitlines())
     assert first["log_probs"] == [None, 0.0]
     assert first["probs"] == [0.0, 1.0]
-    ends = ["lower", "upper", "lower_name", "upper_name"]
+    ends = ["lower_name", "upper_name", "lower", "upper"]
     flags = ["soi", "unimodal", "paradoxical", "unlike", "error"]
-    assert list(first) == ["path", "label", "name", *ends, "probs", "log_probs", *flags]
+    assert list(first) == ["path", "name", "label", *ends, "probs", "log_probs", *flags]
     assert (first["lower"], first["upper_name"], first["paradoxical"]) == (0, "hohe Stufe, 2", False)
     assert first["unlike"] == ["contrast", "grain"]
     assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
@@ -97,8 +97,9 @@ def test_kept_columns_stand_behind_what_a_sample_is_called_by():
     file = io.StringIO()
     write_csv(ROWS, file, Columns(source_name="path", classes=("low", "high"), kept=KEPT))
     header, first, second = csv.reader(io.StringIO(file.getvalue()))
-    assert header[:4] == ["path", "id", "true, label", "label"]
-    assert (first[:4], second[:4]) == (['say "a", b.png', "007", "", "1"], ["c.png", "8", 'say "x"', ""])
+    assert header[:5] == ["path", "id", "true, label", "name", "label"]
+    assert first[:5] == ['say "a", b.png', "007", "", "hohe Stufe, 2", "1"]
+    assert second[:5] == ["c.png", "8", 'say "x"', "", ""]
     file = io.StringIO()
     write_json_lines(ROWS, file, Columns(source_name="path", kept=KEPT, classes=("low", "high")))
     first, second = map(json.loads, file.getvalue().splitlines())
@@ -118,12 +119,12 @@ def test_what_to_do_stands_before_the_flags_where_it_is_known():
     file = io.StringIO()
     write_csv(ROWS, file, Columns(source_name="path", classes=("low", "high"), actions=actions))
     first, second = csv.DictReader(io.StringIO(file.getvalue()))
-    assert list(first)[5:9] == ["lower_name", "upper_name", "action", "soi"]
+    assert list(first)[5:9] == ["lower", "upper", "action", "soi"]
     assert (first["action"], second["action"]) == ("operate", "")
     file = io.StringIO()
     write_json_lines(ROWS, file, Columns(source_name="path", actions=actions, classes=("low", "high")))
     first, second = map(json.loads, file.getvalue().splitlines())
-    assert list(first)[6:9] == ["upper_name", "action", "probs"]
+    assert list(first)[6:9] == ["upper", "action", "probs"]
     assert (first["action"], second["action"]) == ("operate", None)
 
 

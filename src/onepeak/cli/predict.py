@@ -82,8 +82,9 @@ def predict(
 ) -> None:
     """Predicts the class of each picture or row, with an interval of classes, the posterior and whether it makes sense.
 
-    The interval, lower to upper, holds the true class of 9 in 10 (see --alpha). A row is paradoxical where the second
-    most probable class is no neighbour of the first.
+    In CSV and JSON, name is the class and label its place in the order, counted from 0. The interval, lower_name to
+    upper_name (in places lower to upper), holds the true class of 9 in 10 (see --alpha). A row is paradoxical where the
+    second most probable class is no neighbour of the first.
 
     A picture or row that cannot be read, a row without any value or path, or one that the model has no posterior for is
     a row with its error; the exit status is 1 only if all fail, or with --strict if any does or is unlike the training.

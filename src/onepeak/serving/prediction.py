@@ -231,12 +231,12 @@ class Prediction:
         if self.intervals is not None and self.interval_names is not None:
             lower, upper = self.intervals.numpy().T
             lower_names, upper_names = zip(*self.interval_names, strict=True) if len(self) else ((), ())
-            ends = {"lower": lower, "upper": upper, "lower_name": lower_names, "upper_name": upper_names}
+            ends = {"lower_name": lower_names, "upper_name": upper_names, "lower": lower, "upper": upper}
         frame: Frame = pandas.DataFrame(
             {
                 self.source_name: list(self.sources),
-                "label": self.labels.numpy(),
                 "name": list(self.names),
+                "label": self.labels.numpy(),
                 **ends,
                 "soi": self.soi.numpy(),
                 "unimodal": self.unimodal.numpy(),

@@ -10,7 +10,8 @@ from onepeak.errors import InputError
 from onepeak.serving.kept import Kept, beside
 from onepeak.serving.prediction import Row, SourceName, unlike_text
 
-_BEFORE = ("label", "name", "lower", "upper", "lower_name", "upper_name")
+_BEFORE = ("name", "label", "lower_name", "upper_name", "lower", "upper")
+"""Classes come before their positions: who reads the first column after the path reads a class."""
 _AFTER = ("soi", "unimodal", "paradoxical", "unlike", "error")
 """Fields of a row: in JSON the posterior precedes these, in CSV it comes last, one column per class."""
 
@@ -81,7 +82,7 @@ def write_csv(rows: Iterable[Row], file: TextSink, columns: Columns) -> None:
         >>> import sys
         >>> columns = Columns(source_name="path", classes=("low", "high"))
         >>> write_csv([Row(source="a.png", error="empty")], sys.stdout, columns)
-        path,label,name,lower,upper,lower_name,upper_name,soi,unimodal,paradoxical,unlike,error,p_low,...
+        path,name,label,lower_name,upper_name,lower,upper,soi,unimodal,paradoxical,unlike,error,p_low,...
         a.png,,,,,,,,,,,empty,,,,
     """
     writer = csv.writer(file, lineterminator="\n")
@@ -107,7 +108,7 @@ def write_json_lines(rows: Iterable[Row], file: TextSink, columns: Columns) -> N
         >>> import sys
         >>> row = Row(source=2, label=0, name="low", log_probs=(0.0, float("-inf")), soi=1.0, unimodal=True)
         >>> write_json_lines([row], sys.stdout, Columns(source_name="line", classes=("low", "high")))
-        {"line": 2, "label": 0, "name": "low", ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
+        {"line": 2, "name": "low", "label": 0, ... "probs": [1.0, 0.0], "log_probs": [0.0, null], "soi": 1.0, ...}
     """
     answer = (*columns.first, "probs", "log_probs", *_AFTER)
     for row, cells in beside(rows, columns.kept):

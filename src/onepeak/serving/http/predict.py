@@ -181,8 +181,8 @@ def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
     """A row under the field names of `Answer`."""
     assert row.label is not None
     return {
-        "label": row.label,
         "name": row.name,
+        "label": row.label,
         "action": actions[row.label] if actions else None,
         "probs": row.probs,
         "log_probs": row.finite_log_probs,
