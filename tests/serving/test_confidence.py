@@ -7,7 +7,7 @@ import torch
 from onepeak.metrics.catalog import NAMES
 from onepeak.serving import Prediction, confidence, evaluate
 from onepeak.serving.confidence import WITHOUT_INTERVAL, confidence_of
-from onepeak.training.evaluate import Predictions
+from onepeak.training.evaluate import Predictions, measure
 from trained_models import table_run
 
 
@@ -115,3 +115,38 @@ def test_many_items_or_classes_are_resampled_less_often(monkeypatch):
     assert confidence_of(*answers(80), costs=None, groups=None).num_resamples == 500
     assert confidence_of(*answers(80, num_classes=10), costs=None, groups=None).num_resamples == 400
     assert confidence_of(*answers(4000), costs=None, groups=None).num_resamples == 100
+
+
+def planted(random, *, count, num_groups):
+    """What a model says of patients whose images are misread alike: labels, posteriors and groups."""
+    groups = np.arange(count) % num_groups
+    labels = random.choice(5, size=count, p=[0.35, 0.3, 0.2, 0.1, 0.05])
+    seen = labels + random.normal(scale=0.6, size=num_groups)[groups] + random.normal(scale=0.8, size=count)
+    scores = -((np.arange(5) - seen[:, None]) ** 2) / 1.2 + random.normal(scale=0.15, size=(count, 5))
+    log_probs = torch.from_numpy(scores).log_softmax(-1)
+    said, truth = log_probs.argmax(-1), torch.from_numpy(labels)
+    measured = Predictions(indices=np.arange(count), labels=truth, predicted=said, log_probs=log_probs)
+    shown = Prediction(
+        classes=tuple("abcde"), labels=said, log_probs=log_probs, sources=tuple(range(count)), source_name="item"
+    )
+    return measured, shown, [str(group) for group in groups]
+
+
+@pytest.mark.slow
+def test_how_often_intervals_hold_the_true_figure_with_many_groups_and_with_few(monkeypatch):
+    """Of what the documentation says, and of why some metrics have no intervals."""
+    names = ("mae", "accuracy", "qwk", "spearman", "rps", "min_sensitivity", "mmae")
+    monkeypatch.setattr(confidence, "WITHOUT_INTERVAL", tuple(set(NAMES) - set(names)))
+    random = np.random.default_rng(6)
+    true = measure(planted(random, count=400_000, num_groups=100_000)[0], names=names)
+    for num_groups, lowest, highest in ((12, 0.85, 0.95), (60, 0.90, 0.98)):
+        held = dict.fromkeys(names, 0)
+        for _ in range(400):
+            measured, shown, groups = planted(random, count=10 * num_groups, num_groups=num_groups)
+            for name, each in confidence_of(measured, shown, costs=None, groups=groups).metrics.items():
+                if each is not None:
+                    held[name] += each[0] <= true[name] <= each[1]
+        shares = {name: held[name] / 400 for name in names}
+        assert all(lowest <= shares[name] <= highest for name in names[:5]), shares
+        assert shares["min_sensitivity"] < 0.8, shares
+        assert num_groups > 12 or shares["mmae"] < 0.85, shares

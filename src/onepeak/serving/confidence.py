@@ -17,8 +17,8 @@ from onepeak.training.evaluate import Predictions
 LEVEL = 0.95
 WITHOUT_INTERVAL = ("ece", "mmae", "min_sensitivity", "uoc")
 """Metrics whose resamples mislead or cost too much. The calibration error and the worst class look worse in a resample
-than in the data: in simulations, 95 % intervals held the true value of ece in 0 to 93 % of cases, of mmae in 76 to 90 %
-and of min_sensitivity in 60 to 78 %. The uniform index takes minutes for 70 classes."""
+than in the data: in simulations with 12 to 300 units, 95 % intervals held the true value of ece in 0 to 93 % of cases,
+of mmae in 76 to 95 % and of min_sensitivity in 60 to 78 %. The uniform index takes minutes for 70 classes."""
 _MOST_RESAMPLES = 1000
 _FEWEST_RESAMPLES = 100
 _MOST_NUMBERS = 40_000_000
