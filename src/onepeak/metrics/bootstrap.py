@@ -78,7 +78,7 @@ def _figures_of_some(
     counts = np.stack([np.bincount(draw, minlength=num_units) for draw in draws])
     weights = torch.from_numpy(counts[:, units].astype(np.float64))
     values = torch.func.vmap(lambda each: dict(figures(each)))(weights)
-    return {name: value.double().numpy() for name, value in values.items()}
+    return {name: value.double().numpy().copy() for name, value in values.items()}  # not views of large tables
 
 
 def _interval(values: npt.NDArray[np.float64], level: float) -> Interval | None:

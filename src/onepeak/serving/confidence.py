@@ -66,7 +66,9 @@ def confidence_of(
         groups: The group of each item, where known.
     """
     count, num_classes = measured.log_probs.shape
-    names = [name for name in NAMES if name not in WITHOUT_INTERVAL]
+    # Made once: collections are freed late, and their tables of many classes are large.
+    metrics = collection(num_classes, names=[name for name in NAMES if name not in WITHOUT_INTERVAL])
+    calibrated = collection(num_classes, names=("nll", "rps"))
     means = {"paradoxical": prediction.paradoxical}
     if costs is not None:
         means["cost"] = costs
@@ -75,15 +77,15 @@ def confidence_of(
         means["interval_size"] = sizes(prediction.intervals)
 
     def of_metrics(weights: Tensor) -> dict[str, Tensor]:
-        metrics = collection(num_classes, names=names)
+        metrics.reset()
         metrics.update(measured.log_probs, measured.labels, measured.predicted, sample_weight=weights)
         return dict(metrics.compute())
 
     def as_predicted(weights: Tensor) -> dict[str, Tensor]:
-        metrics = collection(num_classes, names=("nll", "rps"))
-        metrics.update(prediction.log_probs, measured.labels, sample_weight=weights)
+        calibrated.reset()
+        calibrated.update(prediction.log_probs, measured.labels, sample_weight=weights)
         figures = {name: (weights * values.double()).sum() / weights.sum() for name, values in means.items()}
-        return {**metrics.compute(), **figures}
+        return {**calibrated.compute(), **figures}
 
     units = np.arange(count) if groups is None else np.unique(groups, return_inverse=True)[1]
     num_units = len(np.unique(units))
