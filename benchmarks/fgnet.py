@@ -22,7 +22,7 @@ import pandas as pd
 from reproduction.against import against_table
 from reproduction.barrier import barrier_table, few_labels_table, read_forms, read_lines
 from reproduction.beside import differences, differences_table, paper_table, read_explanations, split_table
-from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal, smaller_steps, whole
+from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, common_steps, goal, smaller_steps, whole
 from reproduction.cost import cost_table, fgnet_cost
 from reproduction.epochs import chosen_early, epochs_table, longest_table, plateau_table
 from reproduction.findings import claim, in_short, state
@@ -63,10 +63,12 @@ def makers_of(root: Path) -> dict[str, Callable[[], str]]:
         "fgnet-cost": lambda: fgnet_cost(runs, longer),
         "cost": lambda: cost_table(root / "experiments"),
         "beyond-goal": lambda: goal(whole(beyond())),
-        "beyond": lambda: beyond_table(whole(beyond())),
-        "beyond-elb": lambda: beyond_tests(whole(beyond()), "elb"),
-        "beyond-ren": lambda: beyond_tests(whole(beyond()), "ren"),
-        "beyond-steps": lambda: smaller_steps(beyond()),
+        "beyond": lambda: beyond_table(common_steps(whole(beyond()))),
+        "beyond-elb": lambda: beyond_tests(common_steps(whole(beyond())), "elb"),
+        "beyond-ren": lambda: beyond_tests(common_steps(whole(beyond())), "ren"),
+        "beyond-steps": lambda: beyond_table(smaller_steps(whole(beyond()))),
+        "beyond-steps-elb": lambda: beyond_tests(smaller_steps(whole(beyond())), "elb-slow"),
+        "beyond-steps-ren": lambda: beyond_tests(smaller_steps(whole(beyond())), "ren-slow"),
         "barrier": lambda: barrier_table(barrier(), read_forms(root / "benchmarks/barrier_variants.toml"), beyond()),
         "barrier-few-labels": lambda: few_labels_table(barrier()),
     }

@@ -10,14 +10,16 @@ from reproduction import beyond
 from reproduction.runs import DATASET, NUM_CLASSES
 from reproduction.text import MISSING, number, table
 
-Settings = Mapping[str, float]
+Settings = Mapping[str, float | str]
 DEFAULTS: Settings = {
     "ce": 0.0,
     "rps": 0.0,
     "barrier": 1.0,
     "t": 1.0,
+    "cost": "log",
     "growth": 1.001,
     "reach": 0,
+    "even": 0.0,
     "passes": 1,
     "accumulated": False,
 }
@@ -65,7 +67,7 @@ def barrier_table(lines: pd.DataFrame, forms: Mapping[str, Settings], ten_splits
         name = f"`{label}`" if label in REFERENCES else ""  # a variant is identified by its settings
         figures = (number(by * own[column], digits) for column, (_, digits, by) in SHOWN.items())
         rows.append((*_described(settings[str(label)]), *figures, name))
-    header = ("CE", "RPS", "barrier", "t", "smoothed over")
+    header = ("CE", "RPS", "barrier", "cost of a gap", "t", "smoothed over")
     return table((*header, *(title for title, _, _ in SHOWN.values()), "method"), rows)
 
 
@@ -85,12 +87,15 @@ def few_labels_table(lines: pd.DataFrame) -> str:
 
 
 def _described(settings: Settings | None) -> tuple[str, ...]:
-    """The cells of a variant: the weights of its terms, t at the first and last of 60 epochs, the reach of scores."""
+    """The cells of a variant: the weights of its terms, the cost, t at the first and last of 60 epochs, the reach."""
     if settings is None:
-        return (MISSING,) * 5
+        return (MISSING,) * 6
     found = {**DEFAULTS, **settings}
-    last = found["t"] * found["growth"] ** 59
-    t = f"{found['t']:g}" if last < 1.1 * found["t"] else f"{found['t']:g} to {last:.1f}"
-    reach = "all" if found["reach"] >= NUM_CLASSES else f"{found['reach']:g}" if found["reach"] else MISSING
-    reach += ", twice" if found["passes"] == 2 else ", accumulated" if found["accumulated"] else ""
-    return (*(f"{found[name]:g}" if found[name] else MISSING for name in ("ce", "rps", "barrier")), t, reach)
+    weights = (f"{found[name]:g}" if found[name] else MISSING for name in ("ce", "rps", "barrier"))
+    first, growth, reach = float(found["t"]), float(found["growth"]), float(found["reach"])
+    last = first * growth**59
+    t = f"{first:g}" if last < 1.1 * first else f"{first:g} to {last:.1f}"
+    smoothed = "all" if reach >= NUM_CLASSES else f"{reach:g}" if reach else MISSING
+    smoothed += ", twice" if found["passes"] == 2 else ", accumulated" if found["accumulated"] else ""
+    smoothed += {0.0: "", 0.5: ", even shares", 1.0: ", sums"}[float(found["even"])]
+    return (*weights, str(found["cost"]), t, smoothed)

@@ -21,15 +21,15 @@ def test_a_form_is_told_by_its_settings_and_its_means_and_references_are_taken_o
     known = line | tempered | {"label": "smooth-slopes-averaged", "valid_mae": 0.9}
     other = known | {"label": "elb-averaged", "valid_mae": 9.0}
     beyond = pd.DataFrame([known, known | {"split": 2, "valid_mae": 7.0}, other, other | {"label": "ce"}])
-    forms = {"steep": {"ce": 0.3, "t": 2.0, "growth": 1.017, "reach": 4}}
+    forms = {"steep": {"ce": 0.3, "cost": "squared", "t": 2.0, "growth": 1.017, "reach": 4, "even": 0.5}}
     found = barrier_table(lines, forms, beyond).splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found]
-    assert rows[0][:5] == ["CE", "RPS", "barrier", "t", "smoothed over"]
+    assert rows[0][:6] == ["CE", "RPS", "barrier", "cost of a gap", "t", "smoothed over"]
     assert [row[-1] for row in rows[2:]] == ["`smooth-slopes-averaged`", "", "`elb-averaged`"]
-    assert " ".join(rows[2][:-1]) == " ".join([*[MISSING] * 5, "0.90 50.0 0.50 50.00 50.0 2.00 3.00"])
-    assert rows[3][:5] == ["0.3", MISSING, "1", "2 to 5.4", "4"]
-    assert " ".join(rows[3][5:-1]) == "1.00 50.0 0.50 50.00 75.0 0.50 0.50"
-    assert rows[4][:5] == ["1", MISSING, "1", "1", MISSING]
+    assert " ".join(rows[2][:-1]) == " ".join([*[MISSING] * 6, "0.90 50.0 0.50 50.00 50.0 2.00 3.00"])
+    assert rows[3][:6] == ["0.3", MISSING, "1", "squared", "2 to 5.4", "4, even shares"]
+    assert " ".join(rows[3][6:-1]) == "1.00 50.0 0.50 50.00 75.0 0.50 0.50"
+    assert rows[4][:6] == ["1", MISSING, "1", "log", "1", MISSING]
 
 
 def test_few_labels_are_means_over_folds_set_by_set():
@@ -76,6 +76,13 @@ def test_every_form_of_the_file_was_run_on_four_splits():
         ("at t = 3 (3.76 instead of 3.59)", "ce-slower-smooth-twice-t3", "test_mae", 3.76),
         ("61 % of pairs are in order", "ce-barrier-mean", "test_soi_predicted", 0.61),
         ("(90 % instead of 74 %)", "ce-growing", "test_unimodal", 0.90),
+        ("does not bring it back (84 %)", "rps-ce-logistic-0.3-t10", "test_unimodal", 0.84),
+        ("88 % in order, with errors of 4.4 to 4.5", "rps-ce-slopes-logistic-t10", "test_mae", 4.4),
+        ("88 % in order, with errors of 4.4 to 4.5", "rps-ce-slopes-squared-t10", "test_mae", 4.5),
+        ("98 % have one peak, and the error rises to 3.81", "rps-ce-even-t3", "test_mae", 3.81),
+        ("the error is 3.63 and 94 % have one peak", "rps-ce-slow-even-t3", "test_unimodal", 0.94),
+        ("at the lowest validation error of the table (3.27)", "rps-ce-slow-even-t3", "valid_mae", 3.27),
+        ("Sums in place of averages raise the error to 3.98", "rps-ce-sums-t3", "test_mae", 3.98),
     ],
 )
 def test_what_the_page_says_is_what_was_run(said, label, column, value):
@@ -96,3 +103,19 @@ def test_a_row_on_the_steep_barrier_is_what_was_run(form, label):
     own = MEANS.loc[label]
     figures = (f"{own[f'test_{name}']:.2f}" for name in ("mae", "rps_calibrated", "nll_calibrated"))
     assert f"| {form} | {' | '.join(figures)} | {100 * own['test_unimodal']:.0f} |" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("cost", "label"),
+    [
+        ("log-barrier, t = 3", "rps-ce-slower-smooth-t3"),
+        ("log loss of the question, t = 5", "rps-ce-logistic-t5"),
+        ("log loss of the question, t = 10", "rps-ce-logistic-t10"),
+        ("squared error of the question, t = 10", "rps-ce-squared-t10"),
+    ],
+)
+def test_a_row_on_level_questions_is_what_was_run(cost, label):
+    own = MEANS.loc[label]
+    figures = (f"{own[f'test_{name}']:.2f}" for name in ("mae", "rps_calibrated", "nll_calibrated"))
+    row = f"| {cost} | {' | '.join(figures)} | {own['temperature']:.1f} | {100 * own['test_unimodal']:.0f} |"
+    assert row in PAGE

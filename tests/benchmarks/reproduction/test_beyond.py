@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, goal, smaller_steps, whole
+from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, common_steps, goal, smaller_steps, whole
 from reproduction.runs import read_runs
 
 
@@ -35,15 +35,10 @@ def test_a_method_that_lacks_a_split_is_left_out_of_what_is_told_of_all(beyond):
     assert set(whole(lacking)["label"]) == {"elb", "slopes"}
 
 
-def test_smaller_steps_are_shown_on_the_splits_that_all_of_their_kind_have(beyond):
-    averaged = beyond.replace({"label": {"elb": "elb-averaged", "slopes": "slopes-slow"}})
-    lacking = averaged[(averaged["label"] != "slopes-slow") | (averaged["split"] < 2)]
-    cells = cells_of(smaller_steps(lacking))
-    assert next(iter(cells)) == "method (2 splits)"
-    assert {label: row[1] for label, row in list(cells.items())[2:]} == {
-        "slopes-slow": "4.50 ± 0.71",
-        "elb-averaged": "5.55 ± 0.78",
-    }
+def test_methods_with_smaller_steps_are_told_apart(beyond):
+    both = beyond.replace({"label": {"slopes": "slopes-slow"}})
+    assert set(common_steps(both)["label"]) == {"elb", "ren"}
+    assert set(smaller_steps(both)["label"]) == {"slopes-slow"}
 
 
 def test_methods_are_paired_with_the_one_that_is_asked_for(beyond):
@@ -77,6 +72,19 @@ def test_the_best_of_the_orderly_stands_beside_the_best_of_all(beyond):
     assert cells["the lowest MAE of all"] == ["met: 5.50", "**missed**: 9.00 (slopes: 5.50)"]
 
 
+def test_a_method_with_smaller_steps_is_also_compared_with_elb_and_ren_that_have_them(beyond):
+    beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
+    slow = beyond.assign(label=beyond["label"] + "-slow", valid_mae=beyond["valid_mae"] - 0.005)
+    slow.loc[slow["label"] == "elb-slow", "test_mae"] -= 2.0
+    slow.loc[slow["label"] == "ren-slow", "valid_mae"] = 0.0
+    cells = cells_of(goal(pd.concat([beyond, slow])))
+    assert cells["aim"] == ["`slopes-slow`"]  # neither ELB nor REN is chosen, whatever their steps
+    below, alike = cells["MAE significantly below ELB's"][0], cells["the same, ELB with the same steps"][0]
+    assert below.startswith(("met", "open"))
+    assert alike.startswith("**missed**: +0.85")
+    assert cells["the same, REN with the same steps"][0].startswith("met: \N{MINUS SIGN}0.20")
+
+
 def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):
     beyond.loc[beyond["label"] == "slopes", "valid_mae"] = 0.01
     first = (beyond["label"] == "elb") & (beyond["split"] == 0)
@@ -86,9 +94,15 @@ def test_an_error_that_is_lower_by_chance_is_not_significantly_lower(beyond):
     assert cells["MAE significantly below ELB's"][0].startswith("**missed**")
 
 
-def test_every_method_is_drawn_at_its_means(beyond):
-    (axes,) = beyond_picture(beyond).axes
-    (points,) = axes.collections
-    assert {text.get_text() for text in axes.texts} == {"elb", "ren", "slopes"}
+def test_every_method_is_drawn_at_its_means_in_the_panel_of_its_steps(beyond):
+    slow = beyond.assign(label=beyond["label"] + "-slow", test_mae=beyond["test_mae"] - 1)
+    settings = slow[slow["label"] == "elb-slow"]
+    worse, better = settings.assign(label="elb-t3-slow"), settings.assign(label="elb-t5-slow", test_unimodal=0.97)
+    common, smaller = beyond_picture(pd.concat([beyond, slow, worse, better])).axes
+    assert {text.get_text() for text in common.texts} == {"elb", "ren", "slopes"}
+    assert {text.get_text() for text in smaller.texts} == {"elb", "ren", "slopes", "elb-t5"}  # elb-t3 beats nothing
+    (points,) = common.collections
     np.testing.assert_allclose(sorted(points.get_offsets()[:, 0]), [5.5, 5.7, 6.65])
     np.testing.assert_allclose(sorted(points.get_offsets()[:, 1]), [4.0, 40.0, 100.0])
+    (points,) = smaller.collections
+    np.testing.assert_allclose(sorted(points.get_offsets()[:, 0]), [4.5, 4.7, 5.65, 5.65, 5.65])
