@@ -137,8 +137,9 @@ def plateau_table(longer: pd.DataFrame) -> str:
 
 
 def chosen_early(runs: pd.DataFrame) -> str:
-    """How many of the runs that continue after `LATE` selected an epoch before it, as a sentence."""
+    """How many runs that continue after `LATE` selected an epoch before it, as a sentence; one run per split."""
     longer = runs[runs["epochs"] > LATE]
+    longer = longer.loc[longer.groupby(["label", "split", "fold"], sort=False)["epochs"].idxmax()]
     if longer.empty:
         return f"No run yet continues past epoch {LATE}."
     early = int((longer["best_epoch"] < LATE).sum())

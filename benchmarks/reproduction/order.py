@@ -15,7 +15,8 @@ from reproduction.text import MISSING, number, spread, table
 def order_table(runs: pd.DataFrame) -> str:
     """One row per method and form."""
     header = (
-        "method", "form", "one-peaked %", "after projection %", "temperature", "RPS", "NLL", "labels in 90 % interval",
+        "method", "form", "one-peaked %", "after projection %", "temperature", "RPS as trained", "RPS, tempered",
+        "NLL, tempered", "labels in 90 % interval", "true ages within %",
     )  # fmt: skip
     rows = []
     for form, title in FORMS.items():
@@ -28,9 +29,11 @@ def order_table(runs: pd.DataFrame) -> str:
                     spread(figure(own, "test_unimodal"), 1, scale=100),
                     MISSING if math.isnan(after) else number(100 * after, 1),
                     number(float(own["temperature"].mean()), 1),
+                    spread(figure(own, "test_rps"), 2),
                     spread(figure(own, "test_rps_calibrated"), 2),
                     spread(figure(own, "test_nll_calibrated"), 2),
                     spread(figure(own, "test_interval_size"), 1),
+                    number(100 * float(own["test_interval_coverage"].mean()), 0),
                 )
             )
     return table(header, rows)

@@ -38,7 +38,10 @@ def write_fgnet_run():
             "epochs": epochs,
             "best_epoch": chosen,
             "selected_by": "mae",
-            "calibration": {"temperature": 2.0, "test": {"rps": 3.0, "nll": 2.5, "interval_size": 20.0}},
+            "calibration": {
+                "temperature": 2.0,
+                "test": {"rps": 3.0, "nll": 2.5, "interval_size": 20.0, "coverage": 0.9},
+            },
             "method_settings": {},
         }
         if changes.get("variant") == "as_published":

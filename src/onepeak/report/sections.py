@@ -78,7 +78,8 @@ def _curves(evidence: Evidence) -> Section:
         name="curves",
         title="The course of training",
         text=f"Error and order on the validation part after each epoch{smoothed}: the mean over runs, and one standard "
-        "deviation around it. The figures of the table are those of the epoch that each run kept, on the test part.",
+        "deviation around it, as far as half of the runs go. The figures of the table are those of the epoch that each "
+        "run kept, on the test part.",
         charts=tuple(_course(metric, found, evidence) for metric, found in evidence.curves.items() if found),
         printed=printed_curves(mae, soi, looks, chance=evidence.chance),
         layout="pair",

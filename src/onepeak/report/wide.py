@@ -131,7 +131,8 @@ def paper_table(block: Frame) -> WideTable:
         header=("method", *(name for m in metrics for name in (f"{m} paper", "ours", "difference"))),
         rows=tuple(rows),
         caption="Mean ± standard deviation over runs; difference: ours minus the paper's"
-        + ("; † not what is behind the paper's figure: other formulas, settings or training." if other else "."),
+        + ("; † not what is behind the paper's figure: other formulas, settings or training" if other else "")
+        + ". Which epoch is kept and Nesterov momentum, on which the paper's text and code differ, are not compared.",
     )
 
 

@@ -42,6 +42,8 @@ def test_runs_that_were_chosen_late_are_counted(runs):
         f"before it; the latest epoch chosen is 210 ({latest})."
     )
     assert chosen_early(runs.assign(epochs=200)) == "No run yet continues past epoch 200."
+    longer = pd.concat([runs, runs.assign(epochs=1000)], ignore_index=True)
+    assert chosen_early(longer) == chosen_early(runs)  # two lengths of one split count once
 
 
 def test_longer_runs_are_compared_on_the_splits_of_both(runs, tmp_path, write_fgnet_run):

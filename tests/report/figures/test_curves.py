@@ -24,13 +24,15 @@ def test_the_moving_average_is_that_of_pandas(values, window):
     assert np.allclose(moving_average(np.array(values), window), expected, equal_nan=True, atol=1e-9)
 
 
-def test_runs_of_different_length_count_as_far_as_they_go():
+def test_runs_of_different_length_count_as_far_as_half_of_them_go():
     found = curve([np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0])])
     assert found.epochs.tolist() == [1, 2, 3]
     assert found.mean.tolist() == [2.0, 2.0, 3.0]
     # the deviations are sqrt(2), 0 and that of one run alone
     assert (found.high - found.mean).tolist() == pytest.approx([2**0.5, 0, 0])
     assert (found.mean - found.low).tolist() == pytest.approx([2**0.5, 0, 0])
+    short = [np.array([2.0]), np.array([2.0])]
+    assert curve([*short, np.array([5.0, 9.0, 9.0])]).epochs.tolist() == [1]  # one of three would be no mean of them
 
 
 def test_an_epoch_whose_metric_is_not_defined_is_a_gap():

@@ -82,15 +82,15 @@ def at_every_epoch(epochs: npt.NDArray[np.int64], values: Values) -> Values:
 
 
 def curve(runs: Sequence[Values]) -> Curve:
-    """Puts the runs of a row together; a run that stopped early counts as far as it goes.
+    """Puts the runs of a row together, as far as at least half of them go: a mean over the few that go on would jump.
 
     Args:
         runs: The metric of each run, one value per epoch.
     """
-    longest = max(len(run) for run in runs)
+    longest = sorted(len(run) for run in runs)[len(runs) // 2]
     table = np.full((len(runs), longest), np.nan)
     for line, run in zip(table, runs, strict=True):
-        line[: len(run)] = run
+        line[: len(run)] = run[:longest]
     known = np.isfinite(table)
     count = known.sum(axis=0)
     mean = np.divide(np.where(known, table, 0).sum(axis=0), count, out=np.full(longest, np.nan), where=count > 0)
@@ -177,5 +177,7 @@ def printed_curves(
         axes.set_ylabel(title, fontsize=8)
     if chance is not None:
         panels[1].axhline(100 * chance, color="0.6", linewidth=0.7, linestyle="--")
+        beside = panels[1].get_yaxis_transform()
+        panels[1].text(0.99, 100 * chance, "chance", color="0.5", fontsize=6, ha="right", va="bottom", transform=beside)
     legend_below(figure, panels[0])
     return figure
