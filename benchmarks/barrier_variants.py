@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from onepeak._check import check_choice
 from onepeak.constraints import LogBarrier
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.constraints.gaps import signed_gaps
@@ -65,7 +66,7 @@ class BarrierVariant(SoftmaxMethod):
     ) -> None:
         super().__init__(num_classes, class_weight=class_weight)
         self.ce, self.rps, self.barrier = ce, rps, barrier
-        self.cost = cost
+        self.cost = check_choice("cost", cost, get_args(Cost))
         self.constraint = LogBarrier(num_classes, t, growth, t_max=max(t, 5.0))
         table = torch.linalg.matrix_power(mixing(num_classes, reach, even), passes)
         self.register_buffer("mixing", (table.cumsum(dim=0) if accumulated else table).float(), persistent=False)
@@ -86,16 +87,11 @@ class BarrierVariant(SoftmaxMethod):
 
     def order_cost(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The cost of all gaps of a sample, summed."""
+        if self.cost == "log":
+            return self.constraint.cost(scores, labels)
         logits = self.constraint.t.to(scores.dtype) * signed_gaps(scores, labels)
-        match self.cost:
-            case "log":
-                return self.constraint.cost(scores, labels)
-            case "logistic":
-                return F.softplus(logits).sum(dim=-1)
-            case "squared":
-                return logits.sigmoid().square().sum(dim=-1)
-            case _:
-                raise ValueError(f"`cost` must be one of {', '.join(get_args(Cost))}, got {self.cost!r}.")
+        costs = F.softplus(logits) if self.cost == "logistic" else logits.sigmoid().square()
+        return costs.sum(dim=-1)
 
     def tighten(self) -> None:
         """Advances the barrier's schedule."""

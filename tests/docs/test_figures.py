@@ -52,7 +52,7 @@ README_ROWS = {
     "cross-entropy": "ce-slow",
     "REN, level questions": "ren-slow",
     "ELB, the paper's loss": "elb-slow",
-    "`smooth-rps+elb`: ELB made steeper, with RPS, neighbouring outputs learn together": "smooth-rps+elb-mode-t3-slow",
+    "ELB made steeper, with RPS, neighbouring outputs learn together¹": "smooth-rps+elb-mode-t3-slow",
     "`smooth-slopes`": "smooth-slopes-slow",
 }
 
