@@ -50,12 +50,12 @@ def test_all_columns_that_are_no_finite_numbers_are_named_with_what_to_do():
     )
     assert refused(table) == (
         "`X` must be finite numbers, got text in columns 'shape' (5 rows, such as 'round'), 'site' (6 rows, such as "
-        "'a'): encode it: make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), "
-        "['shape', 'site']), remainder='passthrough'), OrdinalClassifier(...)); dates in column 'seen' (6 rows): give "
-        "year, month or age in days as numbers; NaN in columns 'age' (2 rows), 'shape' (1 row), 'count' (1 row): fill "
-        "in missing values: make_pipeline(SimpleImputer(), OrdinalClassifier(...)); infinity in column 'cost' (1 row): "
-        "replace it or leave the rows out. `onepeak train` reads text and missing values itself. "
-        '(See "Your table" in the documentation)'
+        "'a'): encode it: make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore', "
+        "sparse_output=False), ['shape', 'site']), remainder='passthrough'), OrdinalClassifier(...)); dates in column "
+        "'seen' (6 rows): give year, month or age in days as numbers; NaN in columns 'age' (2 rows), 'shape' (1 row), "
+        "'count' (1 row): fill in missing values: make_pipeline(SimpleImputer(), OrdinalClassifier(...)); infinity in "
+        "column 'cost' (1 row): replace it or leave the rows out. `onepeak train` reads text and missing values itself."
+        ' (See "Your table" in the documentation)'
     )
 
 
@@ -88,12 +88,28 @@ def test_two_columns_of_one_name_and_many_columns_are_told():
 
 
 @pytest.mark.bad_input
+def test_of_a_long_text_the_beginning_is_shown():
+    rows = np.array([["1", "2"]] * 6, dtype="U2000")
+    rows[2, 1] = "a" * 40
+    assert f"such as '{'a' * 40}'): " in refused(rows)
+    rows[1, 1] = "b" * 2000
+    assert f"text in column 1 (2 rows, such as '{'b' * 37}...'): " in refused(rows)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("cell", ["feature one", "Feature names unseen at fit time", "X has 3 features"])
+def test_a_cell_may_hold_words_of_scikit_learn(cell):
+    assert f"text in column 'kind' (6 rows, such as '{cell}'): " in refused(pd.DataFrame({"kind": [cell] * 6}))
+
+
+@pytest.mark.bad_input
 def test_what_scikit_learn_says_better_is_left_to_it():
     table = pd.DataFrame({"size": np.ones(6), "shape": "round"})
     model = LogisticRegression()
     read_rows(model, table[["size"]], LABELS)
     with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- shape"):
         read_rows(model, table, reset=False)
+    assert "if all input features have string names" in refused(table.rename(columns={"size": 0}), TypeError)
     assert "Input y contains NaN" in _of_labels([*LABELS[:-1], np.nan])
     assert "inconsistent numbers of samples" in _of_labels(LABELS[:-1])
     assert "sparse" in refused(csr_array(np.full((6, 2), np.nan)), TypeError).lower()
@@ -110,8 +126,9 @@ def _of_labels(labels):
 
 def test_what_the_messages_advise_works():
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"size": rng.normal(size=60), "shape": rng.choice(["round", "oval"], 60)})
+    table = pd.DataFrame({"size": rng.normal(size=60), "shape": [f"shape {number % 10}" for number in range(60)]})
     table.loc[3, "size"] = np.nan
-    encoded = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["shape"]), remainder="passthrough")
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    encoded = make_column_transformer((encoder, ["shape"]), remainder="passthrough")
     model = make_pipeline(encoded, SimpleImputer(), OrdinalClassifier(hidden=(), random_state=0))
     assert model.fit(table, np.arange(60) % 3).predict(table).shape == (60,)

@@ -167,7 +167,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         >>> table = pd.DataFrame({"size": X[:, 0], "shape": rng.choice(["round", "oval"], 200)})
         >>> grade = np.array(["low", "middle", "high", "top"])[y]
         >>> model = make_pipeline(
-        ...     make_column_transformer((OneHotEncoder(), ["shape"]), remainder="passthrough"),
+        ...     make_column_transformer((OneHotEncoder(sparse_output=False), ["shape"]), remainder="passthrough"),
         ...     OrdinalClassifier("slopes", order=["low", "middle", "high", "top"], epochs=20, random_state=0),
         ... ).fit(table, grade)
         >>> model.classes_

@@ -14,13 +14,19 @@ from onepeak._listing import counted, listed
 from onepeak.errors import InputError
 
 _FIXES = {
-    "text": "encode it: make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), {columns}), "
-    "remainder='passthrough'), OrdinalClassifier(...))",
+    "text": "encode it: make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore', "
+    "sparse_output=False), {columns}), remainder='passthrough'), OrdinalClassifier(...))",
     "dates": "give year, month or age in days as numbers",
     "NaN": "fill in missing values: make_pipeline(SimpleImputer(), OrdinalClassifier(...))",
     "infinity": "replace it or leave the rows out",
 }
 """What to do about everything that is no finite number."""
+
+_OF_NAMES = ("The feature names should match", "Feature names are only supported")
+"""How scikit-learn's errors about the names of columns begin. Others may quote the user's data."""
+
+_LONGEST = 40
+"""Most characters of a cell that a message shows."""
 
 
 def read_rows(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
@@ -32,7 +38,7 @@ def read_rows(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool =
     try:
         return validate_data(estimator, X, y, dtype=(np.float64, np.float32), reset=reset)
     except (ValueError, TypeError) as error:
-        if "feature" in str(error):  # other columns than those of fit: scikit-learn names them
+        if str(error).startswith(_OF_NAMES):  # other columns than those of fit: scikit-learn names them
             raise
         faults = list(_faults(X))
         if not faults:
@@ -49,13 +55,19 @@ def _faults(X: Any) -> Iterator[str]:
     found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _FIXES}
     for name, values in _columns(X):
         for kind, count in _kinds(values).items():
-            example = f", such as {next(each for each in values if _kind(each) == kind)!r}" if kind == "text" else ""
+            example = f", such as {_example(values)}" if kind == "text" else ""
             found[kind].append((name, f"{name} ({counted(count, 'row')}{example})"))
     for kind, places in found.items():
         if places:
             columns = f"column{'s' * (len(places) > 1)} {listed(shown for _, shown in places)}"
             names = ", ".join(name for name, _ in places[:10]) + ", ..." * (len(places) > 10)
             yield f"{kind} in {columns}: {_FIXES[kind].format(columns=f'[{names}]')}"
+
+
+def _example(values: npt.NDArray[Any]) -> str:
+    """Returns the first text of a column, in quotes; only its beginning if it is long."""
+    text = str(next(value for value in values if _kind(value) == "text"))
+    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
 def _columns(X: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
