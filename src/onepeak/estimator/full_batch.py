@@ -36,9 +36,7 @@ def suits_full_batch(network: Network, train: Table) -> bool:
     numbers. On mps, which has no float64, rounding would stop the search early.
     """
     # A barrier that tightens could be fitted at its last t, where the loss is convex and fixed. But it rewards ever
-    # larger gaps, so that only the penalty ends them, and stopping early is the better restraint: with linear `elb` on
-    # five tables (SWD, LEV, ESL, balance scale, diabetes), L-BFGS at the t of 100 epochs had a lower MAE on LEV and
-    # ESL, a higher one on balance scale and diabetes, and a higher RPS on all but ESL, in .2 to 1.9 times the time.
+    # larger gaps, which stochastic steps end by stopping early; at the optimum only the penalty would.
     if network.method.batchwise or network.method.scheduled or train.rows.device.type == "mps":
         return False
     few = torch.arange(min(len(train), 64), device=train.rows.device)
