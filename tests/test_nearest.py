@@ -12,12 +12,12 @@ from onepeak.experiment.entries import entries_from_text
 from onepeak.experiment.opened import open_manifest
 from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.recipe_source import read_recipe
 from onepeak.experiment.records import read_results
 from onepeak.networks.weight_file import read_weights
 from onepeak.serving import load
 from onepeak.serving.costs import costs_of
 from onepeak.serving.inspector.runs import find_runs
-from onepeak.training.recipe_file import read_recipe
 from trained_models import table_run
 
 

@@ -107,6 +107,21 @@ def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp
     assert "recipe.class_weight is 'balanced' there and [1, 1, 1, 1] here" in errors
 
 
+@pytest.mark.bad_input
+def test_a_flag_that_does_nothing_is_refused_even_beside_the_file_of_a_comparison(table, tmp_path, run, here):
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'data = "{table}"\nlabel = "grade"\nmethods = ["ce"]\n[recipe]\nmomentum = 0.9\n[record]\nitems = 80\n'
+    )
+    told = "onepeak: `--bits` does nothing for data other than image files, got 12: leave it out.\n"
+    for more in ((), ("--methods", "ce")):
+        assert run("compare", config, "--bits", 12, "--device", "cpu", "--out", tmp_path / "out", *more) == (
+            2,
+            "",
+            told,
+        )
+
+
 def test_the_record_names_the_program_that_was_called(table, tmp_path, monkeypatch, here, no_pages):
     out = tmp_path / "out"
     monkeypatch.setattr(sys, "argv", ["my_method.py", *flags_of(table, out, "--methods", "ce", "--epochs", 1)])

@@ -1,4 +1,9 @@
+import pytest
+
 from onepeak.cli.comparing import CompareRequest, experiment_of
+from onepeak.data.biopsies import biopsies
+from onepeak.errors import InputError
+from onepeak.experiment.checked_recipe import checked_recipe
 
 
 def test_flags_come_before_the_file_and_methods_are_found_in_it(tmp_path):
@@ -28,3 +33,17 @@ def test_the_table_of_a_file_is_found_in_the_root(table, tmp_path):
     request = CompareRequest(data=str(plan), plan={"root": str(table.parent)}, recipe_changes={}, network={})
     found = experiment_of(request)
     assert (found.data, found.root) == (str(table), None)
+
+
+def test_settings_of_a_file_may_be_for_methods_that_are_left_out(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'data = "biopsies"\nmethods = ["elb", { name = "ce", recipe = { optimizer = "sgd", lr = 0.1 } }]\n'
+        "[recipe]\nlr = 0.01\nmomentum = 0.5\n"
+    )
+    for methods in (None, "elb", "ce"):
+        request = CompareRequest(data=str(plan), methods=methods, plan={}, recipe_changes={}, network={})
+        assert checked_recipe(biopsies(16), experiment_of(request)).momentum == 0.5
+    request = CompareRequest(data=str(plan), methods="ce", plan={}, recipe_changes={"lr": 0.01}, network={})
+    with pytest.raises(InputError, match=r"`lr` does nothing where every method has its own, got 0\.01: leave it out"):
+        checked_recipe(biopsies(16), experiment_of(request))

@@ -354,6 +354,15 @@ def test_what_does_nothing_or_does_not_suit_the_data_is_told_with_its_file_and_k
 
 
 @pytest.mark.bad_input
+def test_a_flag_that_does_nothing_is_refused_even_beside_the_file_of_a_comparison(run, table, tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text("[recipe]\nmomentum = 0.9\nbits = 12\n[record]\nitems = 80\n")
+    told = "onepeak: `--bits` does nothing for data other than image files, got 12: leave it out.\n"
+    for more in ((), ("--recipe", config)):
+        assert run(*flags_of(table, tmp_path / "run", *more, "--bits", 12)) == (2, "", told)
+
+
+@pytest.mark.bad_input
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_a_gpu_that_is_not_there_is_refused(refused):
     for name in ("cuda", "gpu"):

@@ -62,6 +62,30 @@ def test_one_method_may_be_the_only_one_that_uses_a_setting():
     assert checked_recipe(IMAGES, plan({"momentum": 0.5}, ["ce", sgd])).momentum == 0.5
 
 
+def by_sgd(name, **more):
+    return {"name": name, "recipe": {"optimizer": "sgd", **more}, "label": f"{name}-by-sgd"}
+
+
+@pytest.mark.bad_input
+def test_a_common_setting_that_its_only_user_overrides_does_nothing():
+    (line,) = refused(IMAGES, plan({"momentum": 0.3}, [by_sgd("ce", momentum=0.5), "elb"]))
+    assert line.startswith("mine.toml: recipe.momentum: `momentum` does nothing with optimizer='adamw', got 0.3: ")
+    three = [by_sgd("ce", momentum=0.5), "elb", by_sgd("ren")]
+    assert checked_recipe(IMAGES, plan({"momentum": 0.3}, three)).momentum == 0.3
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["lr", "momentum"])
+def test_a_common_setting_that_all_methods_override_does_nothing(name):
+    (line,) = refused(
+        IMAGES, plan({name: 0.3, "epochs": 2}, [by_sgd("ce", **{name: 0.5}), by_sgd("elb", **{name: 0.4})])
+    )
+    assert (
+        line
+        == f"mine.toml: recipe.{name}: `{name}` does nothing where every method has its own, got 0.3: leave it out."
+    )
+
+
 @pytest.mark.bad_input
 def test_settings_of_a_method_that_do_not_go_together_have_their_key():
     (line,) = refused(IMAGES, plan(methods=[{"name": "ce", "recipe": {"nesterov": True}, "label": "fast"}]))
@@ -81,6 +105,17 @@ def test_the_file_of_a_folder_has_all_settings_and_can_be_gone_on_with():
     assert len(refused(planted_table(), plan(recipe))) > 3
 
 
+@pytest.mark.bad_input
+def test_of_the_file_of_a_folder_what_flags_changed_is_checked():
+    experiment = plan({"momentum": 0.5, "bits": 12}, record={"items": 4})
+    assert checked_recipe(planted_table(), experiment).bits == 12
+    changed = replace(experiment, recipe_source=experiment.recipe_source.changed_by(["bits", "lr"]))
+    (line,) = refused(planted_table(), changed)
+    assert line == (
+        "mine.toml: recipe.bits: `bits` does nothing for data other than image files, got 12: leave it out."
+    )
+
+
 @pytest.mark.parametrize(
     "path",
     [*sorted(ROOT.glob("experiments/*.toml")), *sorted(ROOT.glob("results/*/config.toml"))],
@@ -88,5 +123,5 @@ def test_the_file_of_a_folder_has_all_settings_and_can_be_gone_on_with():
 )
 def test_every_committed_experiment_and_record_is_accepted(path):
     experiment = read_plan(path)
-    assert experiment.recipe_source.complete == (path.name == "config.toml")
+    assert bool(experiment.recipe_source.exempt) == (path.name == "config.toml")
     checked_recipe(planted_table() if experiment.data.endswith(".csv") else IMAGES, experiment)

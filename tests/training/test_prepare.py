@@ -86,10 +86,3 @@ def test_pictures_that_are_nearly_black_are_told_of(tmp_path):
     prepared = prepare(manifest, replace(RECIPE, bits=12), cache_dir=tmp_path / "cache", quiet=True)
     assert prepared.notes == ()
     assert (prepared.store[0] == 249).all()  # 4000 / 4095 of 255
-
-
-@pytest.mark.bad_input
-@pytest.mark.parametrize("planted", [planted_pictures, planted_table])
-def test_bits_are_refused_where_there_are_no_files(planted):
-    with pytest.raises(InputError, match=r"`bits` \(--bits\) has no effect on data other than image files"):
-        prepare(planted(4), replace(RECIPE, bits=12), quiet=True)

@@ -54,6 +54,11 @@ def test_it_is_enough_that_one_method_uses_it():
     assert chosen in found({"step_every": 5}, Recipe(), CONSTANT)["step_every"]
 
 
+def test_where_every_method_has_its_own_value_none_is_used():
+    message = "`{}` does nothing where every method has its own, got 0.5: leave it out."
+    assert found({"momentum": 0.5, "lr": 0.5}) == {name: message.format(name) for name in ("momentum", "lr")}
+
+
 @pytest.mark.bad_input
 def test_a_table_has_no_images_and_its_network_no_batch_norm():
     given = {"resize": {"scale": 0.5}, "augment": {"crop": 8, "horizontal_flip": True}, "sync_batch_norm": True}

@@ -29,12 +29,12 @@ from onepeak.experiment.opened import Opened, open_experiment, recipe_of
 from onepeak.experiment.plan import Experiment, name_for
 from onepeak.experiment.plan_file import read_plan
 from onepeak.experiment.ray_cluster import RayExecutor
+from onepeak.experiment.recipe_source import read_recipe
 from onepeak.experiment.tally import Tally
 from onepeak.report.planned import check_rows
 from onepeak.training.devices import make_fabric
 from onepeak.training.file_names import ERROR, RUNS
 from onepeak.training.patience import epochs_in_words
-from onepeak.training.recipe_file import read_recipe
 
 
 class FailedRunsError(OnepeakError):
@@ -114,15 +114,17 @@ def experiment_of(request: CompareRequest) -> Experiment:
     else:
         plan = Experiment(name=name_for(request.data), data=request.data, methods=entries_from_text("paper"))
     methods = plan.methods if request.methods is None else entries_from_text(request.methods, known=plan.methods)
-    recipe, recipe_source = plan.recipe, plan.recipe_source
+    recipe, source = plan.recipe, plan.recipe_source
     if request.recipe is not None:
-        recipe, recipe_source = read_recipe(request.recipe)
+        recipe, source = read_recipe(request.recipe)
+    elif request.methods is not None and source is not None:  # the file's other methods may use what these do not
+        source = replace(source, exempt=frozenset(recipe))
     with named_as_flags(request.recipe_changes):
         return replace(
             plan,
             methods=methods,
             recipe=recipe | request.recipe_changes,
-            recipe_source=recipe_source,
+            recipe_source=source and source.changed_by(request.recipe_changes),
             network=plan.network | request.network,
             **changes,
         )

@@ -65,7 +65,7 @@ def train(
     from onepeak.cli.training import TrainRequest, train_one
     from onepeak.experiment.entries import MethodEntry, name_and_settings
     from onepeak.experiment.plan import Experiment, name_for
-    from onepeak.training.recipe_file import read_recipe
+    from onepeak.experiment.recipe_source import read_recipe
 
     name, named_variant, named_settings = name_and_settings(method)
     entry = MethodEntry(
@@ -82,7 +82,7 @@ def train(
         class_weight=class_weight,
         bits=bits,
     )
-    from_file, recipe_source = read_recipe(recipe)
+    from_file, source = read_recipe(recipe)
     with options.named_as_flags(changes):
         experiment = Experiment(
             name=name_for(data),
@@ -100,7 +100,7 @@ def train(
             splits=split + 1,
             seed=seed,
             recipe=from_file | changes,
-            recipe_source=recipe_source,
+            recipe_source=source and source.changed_by(changes),
             network=options.network_settings(network, backbone=backbone, pooling=pooling),
             weights=None if weights is None else str(weights),
             precision=precision,  # type: ignore[arg-type]  # checked there

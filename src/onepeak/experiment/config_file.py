@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from onepeak.training.recipe_source import RECORD as RECORD
-
 CONFIG = "config.toml"
+RECORD = "record"
+"""The table that `onepeak compare` adds to the settings of an experiment: what was found when it began."""
 
 
 def read_config(folder: Path) -> dict[str, Any] | None:

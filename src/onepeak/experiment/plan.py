@@ -11,12 +11,12 @@ from onepeak._home import expanded
 from onepeak._registry import unknown_name
 from onepeak.errors import InputError
 from onepeak.experiment.entries import MethodEntry
+from onepeak.experiment.recipe_source import RecipeSource
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
 from onepeak.training.presets import PAPER, PRESETS
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import BASE, replaced
-from onepeak.training.recipe_source import RecipeSource
+from onepeak.training.recipe_file import BASE, NOT_A_SETTING, replaced
 from onepeak.training.trial import NETWORK_NAMES
 
 OPENED_BY = ("root", "order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
@@ -57,10 +57,10 @@ class Experiment:
     """Whether to leave out images that do not exist or cannot be read."""
     allow_leak: bool = False
     """Whether to train although the splits leak; every record then lists the leaks."""
-    file: str | None = field(default=None, compare=False)
-    """The file that it was read from, for messages; not a setting."""
-    recipe_source: RecipeSource | None = field(default=None, compare=False)
-    """The file that the recipe was read from, for messages; not a setting."""
+    file: str | None = field(default=None, compare=False, metadata=NOT_A_SETTING)
+    """The file that it was read from, for messages."""
+    recipe_source: RecipeSource | None = field(default=None, compare=False, metadata=NOT_A_SETTING)
+    """The file that the recipe was read from, for messages."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):

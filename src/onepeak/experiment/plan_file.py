@@ -10,8 +10,8 @@ from onepeak.errors import InputError
 from onepeak.experiment.config_file import RECORD
 from onepeak.experiment.entries import MethodEntry, entries_from_text
 from onepeak.experiment.plan import Experiment, network_problems, recipe_problems
+from onepeak.experiment.recipe_source import RecipeSource
 from onepeak.training.recipe_file import replaced, setting_names
-from onepeak.training.recipe_source import RecipeSource
 from onepeak.training.toml_file import read_toml
 
 
@@ -54,7 +54,8 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
         given["network"] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in given["network"].items()
         }
-    place = RecipeSource(file=source, prefix="recipe.", complete=RECORD in content)
+    exempt = frozenset(given.get("recipe", {})) if RECORD in content else frozenset()
+    place = RecipeSource(file=source, prefix="recipe.", exempt=exempt)
     plan: Experiment = replaced(replace(_NEUTRAL, file=source, recipe_source=place), given, "", problems)
     if problems:
         raise InputError("\n".join(f"{source}: {problem}" for problem in problems))

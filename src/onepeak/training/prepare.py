@@ -15,7 +15,6 @@ from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
 from onepeak.data.splits.digests import item_digests
 from onepeak.data.store import ImageStore, UnreadablePicturesWarning, build_store
-from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.feed import Feed, PictureFeed, RowFeed
 from onepeak.training.presets import LARGEST_SMALL
@@ -95,8 +94,6 @@ def prepare(
 
     The `notes` list what was left out. Leaving out every image of a class is an error, unless `keep_classes` is False.
     """
-    if recipe.bits is not None and not isinstance(manifest.items, ImageFiles):
-        raise InputError("`bits` (--bits) has no effect on data other than image files: leave it out.")
     if isinstance(manifest.items, FeatureRows):
         return Prepared(manifest=manifest, store=None, digests=tuple(item_digests(manifest.items)))
     with warnings.catch_warnings():

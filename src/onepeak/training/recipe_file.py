@@ -1,59 +1,21 @@
-"""A recipe from a TOML file or from flags. All errors are reported at once, with the file and the key."""
+"""A recipe from the settings of a TOML file or of flags. All errors are reported at once, with the file and the key."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from onepeak._registry import unknown_name
 from onepeak.data.manifest import Manifest
 from onepeak.errors import InputError
-from onepeak.training.presets import PAPER, PRESETS, preset
+from onepeak.training.presets import preset
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_source import RECORD, RecipeSource
-from onepeak.training.toml_file import read_toml
 
 BASE = "base"
 """The key that names the preset a file starts from."""
 
-
-def read_recipe(name: str) -> tuple[dict[str, Any], RecipeSource | None]:
-    """Reads the settings that `--recipe` names, a preset or a file, and returns where they were given.
-
-    A file looks like this; every line is optional::
-
-        base = "paper"
-        epochs = 40
-        lr = 3e-4
-        [resize]
-        short_side = 256
-        [augment]
-        crop = 224
-        vertical_flip = true
-
-    From an experiment file, the table `recipe` is read.
-
-    Example:
-        >>> read_recipe("paper")
-        ({'base': 'paper'}, None)
-    """
-    if name in PRESETS:
-        return {BASE: name}, None
-    content = read_toml(Path(name), wanted="`--recipe` must be auto, paper or a TOML file")
-    table = content.get("recipe")
-    if not isinstance(table, dict) and "network" in content:
-        raise InputError(
-            f"{name}: [network] is not part of a recipe: use --backbone and --network, or an experiment file.",
-            page="recipes",
-        )
-    settings, prefix = (table, "recipe.") if isinstance(table, dict) else (content, "")
-    base = settings.get(BASE, "auto")
-    if base not in PRESETS:
-        raise InputError(f"{name}: {prefix}{BASE}: {unknown_name('recipe', str(base), PRESETS)}")
-    # What suits the data is checked with the data.
-    rest = {key: value for key, value in settings.items() if key != BASE}
-    changed(PAPER if base == "paper" else Recipe(), rest, source=name, prefix=prefix)
-    return settings, RecipeSource(file=name, prefix=prefix, complete=RECORD in content)
+NOT_A_SETTING = MappingProxyType({"setting": False})
+"""Metadata of a record's field that no file can set, such as where the record was read from."""
 
 
 def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, prefix: str = "") -> Recipe:
@@ -61,7 +23,7 @@ def recipe_for(manifest: Manifest, settings: Mapping[str, Any], *, source: str, 
 
     Args:
         manifest: The data.
-        settings: Settings from `read_recipe`.
+        settings: Settings by name.
         source: Where they come from, for messages.
         prefix: Prefix of the keys, for messages.
     """
@@ -118,8 +80,8 @@ def replaced(record: Any, content: Mapping[str, Any], prefix: str, problems: lis
 
 
 def setting_names(record: Any) -> list[str]:
-    """Returns the names of a record's settings: its fields, except those that only say where it comes from."""
-    return [each.name for each in fields(record) if each.compare]
+    """Returns the names of a record's settings: its fields, except those marked `NOT_A_SETTING`."""
+    return [each.name for each in fields(record) if each.metadata != NOT_A_SETTING]
 
 
 def _problem(record: Any, name: str, value: Any) -> str | None:

@@ -25,7 +25,8 @@ def without_effect(
 
     Args:
         given: The settings that were given.
-        recipes: The recipes that they are part of. A setting has an effect if one of them uses it.
+        recipes: The recipes that they are part of, none if every method has its own value. A setting has an effect if
+            one of them uses it.
         manifest: The data.
         backbone: The backbone that was given; None for the default.
 
@@ -34,9 +35,13 @@ def without_effect(
         >>> list(without_effect({"momentum": 0.5}, [Recipe()], biopsies(8)))
         [('momentum', "`momentum` does nothing with optimizer='adamw', got 0.5: leave it out or use optimizer='sgd'.")]
     """
+    if not recipes:
+        for name, value in given.items():
+            yield name, f"`{name}` does nothing where every method has its own, got {value!r}: leave it out."
+        return
     for name, (choice, used_by) in _USED_BY.items():
         values = dict.fromkeys(getattr(recipe, choice) for recipe in recipes)
-        if name in given and values and not any(value in used_by for value in values):
+        if name in given and not any(value in used_by for value in values):
             chosen = " and ".join(f"{choice}={value!r}" for value in values)
             instead = " or ".join(f"{choice}={value!r}" for value in used_by)
             yield name, f"`{name}` does nothing with {chosen}, got {given[name]!r}: leave it out or use {instead}."
