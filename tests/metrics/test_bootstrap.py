@@ -132,6 +132,29 @@ def test_resamples_where_a_figure_is_not_defined_are_left_out_if_they_are_few():
     assert found["common"][0] < 8 < found["common"][1] < 41
 
 
+def test_numbers_of_units_may_be_left_out():
+    figures, units = mean_of(np.random.default_rng(4).normal(size=50)), np.arange(50) // 2
+    assert confidence_intervals(figures, 7 + 3 * units) == confidence_intervals(figures, units)
+    assert confidence_intervals(figures, 7 + 3 * (units % 9)) == {"mean": None}
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("units", "told"),
+    [
+        (np.arange(20) - 3, "`units` must be integers >= 0, got -3"),
+        (np.arange(20.0), r"`units` must be a NumPy array of integers, one per sample, got float64 of shape \(20,\)"),
+        (np.arange(20).reshape(4, 5), r"one per sample, got int64 of shape \(4, 5\)"),
+        (list(range(20)), "one per sample, got list"),
+        (np.arange(19), "`figures` must take 19 weights, one for each of `units`.*got: .*20"),
+        (np.zeros(19, dtype=int), "`figures` must take 19 weights, one for each of `units`.*got: .*20"),
+    ],
+)
+def test_units_must_be_integers_one_per_sample(units, told):
+    with pytest.raises(InputError, match=told):
+        confidence_intervals(mean_of(range(20)), units)
+
+
 @pytest.mark.bad_input
 def test_settings_without_a_meaning_are_refused():
     with pytest.raises(InputError, match="`num_resamples` must be an integer >= 1, got 0"):

@@ -10,6 +10,7 @@ from onepeak._lazy import lazy_names
 
 if TYPE_CHECKING:
     from onepeak.metrics import catalog, functional
+    from onepeak.metrics.bootstrap import confidence_intervals
     from onepeak.metrics.classification_index import OrdinalClassificationIndex, UniformOrdinalClassificationIndex
     from onepeak.metrics.errors import (
         Accuracy,
@@ -65,6 +66,7 @@ __all__ = [
     "ViolationSize",
     "WeightedKappa",
     "catalog",
+    "confidence_intervals",
     "functional",
 ]
 
@@ -73,6 +75,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "": ["catalog", "functional"],
+        "bootstrap": ["confidence_intervals"],
         "classification_index": ["OrdinalClassificationIndex", "UniformOrdinalClassificationIndex"],
         "errors": [
             "Accuracy",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from onepeak._check import check_integer, check_number
+from onepeak.errors import InputError
 
 Figures: TypeAlias = Callable[[Tensor], Mapping[str, Tensor]]
 """Returns figures, one number each, for samples that count as often as their weights say."""
@@ -39,7 +40,7 @@ def confidence_intervals(
     Args:
         figures: All figures of weighted samples. It is called under `torch.func.vmap`, which computes what does not
             depend on the weights only once. Every metric of the catalog can be called so.
-        units: For each sample the number of its unit, from 0.
+        units: For each sample the number of its unit; numbers may be left out.
         num_resamples: Number of times that units are drawn.
         level: The probability of the interval.
         seed: The same seed gives the same intervals.
@@ -47,7 +48,7 @@ def confidence_intervals(
 
     Returns:
         An interval for each figure; None if there are fewer than `FEWEST` units, if more than 5 % of the resamples have
-        no finite value, or if all have the same: resampling cannot tell how often something happens that did not.
+        no finite value, or if both ends are equal: resampling cannot tell how often something happens that did not.
 
     Example:
         >>> errors = torch.tensor([0.0, 1.0] * 50)
@@ -61,13 +62,23 @@ def confidence_intervals(
     check_integer("num_resamples", num_resamples, minimum=1)
     check_integer("at_once", at_once, minimum=1)
     check_number("level", level, above=0, below=1)
-    num_units = int(units.max()) + 1 if len(units) else 0
+    _check_units(units)
+    names, units = np.unique(units, return_inverse=True)
+    num_units = len(names)
     if num_units < FEWEST:
-        return dict.fromkeys(figures(torch.ones(len(units), dtype=torch.float64)))
+        return dict.fromkeys(_values(figures, torch.ones(1, len(units), dtype=torch.float64)))
     random = np.random.default_rng(seed)
     sizes = [min(at_once, num_resamples - start) for start in range(0, num_resamples, at_once)]
     drawn = [_figures_of_some(figures, units, num_units, size, random) for size in sizes]
     return {name: _interval(np.concatenate([some[name] for some in drawn]), level) for name in drawn[0]}
+
+
+def _check_units(units: npt.NDArray[np.int64]) -> None:
+    if not isinstance(units, np.ndarray) or units.ndim != 1 or not np.issubdtype(units.dtype, np.integer):
+        shown = f"{units.dtype} of shape {units.shape}" if isinstance(units, np.ndarray) else type(units).__name__
+        raise InputError(f"`units` must be a NumPy array of integers, one per sample, got {shown}.")
+    if len(units) and units.min() < 0:
+        raise InputError(f"`units` must be integers >= 0, got {units.min()}.")
 
 
 def _figures_of_some(
@@ -77,8 +88,18 @@ def _figures_of_some(
     draws = (random.integers(num_units, size=num_units) for _ in range(size))
     counts = np.stack([np.bincount(draw, minlength=num_units) for draw in draws])
     weights = torch.from_numpy(counts[:, units].astype(np.float64))
-    values = torch.func.vmap(lambda each: dict(figures(each)))(weights)
+    values = _values(figures, weights)
     return {name: value.double().numpy().copy() for name, value in values.items()}  # not views of large tables
+
+
+def _values(figures: Figures, weights: Tensor) -> dict[str, Tensor]:
+    try:
+        return torch.func.vmap(lambda each: dict(figures(each)))(weights)
+    except RuntimeError as error:
+        raise InputError(
+            f"`figures` must take {weights.shape[1]} weights, one for each of `units`, under torch.func.vmap, "
+            f"got: {error}"
+        ) from error
 
 
 def _interval(values: npt.NDArray[np.float64], level: float) -> Interval | None:
