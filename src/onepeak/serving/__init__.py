@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from onepeak._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from onepeak.serving.confidence import Confidence
     from onepeak.serving.evaluation import Evaluation, evaluate
     from onepeak.serving.export import OnnxFile, export_onnx
     from onepeak.serving.model import Model, load
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from onepeak.serving.streaming import stream
 
 __all__ = [
+    "Confidence",
     "Evaluation",
     "Model",
     "OnnxFile",
@@ -31,6 +33,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "confidence": ["Confidence"],
         "evaluation": ["Evaluation", "evaluate"],
         "export": ["OnnxFile", "export_onnx"],
         "model": ["Model", "load"],

@@ -109,7 +109,7 @@ def evaluate(
         decide: How labels follow from the calibrated posteriors, as there; the method's own way where not given.
         cost: What each mistake costs, as there; the mean cost is then measured too.
         project: Whether to measure the nearest posteriors that have one peak.
-        confidence: Whether to find confidence intervals of the figures too: a second for 10,000 items.
+        confidence: Whether to find confidence intervals of the figures too, in at most about five seconds.
 
     Raises:
         UnreadablePicturesError: Some pictures cannot be read; the message lists them.
@@ -140,7 +140,10 @@ def evaluate(
     )
     metrics = measure(measured, names=NAMES)
     costs = None if reading.cost is None else torch.tensor(reading.cost)[labels, prediction.labels]
-    doubt = confidence_of(measured, prediction, costs=costs, groups=data.groups) if confidence else None
+    doubt = None
+    if confidence:
+        trained_groups = model.description.group
+        doubt = confidence_of(measured, prediction, costs=costs, groups=data.groups, trained_groups=trained_groups)
     return Evaluation(
         metrics=metrics,
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
