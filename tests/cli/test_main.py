@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -95,3 +96,17 @@ def test_what_a_command_imports_is_not_searched_for_garbage_again_and_again():
         return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
 
     assert searches(COLLECT_AFTER) < searches(700) / 10  # Python's own
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have another OpenMP")
+@pytest.mark.parametrize(("given", "spins"), [({}, "0"), ({"GOMP_SPINCOUNT": "77"}, "77")])
+def test_threads_do_not_spin_while_they_wait_unless_the_user_says_so(given, spins):
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv = ['onepeak', 'methods', 'elb']; from onepeak.cli import main; main()",
+    ]
+    said = subprocess.run(
+        command, env=os.environ | {"OMP_DISPLAY_ENV": "VERBOSE"} | given, capture_output=True, text=True, check=True
+    )
+    assert f"GOMP_SPINCOUNT = '{spins}'" in said.stderr

@@ -1,6 +1,7 @@
 """The command line: `onepeak COMMAND`. One short file a command; heavy imports happen inside the commands."""
 
 import gc
+import os
 import sys
 import traceback
 
@@ -13,6 +14,9 @@ make when they are imported, and which stays, is searched dozens of times: a ten
 
 def main() -> None:
     """Runs the command line: one line on stderr for an error, exit 2 for usage and 1 for failure."""
+    # Must be set before torch loads OpenMP. By default its threads spin while they wait for each other; if another
+    # program keeps a core busy, small networks then train several times more slowly.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     debug = "--debug" in sys.argv
     if debug:
