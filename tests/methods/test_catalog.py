@@ -1,4 +1,5 @@
 import dataclasses
+import re
 from typing import get_args
 
 import pytest
@@ -148,6 +149,15 @@ def test_class_weights_reach_every_method(name):
 )
 def test_a_name_that_is_not_known_is_never_accepted(name, message):
     with pytest.raises(UnknownNameError, match=message):
+        method(name, num_classes=5)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["elb:t=3", "smooth-mv+elb:t=3:growth=1.01", "ld:as_published"])
+def test_settings_as_on_the_command_line_are_refused_with_the_keywords_to_use(name):
+    with pytest.raises(
+        InputError, match=f"`name` must be a name alone, got '{re.escape(name)}': in Python, settings are"
+    ):
         method(name, num_classes=5)
 
 

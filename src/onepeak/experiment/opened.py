@@ -103,6 +103,11 @@ def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, i
         experiment: The plan.
         only: The one split and fold to train; by default all.
     """
+    found = set(manifest.labels.tolist())
+    if len(found) == 1:
+        raise InputError(
+            f"The data must have items of at least 2 classes to train on, got only {manifest.classes[found.pop()]!r}."
+        )
     recipe = checked_recipe(manifest, experiment)
     try_network(manifest, experiment.network, weights=experiment.weights_file)
     for entry in experiment.methods:

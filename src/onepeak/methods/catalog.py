@@ -124,6 +124,11 @@ def parts_of(name: str) -> Parts:
         >>> parts.smooth, parts.record.name, parts.constraint.name
         (True, 'mv', 'elb')
     """
+    if ":" in name:  # as on the command line
+        raise InputError(
+            f"`name` must be a name alone, got {name!r}: in Python, settings are keywords, as in "
+            "onepeak.method('elb', num_classes=5, t=2.0), or `method_settings` of OrdinalClassifier."
+        )
     before, plus, constraint_name = name.partition("+")
     plain = before.removeprefix(SMOOTH)
     smooth = before not in METHODS and plain in METHODS
