@@ -20,7 +20,7 @@ NAMES = ("photos", "scans.csv", "patients.csv")
 
 def write_pictures(folder: Path) -> None:
     """Writes `photos/`, tissue from the data set `biopsies` in three grades, and `scans.csv`, which adds patients."""
-    tissue = biopsies(160, size=32)
+    tissue = biopsies(280, size=32)
     scans = pd.DataFrame({"path": "", "label": GRADES[tissue.labels * 3 // 8], "group": tissue.groups})
     number = scans.groupby("label").cumcount().astype(str)
     scans["path"] = "photos/" + scans["label"] + "/" + number + ".png"
