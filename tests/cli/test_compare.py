@@ -1,4 +1,7 @@
-"""`onepeak compare` as its user meets it. Where no process is needed, runs are trained in this one."""
+"""`onepeak compare` as its user meets it. Where no process is needed, runs are trained in this one.
+
+Long because one command has many ways to be refused, stopped and continued.
+"""
 
 import json
 import os
