@@ -14,9 +14,10 @@ make when they are imported, and which stays, is searched dozens of times: a ten
 
 def main() -> None:
     """Runs the command line: one line on stderr for an error, exit 2 for usage and 1 for failure."""
-    # Must be set before torch loads OpenMP. By default its threads spin while they wait for each other; if another
-    # program keeps a core busy, small networks then train several times more slowly.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Must be set before torch loads OpenMP. By default its threads spin for milliseconds while they wait for each
+    # other, which slows down small networks where other programs keep the cores busy. A short spin costs nothing.
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
     debug = "--debug" in sys.argv
     if debug:
