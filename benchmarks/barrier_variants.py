@@ -11,14 +11,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._check import check_choice
+from onepeak._core.check import check_choice
 from onepeak.constraints import LogBarrier
+from onepeak.constraints.cost import cost_of_samples
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.methods.catalog import METHODS
+from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
 from onepeak.methods.rps import ranked_probability
-from onepeak.methods.softmax import SoftmaxMethod
 from variants_table import main
 
 Cost: TypeAlias = Literal["log", "logistic", "squared"]
@@ -88,7 +89,7 @@ class BarrierVariant(SoftmaxMethod):
     def order_cost(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The cost of all gaps of a sample, summed."""
         if self.cost == "log":
-            return self.constraint.cost(scores, labels)
+            return cost_of_samples(self.constraint, scores, labels)
         logits = self.constraint.t.to(scores.dtype) * signed_gaps(scores, labels)
         costs = F.softplus(logits) if self.cost == "logistic" else logits.sigmoid().square()
         return costs.sum(dim=-1)

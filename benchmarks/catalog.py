@@ -7,7 +7,7 @@ prints tables.
 Method: figures are means over the folds of a data set. Errors of different data sets cannot be averaged, so MAE and RPS
 are ratios to those of cross-entropy on the same folds, averaged as logarithms. Ranks are over all methods of a data
 set; ties share a rank. Folds that not all methods finished are left out. Friedman's test and Nemenyi's critical
-difference are those of onepeak.experiment.ranks.
+difference are those of onepeak.experiment.statistics.
 """
 
 import argparse
@@ -18,10 +18,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import onepeak
-from onepeak.experiment.ranks import RankComparison, compare_ranks
-from onepeak.experiment.records import read_results
-from onepeak.report.diagram import critical_difference_diagram
-from onepeak.report.figures.name_places import name_points
+from onepeak.experiment.results import read_results
+from onepeak.experiment.statistics import RankComparison, compare_ranks
+from onepeak.report.figures.name_positions import name_points
+from onepeak.report.tables import critical_difference_diagram
 
 METRICS = {
     "mae": False,

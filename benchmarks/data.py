@@ -1,6 +1,6 @@
 """The image store compared with the usual tools: a PIL loop to build, ImageFolder + DataLoader to read.
 
-Run: python benchmarks/data.py [--pictures N] [--workers N] [--batch-size N] [--device cpu|cuda]
+Run: python benchmarks/data.py [--images N] [--workers N] [--batch-size N] [--device cpu|cuda]
 Method: writes its own JPEG files, in the sizes of FG-NET, to a temporary folder. Every variant produces the same: short
 side 266; then float32 batches of random 256-pixel crops, flipped at random, in [-1, 1]. The variants of a table run in
 turn, several rounds; the best round of each is shown. The DataLoader's workers are started before timing.
@@ -23,17 +23,18 @@ from torch.utils.data import DataLoader
 from torchvision import datasets
 from torchvision.transforms import v2
 
-from onepeak.data.augment import Augment, shuffled
-from onepeak.data.batches import evaluation_batches, normalise, train_batch
+from onepeak.data.images.augment import Augment, shuffled
+from onepeak.data.images.batches import evaluation_batches, normalise, train_batch
+from onepeak.data.images.resize import Resize
+from onepeak.data.images.store.build import build_store
+from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import ImageFiles
-from onepeak.data.resize import Resize
-from onepeak.data.store import ImageStore, build_store
 
 SIDE, CROP, CLASSES = 266, 256, 5
 RECIPE = Resize(short_side=SIDE)
 
 
-def write_pictures(root: Path, count: int) -> ImageFiles:
+def write_images(root: Path, count: int) -> ImageFiles:
     """Writes smooth random images, as JPEGs of varying size in one folder per class."""
     rng = np.random.default_rng(0)
     paths = []
@@ -51,9 +52,9 @@ def plain_loop(items: ImageFiles, target: Path) -> None:
     """Builds the store the simple way: one file after the other, into one file."""
     with target.open("wb") as file:
         for path in items.paths:
-            picture = Image.open(items.root / path).convert("RGB")
-            height, width = RECIPE.size_of(picture.height, picture.width)
-            file.write(np.asarray(picture.resize((width, height), Image.Resampling.BILINEAR)).tobytes())
+            image = Image.open(items.root / path).convert("RGB")
+            height, width = RECIPE.size_of(image.height, image.width)
+            file.write(np.asarray(image.resize((width, height), Image.Resampling.BILINEAR)).tobytes())
         file.flush()
         os.fsync(file.fileno())
 
@@ -80,7 +81,7 @@ def loader(items: ImageFiles, batch_size: int, workers: int) -> DataLoader[tuple
 
 
 def from_loader(batches: DataLoader[tuple[torch.Tensor, int]], device: str) -> Iterator[torch.Tensor]:
-    return (pictures.to(device, non_blocking=True) for pictures, _ in batches)
+    return (images.to(device, non_blocking=True) for images, _ in batches)
 
 
 def from_store(store: ImageStore, batch_size: int, epoch: int, device: str) -> Iterator[torch.Tensor]:
@@ -90,7 +91,7 @@ def from_store(store: ImageStore, batch_size: int, epoch: int, device: str) -> I
         yield normalise(train_batch(store, batch, Augment(crop=CROP), seed=0, epoch=epoch, device=device))
 
 
-def whole_pictures(store: ImageStore, batch_size: int, device: str) -> Iterator[torch.Tensor]:
+def whole_images(store: ImageStore, batch_size: int, device: str) -> Iterator[torch.Tensor]:
     batches = evaluation_batches(store, range(len(store)), batch_size=batch_size, device=device)
     return (normalise(batch) for _, batch in batches)
 
@@ -141,19 +142,19 @@ def build_times(items: ImageFiles, folder: Path, workers: int) -> dict[str, floa
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=800)
+    parser.add_argument("--images", type=int, default=800)
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
-    count, batch_size, device = options.pictures, options.batch_size, options.device
+    count, batch_size, device = options.images, options.batch_size, options.device
     print(
         f"Python {platform.python_version()}, torch {torch.__version__}, {platform.machine()}, "
-        f"{options.workers} cores, device {device}, {count} pictures, batch size {batch_size}"
+        f"{options.workers} cores, device {device}, {count} images, batch size {batch_size}"
     )
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        items = write_pictures(folder / "pictures", count)
+        items = write_images(folder / "pictures", count)
         started = peak_mib()
         times = build_times(items, folder, options.workers)
         show("Building: decode, resize to short side 266, write", times, count, slowest="plain PIL loop")
@@ -169,7 +170,7 @@ def main() -> None:
         ways = {
             name: lambda: consumed(from_loader(batches, device)),
             "store, no workers": lambda: consumed(from_store(ready, batch_size, 1, device)),
-            "store, whole pictures for evaluation": lambda: consumed(whole_pictures(ready, batch_size, device)),
+            "store, whole images for evaluation": lambda: consumed(whole_images(ready, batch_size, device)),
         }
         show("One epoch of float32 batches", best_of(3, ways), count, slowest=name)
 

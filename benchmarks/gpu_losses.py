@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 import onepeak
 from losses import plain_elb
-from onepeak.constraints.order_counts import order_counts
+from onepeak.constraints.gaps import order_counts
 from onepeak.kernels import launch
 
 SIZES = [(8, 70), (64, 58), (4096, 1000), (8192, 10_000), (1024, 100_000), (128, 1_000_000)]

@@ -26,17 +26,17 @@ import numpy.typing as npt
 import torch
 
 import onepeak
-from onepeak.data.augment import Augment
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.store.build import build_store
+from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import ImageArrays
 from onepeak.data.splits import Split
-from onepeak.data.store import ImageStore, build_store
 from onepeak.networks.build import NetworkSettings, build_network
-from onepeak.training.devices import Precision, make_fabric
-from onepeak.training.feed import PictureFeed
+from onepeak.training.devices import Precision, make_fabric, same_bits
+from onepeak.training.feed import ImageFeed
 from onepeak.training.loop import Loop
 from onepeak.training.pack import lanes
 from onepeak.training.recipe import Recipe
-from onepeak.training.same_bits import same_bits
 
 METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
 
@@ -59,7 +59,7 @@ PROTOCOLS = (
 )
 
 
-def pictures(protocol: Protocol, folder: Path) -> ImageStore:
+def images(protocol: Protocol, folder: Path) -> ImageStore:
     """Noise in FG-NET's sizes: a store of the largest size, whose index then lists smaller ones."""
     rng = np.random.default_rng(0)
     count = protocol.num_train + protocol.num_valid
@@ -97,7 +97,7 @@ def make_loop(protocol: Protocol, store: ImageStore, number: int, *, validates: 
     method = onepeak.method(METHODS[number % len(METHODS)], num_classes=protocol.num_classes)
     network = build_network(method, NetworkSettings(backbone="resnet18"), seed=number).to(fabric.device)
     recipe = Recipe(batch_size=protocol.batch_size, optimizer="sgd", lr=1e-4, evaluation_batch_size=64)
-    feed = PictureFeed(store, Augment(crop=256), fabric.device)
+    feed = ImageFeed(store, Augment(crop=256), fabric.device)
     loop = Loop(network, feed, labels, split, recipe, fabric=fabric, seed=number, select="mae", alone=False)
     for _ in range(2):
         loop.run_epoch()
@@ -178,7 +178,7 @@ def main() -> None:
     for protocol in PROTOCOLS:
         if protocol.name in options.protocols.split(","):
             with same_bits(), tempfile.TemporaryDirectory() as folder:
-                store = pictures(protocol, Path(folder))
+                store = images(protocol, Path(folder))
                 for precision in options.precisions.split(","):
                     compare_ways(replace(protocol, precision=precision), store, counts, options.epochs)
 

@@ -5,12 +5,12 @@ Run: python benchmarks/label_counts.py make DATA
      for c in 3 5 10 30 100; do
        onepeak compare DATA/friedman-$c.csv --methods $METHODS --protocol kfold --epochs 100 --batch-size 32 --lr 1e-2 \
          --device cpu --out OUT/friedman-$c
-       onepeak compare DATA/pictures-$c.csv --methods $METHODS --protocol kfold --epochs 12 --batch-size 32 --lr 2e-3 \
-         --backbone small --device cpu --out OUT/pictures-$c
+       onepeak compare DATA/images-$c.csv --methods $METHODS --protocol kfold --epochs 12 --batch-size 32 --lr 2e-3 \
+         --backbone small --device cpu --out OUT/images-$c
      done
      python benchmarks/label_counts.py table OUT/* --out results/labels
 or:  python benchmarks/label_counts.py table results/labels/runs.csv --out results/labels   (from the committed lines)
-Data: `pictures`, the images of `biopsies` at half the size, graded again in c grades by the same reader; `friedman`,
+Data: `images`, the images of `biopsies` at half the size, graded again in c grades by the same reader; `friedman`,
 2,000 rows of Friedman's first function of 10 columns with noise, cut into c classes of equal size. The information in a
 sample does not depend on c; with 100 classes there are about 20 samples of each.
 Method: means over five folds, test parts. An error in classes grows with their number, so errors are divided by the
@@ -28,11 +28,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.datasets import make_friedman1
 
-from onepeak.data.biopsies import GRADES, NOISE, biopsies, hidden_severity
-from onepeak.data.biopsies_chance import Chance, Use
+from onepeak.data.datasets.biopsies import GRADES, NOISE, biopsies, hidden_severity
+from onepeak.data.datasets.biopsies_drawing import Chance, Use
 from onepeak.data.manifest import ImageArrays
-from onepeak.experiment.entries import entry_from_text
-from onepeak.experiment.records import read_results
+from onepeak.experiment.plan import entry_from_text
+from onepeak.experiment.results import read_results
 
 COUNTS = (3, 5, 10, 30, 100)
 NUM_SAMPLES = 2000
@@ -72,7 +72,7 @@ def make(folder: Path) -> None:
     severity, rank = severity_read(NUM_SAMPLES), target.argsort().argsort() / NUM_SAMPLES
     for count in COUNTS:
         graded = pd.DataFrame({"path": names, "label": cut(severity, count), "group": biopsy.groups})
-        graded.to_csv(folder / f"pictures-{count}.csv", index=False)
+        graded.to_csv(folder / f"images-{count}.csv", index=False)
         rows.assign(label=cut(rank, count)).to_csv(folder / f"friedman-{count}.csv", index=False)
 
 

@@ -30,12 +30,12 @@ import torch
 from PIL import Image
 
 import onepeak
-from onepeak.data.resize import Resize
+from onepeak.data.images.resize import Resize
 from onepeak.networks import NetworkSettings, build_network
 from onepeak.training.model_files import ModelDescription, save_model
 
 CLASSES = tuple(f"grade {number}" for number in range(8))
-PICTURES = 64
+IMAGES = 64
 
 
 @dataclass
@@ -64,12 +64,12 @@ def make_model(folder: Path, backbone: str, side: int) -> None:
     save_model(folder, description, network.state_dict())
 
 
-def make_pictures(folder: Path, side: int) -> list[Path]:
+def make_images(folder: Path, side: int) -> list[Path]:
     """Writes smooth random JPEGs, slightly larger than the network's input."""
     rng = np.random.default_rng(0)
     folder.mkdir()
     paths = []
-    for number in range(PICTURES):
+    for number in range(IMAGES):
         coarse = rng.integers(0, 256, (side // 16, side // 16, 3), np.uint8)
         paths.append(folder / f"{number}.jpg")
         Image.fromarray(coarse).resize((side + 32, side + 32), Image.Resampling.BICUBIC).save(paths[-1], quality=90)
@@ -151,20 +151,20 @@ def part(name: str, *arguments: object) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def measure(model: Path, pictures: Path, *, clients: int, per_request: int, seconds: float) -> str:
+def measure(model: Path, images: Path, *, clients: int, per_request: int, seconds: float) -> str:
     """Returns one row of the table."""
-    before, cost_before = map(float, part("direct", model, pictures, seconds / 4).split())
+    before, cost_before = map(float, part("direct", model, images, seconds / 4).split())
     server, address = start_server(model)
     try:
-        part("clients", address, pictures, 4, 8, 3)  # warm-up
+        part("clients", address, images, 4, 8, 3)  # warm-up
         idle, spent = memory_mib(server.pid), spent_seconds(server.pid)
-        tally = Tally(**json.loads(part("clients", address, pictures, clients, per_request, seconds)))
+        tally = Tally(**json.loads(part("clients", address, images, clients, per_request, seconds)))
         busy, peak = memory_mib(server.pid), memory_mib(server.pid, "VmHWM")
         cost = (spent_seconds(server.pid) - spent) / (tally.requests * per_request)
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait()
-    after, cost_after = map(float, part("direct", model, pictures, seconds / 4).split())
+    after, cost_after = map(float, part("direct", model, images, seconds / 4).split())
     direct, served = (before + after) / 2, tally.answered / seconds
     for reason in tally.lost[:3]:
         print(f"lost: {reason}")
@@ -179,14 +179,14 @@ def measure(model: Path, pictures: Path, *, clients: int, per_request: int, seco
 
 COLUMNS = (
     "clients",
-    "pictures a request",
+    "images a request",
     "seconds",
     "requests",
     "lost",
     "pictures/s served",
     "directly, before and after",
     "ratio",
-    "CPU a picture, served and directly, ms",
+    "CPU a image, served and directly, ms",
     "latency, median and worst, s",
     "memory of the server, before, after, peak, MiB",
 )
@@ -202,13 +202,13 @@ def main() -> None:
     options = parser.parse_args()
     about = (
         f"Python {platform.python_version()}, torch {torch.__version__}, {platform.machine()}, "
-        f"{len(os.sched_getaffinity(0))} cores; {options.backbone}, pictures of {options.side} pixels"
+        f"{len(os.sched_getaffinity(0))} cores; {options.backbone}, images of {options.side} pixels"
     )
     print(about)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         make_model(folder / "model", options.backbone, options.side)
-        make_pictures(folder / "pictures", options.side)
+        make_images(folder / "pictures", options.side)
         rows = []
         for clients, per_request in ((options.clients, 1), (max(1, options.clients // 10), 16)):
             rows.append(

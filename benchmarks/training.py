@@ -23,14 +23,14 @@ from torch.utils.data import DataLoader, Dataset
 from torchvision.transforms import v2
 
 import onepeak
-from onepeak.data.augment import Augment
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.store.build import build_store
 from onepeak.data.manifest import ImageArrays, Manifest
 from onepeak.data.splits import Split
-from onepeak.data.store import build_store
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.training.devices import make_fabric
-from onepeak.training.feed import PictureFeed
+from onepeak.training.feed import ImageFeed
 from onepeak.training.loop import Loop
 from onepeak.training.optimizer import make_optimizer
 from onepeak.training.recipe import Recipe
@@ -54,12 +54,12 @@ def make_network(method: str, backbone: str, device: torch.device) -> Network:
     return build_network(made, NetworkSettings(backbone=backbone), seed=0).to(device)
 
 
-class Pictures(Dataset[tuple[Tensor, int]]):
+class Images(Dataset[tuple[Tensor, int]]):
     """Decoded images with the usual tutorial transforms."""
 
     def __init__(self, data: Manifest, crop: int) -> None:
         assert isinstance(data.items, ImageArrays)
-        self.pictures = torch.from_numpy(data.items.pixels).permute(0, 3, 1, 2)
+        self.images = torch.from_numpy(data.items.pixels).permute(0, 3, 1, 2)
         self.labels = data.labels
         self.transform = v2.Compose(
             [
@@ -74,7 +74,7 @@ class Pictures(Dataset[tuple[Tensor, int]]):
         return len(self.labels)
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
-        return self.transform(self.pictures[index]), int(self.labels[index])
+        return self.transform(self.images[index]), int(self.labels[index])
 
 
 def plain_epoch(
@@ -84,7 +84,7 @@ def plain_epoch(
     network = make_network("elb", backbone, device)
     optimizer = make_optimizer(network, recipe)
     loader = DataLoader(
-        Pictures(data, crop),
+        Images(data, crop),
         batch_size=recipe.batch_size,
         shuffle=True,
         pin_memory=device.type == "cuda",
@@ -94,9 +94,9 @@ def plain_epoch(
 
     def epoch() -> None:
         network.train()
-        for pictures, labels in loader:
+        for images, labels in loader:
             loss = network.method.loss(
-                network(pictures.to(device, non_blocking=True)), labels.to(device, non_blocking=True)
+                network(images.to(device, non_blocking=True)), labels.to(device, non_blocking=True)
             )
             optimizer.zero_grad()
             loss.backward()
@@ -112,7 +112,7 @@ def our_epoch(data: Manifest, crop: int, recipe: Recipe, backbone: str, device: 
     everything = np.arange(len(data))
     # The parts of a split must be disjoint, and the plain loop trains on all samples: two extra samples are never used.
     split = Split(train=everything, valid=everything[-1:] + 1, test=everything[-1:] + 2, protocol="all")
-    feed = PictureFeed(build_store(data.items), Augment(crop=crop), device)
+    feed = ImageFeed(build_store(data.items), Augment(crop=crop), device)
     network = make_network("elb", backbone, device)
     loop = Loop(network, feed, data.labels, split, recipe, fabric=fabric, seed=0, select="mae")
 
@@ -164,11 +164,11 @@ def step_of(method: str, batch_size: int, side: int, device: torch.device) -> Ca
     network = make_network(method, "resnet18", device).train()
     optimizer = make_optimizer(network, replace(Recipe(), optimizer="sgd", lr=1e-6))
     generator = torch.Generator().manual_seed(0)
-    pictures = torch.randn(batch_size, 3, side, side, generator=generator).to(device)
+    images = torch.randn(batch_size, 3, side, side, generator=generator).to(device)
     labels = torch.randint(CLASSES, (batch_size,), generator=generator).to(device)
 
     def step() -> None:
-        loss = network.method.loss(network(pictures), labels)
+        loss = network.method.loss(network(images), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -211,7 +211,7 @@ def main() -> None:
         f"Python {platform.python_version()}, torch {torch.__version__}, {platform.machine()}, "
         f"{torch.get_num_threads()} threads, device {options.device}{gpu}"
     )
-    print(f"\nTraining, pictures a second (ELB, SGD); the plain loop has {workers} loader workers")
+    print(f"\nTraining, images a second (ELB, SGD); the plain loop has {workers} loader workers")
     if options.device == "cuda":
         compare_loops(1024, 266, 256, "resnet18", 8, device, options.rounds, workers)
         compare_loops(2048, 266, 256, "resnet18", 64, device, options.rounds, workers)

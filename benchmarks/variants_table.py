@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from onepeak.cli import main as run_onepeak
-from onepeak.experiment.records import read_results
+from onepeak.experiment.results import read_results
 
 COLUMNS = ["dataset", "label", "split", "fold", "valid_mae", "valid_soi_predicted", "valid_unimodal"]
 COLUMNS += ["test_mae", "test_soi_predicted", "test_unimodal"]

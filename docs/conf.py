@@ -42,7 +42,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 nitpicky = True  # what is meant as a link is one
-nitpick_ignore = [("py:exc", "ExportError"), ("py:exc", "UnreadablePicturesError")]  # caught as those of onepeak.errors
+nitpick_ignore = [("py:exc", "ExportError"), ("py:exc", "UnreadableImagesError")]  # caught as those of onepeak.errors
 
 
 def _is_machinery(_app: Sphinx, _what: str, name: str, _value: object, skip: bool, _options: object) -> bool | None:

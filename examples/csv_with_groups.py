@@ -17,7 +17,7 @@ parser.add_argument("scans", type=Path, help="a CSV file with the columns path,l
 parser.add_argument("--order", required=True, help="the classes, lowest first")
 given = parser.parse_args()
 
-scans = onepeak.data.open_data(given.scans, order=given.order)
+scans = onepeak.data.DataSource(given.scans, order=given.order).open()
 splits = make_splits(scans, protocol="kfold")
 for split in splits:
     print(split.name, split.sizes, "groups:", group_counts(scans, split), "leaks:", len(find_leaks(scans, split)))

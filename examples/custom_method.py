@@ -9,8 +9,8 @@ from torch import Tensor
 
 from onepeak.cli import main
 from onepeak.methods.catalog import METHODS
+from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.softmax import SoftmaxMethod
 
 
 class ExpectedDistance(SoftmaxMethod):

@@ -18,12 +18,12 @@ class RefusedError(Exception):
     """The server refuses this image."""
 
 
-def ask(server: str, picture: bytes) -> dict:
+def ask(server: str, image: bytes) -> dict:
     """The prediction for one image; retries later if the server is busy."""
     headers = {"Content-Type": "application/octet-stream"}
     if token := os.environ.get("ONEPEAK_TOKEN"):
         headers["Authorization"] = f"Bearer {token}"
-    request = urllib.request.Request(f"{server}/v1/predict", data=picture, headers=headers)
+    request = urllib.request.Request(f"{server}/v1/predict", data=image, headers=headers)
     while True:
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
@@ -36,11 +36,11 @@ def ask(server: str, picture: bytes) -> dict:
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("server", help="for example http://127.0.0.1:8000")
-parser.add_argument("pictures", nargs="+", type=Path)
+parser.add_argument("images", nargs="+", type=Path)
 given = parser.parse_args()
 
 failed = 0
-for path in given.pictures:
+for path in given.images:
     try:
         said = ask(given.server, path.read_bytes())["predictions"][0]
     except urllib.error.URLError as error:
@@ -55,4 +55,4 @@ for path in given.pictures:
     line += ", PARADOXICAL: do not act on this" if said["paradoxical"] else ""
     print(line + (f", UNLIKE the training images in {', '.join(said['unlike'])}" if said["unlike"] else ""))
 if failed:
-    sys.exit(f"{failed} of {len(given.pictures)} images failed")
+    sys.exit(f"{failed} of {len(given.images)} images failed")

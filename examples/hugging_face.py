@@ -1,6 +1,6 @@
 """ELB on a Hugging Face image classifier, built from a configuration: nothing is downloaded.
 
-python examples/hugging_face.py [--epochs 5] [--pictures 400]
+python examples/hugging_face.py [--epochs 5] [--images 400]
 For a pretrained model: transformers.AutoModelForImageClassification.from_pretrained("folder", num_labels=8).
 """
 
@@ -12,7 +12,7 @@ import transformers
 from torch import Tensor
 
 import onepeak
-from onepeak.data.biopsies import biopsies
+from onepeak.data.datasets.biopsies import biopsies
 from onepeak.metrics.functional import mean_absolute_error, side_order_index
 
 NUM_CLASSES = 8
@@ -46,19 +46,17 @@ def ordinal(model: transformers.PreTrainedModel) -> dict[str, object]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--pictures", type=int, default=400)
+    parser.add_argument("--images", type=int, default=400)
     given = parser.parse_args()
     torch.manual_seed(0)
     config = transformers.ResNetConfig(
         num_labels=NUM_CLASSES, embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1], layer_type="basic"
     )
     model = transformers.ResNetForImageClassification(config)
-    data = biopsies(given.pictures)
-    pictures = torch.from_numpy(data.items.pixels).permute(0, 3, 1, 2).float() / 127.5 - 1
+    data = biopsies(given.images)
+    images = torch.from_numpy(data.items.pixels).permute(0, 3, 1, 2).float() / 127.5 - 1
     labels = torch.from_numpy(data.labels)
-    train, test = torch.arange(given.pictures).split(
-        [given.pictures * 4 // 5, given.pictures - given.pictures * 4 // 5]
-    )
+    train, test = torch.arange(given.images).split([given.images * 4 // 5, given.images - given.images * 4 // 5])
 
     with tempfile.TemporaryDirectory() as folder:
         arguments = transformers.TrainingArguments(
@@ -76,7 +74,7 @@ if __name__ == "__main__":
         trainer = transformers.Trainer(
             model,
             arguments,
-            train_dataset=[{"pixel_values": pictures[row], "labels": labels[row]} for row in train],
+            train_dataset=[{"pixel_values": images[row], "labels": labels[row]} for row in train],
             **ordinal(model),
         )
         trainer.train()
@@ -84,7 +82,7 @@ if __name__ == "__main__":
 
     model.eval()
     with torch.no_grad():
-        scores = model(pixel_values=pictures[test].to(model.device)).logits.cpu()
+        scores = model(pixel_values=images[test].to(model.device)).logits.cpu()
     predicted = scores.argmax(-1)
     order = side_order_index(scores, predicted).mean()
     print(f"MAE {mean_absolute_error(predicted, labels[test]):.2f}, {order:.0%} of adjacent pairs in order")

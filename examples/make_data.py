@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from onepeak.data.biopsies import biopsies
+from onepeak.data.datasets.biopsies import biopsies
 
 GRADES = np.array(["mild", "moderate", "severe"])
 STAGES = np.array(["I", "II", "III", "IV"])
 NAMES = ("photos", "scans.csv", "patients.csv")
 
 
-def write_pictures(folder: Path) -> None:
+def write_images(folder: Path) -> None:
     """Writes `photos/`, tissue from the data set `biopsies` in three grades, and `scans.csv`, which adds patients."""
     tissue = biopsies(280, size=32)
     scans = pd.DataFrame({"path": "", "label": GRADES[tissue.labels * 3 // 8], "group": tissue.groups})
@@ -50,6 +50,6 @@ given = parser.parse_args()
 if there := [name for name in NAMES if (given.folder / name).exists()]:
     parser.error(f"{given.folder} already contains {there[0]}: use it, or choose another folder")
 given.folder.mkdir(parents=True, exist_ok=True)
-write_pictures(given.folder)
+write_images(given.folder)
 write_table(given.folder)
 print(f"{given.folder}: {', '.join(NAMES)}")

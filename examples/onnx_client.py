@@ -16,29 +16,29 @@ from PIL import Image, ImageOps
 EIGHT_BITS = {"1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr"}
 
 
-def decoded(picture: Image.Image) -> Image.Image:
+def decoded(image: Image.Image) -> Image.Image:
     """Upright 8-bit RGB as in onepeak, with transparent pixels on white."""
-    if picture.mode not in EIGHT_BITS:  # onepeak scales 16 bits, Pillow would clip them
-        raise ValueError(f"must be 8-bit grey or RGB, got pixels of mode {picture.mode}: convert the image first")
-    picture = ImageOps.exif_transpose(picture)
-    if picture.has_transparency_data:
-        picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
-    return picture.convert("RGB")
+    if image.mode not in EIGHT_BITS:  # onepeak scales 16 bits, Pillow would clip them
+        raise ValueError(f"must be 8-bit grey or RGB, got pixels of mode {image.mode}: convert the image first")
+    image = ImageOps.exif_transpose(image)
+    if image.has_transparency_data:
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA"))
+    return image.convert("RGB")
 
 
-def resized(picture: Image.Image, recipe: dict) -> np.ndarray:
+def resized(image: Image.Image, recipe: dict) -> np.ndarray:
     """The pixels at the size used in training: both sides scaled by one factor, in one resampling."""
     factor = recipe["scale"]
     if recipe["short_side"] is not None:
-        to_side = recipe["short_side"] / min(picture.size)
+        to_side = recipe["short_side"] / min(image.size)
         factor *= max(1, to_side) if recipe["only_enlarge"] else to_side
-    width, height = (max(1, int(side * factor + 0.5 + 1e-6)) for side in picture.size)
-    return np.asarray(picture.resize((width, height), Image.Resampling.BILINEAR))
+    width, height = (max(1, int(side * factor + 0.5 + 1e-6)) for side in image.size)
+    return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR))
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("model", type=Path, help="a file written by onepeak export --onnx")
-parser.add_argument("pictures", nargs="+")
+parser.add_argument("images", nargs="+")
 given = parser.parse_args()
 if not given.model.is_file():
     parser.error(f"there is no file {given.model}")
@@ -47,10 +47,10 @@ session = onnxruntime.InferenceSession(given.model, providers=["CPUExecutionProv
 about = {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
 names = [output.name for output in session.get_outputs()]
 failed = 0
-for path in given.pictures:
+for path in given.images:
     try:
-        with Image.open(path) as picture:
-            pixels = resized(decoded(picture), about["preprocessing"]["resize"])
+        with Image.open(path) as image:
+            pixels = resized(decoded(image), about["preprocessing"]["resize"])
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # Pillow's errors for bad files
         print(f"{path}: cannot be read: {error}", file=sys.stderr)
         failed += 1
@@ -63,4 +63,4 @@ for path in given.pictures:
         said += f", from {lower} to {upper} in {1 - about['alpha']:.0%} of cases"
     print(said)
 if failed:
-    sys.exit(f"{failed} of {len(given.pictures)} images failed")
+    sys.exit(f"{failed} of {len(given.images)} images failed")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import onepeak
 from onepeak.data.splits import make_splits, refuse_leaks
-from onepeak.serving import picture_paths
+from onepeak.serving import image_paths
 from onepeak.training.devices import make_fabric
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import preset
@@ -29,7 +29,7 @@ parser.add_argument("--weights", type=Path, help="a local file with weights of t
 parser.add_argument("--epochs", type=int)
 given = parser.parse_args()
 
-photos = onepeak.data.open_data(given.photos, order=given.order)
+photos = onepeak.data.DataSource(given.photos, order=given.order).open()
 recipe = preset("auto", photos)
 if given.epochs:
     recipe = replace(recipe, epochs=given.epochs)
@@ -44,5 +44,5 @@ found = result["metrics"]["test"]
 print(f"test MAE {found['mae']:.2f}, {found['soi_predicted']:.0%} of adjacent pairs in order")
 
 model = onepeak.load(given.out)
-for row in model.predict(picture_paths([given.photos])[:5]):
+for row in model.predict(image_paths([given.photos])[:5]):
     print(row.source, row.name, f"SOI {row.soi:.0%}", "paradoxical" if row.paradoxical else "")

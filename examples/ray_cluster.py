@@ -9,12 +9,11 @@ import argparse
 from pathlib import Path
 
 from onepeak.experiment.compare import compare
-from onepeak.experiment.entries import entries_from_text
 from onepeak.experiment.events import Event, Finished
-from onepeak.experiment.opened import open_experiment
-from onepeak.experiment.plan import Experiment
-from onepeak.experiment.ray_cluster import RayExecutor
-from onepeak.experiment.records import read_results
+from onepeak.experiment.executors.ray import RayExecutor
+from onepeak.experiment.plan import Experiment, entries_from_text
+from onepeak.experiment.prepared import open_experiment
+from onepeak.experiment.results import read_results
 
 
 def tell(event: Event) -> None:

@@ -9,8 +9,7 @@ import uvicorn
 from PIL import Image
 from starlette.testclient import TestClient
 
-from onepeak.serving.http.idle import IdleConnections
-from onepeak.serving.http.run import address_of, listen
+from onepeak.serving.http.server import IdleConnections, address_of, listen
 
 
 def asking(app):
@@ -38,7 +37,7 @@ def running(app, *, idle_seconds=15):
 
 
 def encoded(pixels, kind="PNG", **options):
-    """The bytes of a picture's file."""
+    """The bytes of a image's file."""
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, kind, **options)
     return file.getvalue()

@@ -7,11 +7,11 @@ from typing import get_args
 
 import pytest
 
-from onepeak._extras import require
-from onepeak.data.open import open_data
+from onepeak._core.imports import require
+from onepeak.data.source import DataSource
 from onepeak.errors import InputError, MissingExtraError, OnepeakError, Page, in_documentation
 from onepeak.methods.catalog import method
-from onepeak.networks.weight_file import read_weights
+from onepeak.networks.weights import read_weights
 from onepeak.training.devices import find_device
 
 ROOT = Path(__file__).parents[1]
@@ -19,10 +19,10 @@ DOCS = ROOT / "docs"
 pytestmark = pytest.mark.bad_input
 
 
-@pytest.mark.parametrize("page", get_args(Page))
-def test_a_message_calls_a_page_by_the_title_it_has(page):
-    title = (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
-    assert str(OnepeakError("No.", page=page)) == f'No. (See "{title}" in the documentation)'
+def test_a_message_calls_a_page_by_the_title_it_has():
+    for page in get_args(Page):
+        title = (DOCS / f"{page}.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        assert str(OnepeakError("No.", page=page)) == f'No. (See "{title}" in the documentation)'
 
 
 def test_no_message_sends_anybody_to_a_file_that_only_the_repository_has():
@@ -36,15 +36,13 @@ def test_a_message_without_a_page_stays_as_it_is():
 
 
 def test_the_page_is_named_once_in_another_process_too():
-    error = InputError("No pictures.", page="images")
-    assert (
-        str(pickle.loads(pickle.dumps(error))) == str(error) == 'No pictures. (See "Your images" in the documentation)'
-    )
+    error = InputError("No images.", page="images")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error) == 'No images. (See "Your images" in the documentation)'
 
 
 @pytest.fixture
 def flat(tmp_path):
-    """Pictures with no folder a class."""
+    """Images with no folder a class."""
     (tmp_path / "1.png").touch()
     return tmp_path
 
@@ -60,13 +58,13 @@ def unlabelled(tmp_path):
 def test_a_newcomer_is_led_to_the_page_that_helps(flat, unlabelled):
     first_contacts = {
         "images": [
-            lambda: open_data(flat),
-            lambda: open_data("photoes"),
+            lambda: DataSource(flat).open(),
+            lambda: DataSource("photoes").open(),
             lambda: read_weights(flat / "resnet18.safetensors"),
         ],
-        "table": [lambda: open_data(unlabelled)],
+        "table": [lambda: DataSource(unlabelled).open()],
         "choose": [lambda: method("ebl", num_classes=5)],
-        "paper": [lambda: open_data("fgnet")],
+        "paper": [lambda: DataSource("fgnet").open()],
         "scale": [lambda: find_device("cuda:99")],
     }
     for page, calls in first_contacts.items():

@@ -11,7 +11,7 @@ import onepeak
 
 PACKAGES = [
     "onepeak.data",
-    "onepeak.data.store",
+    "onepeak.data.images.store",
     "onepeak.experiment",
     "onepeak.metrics",
     "onepeak.report",
@@ -58,6 +58,7 @@ def python(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_importing_costs_little_beyond_torch():
     spent = python(
         "import torch, time; start = time.process_time(); import onepeak; onepeak.ELBLoss, onepeak.method; "
@@ -76,7 +77,7 @@ def test_losses_and_methods_need_neither_torchmetrics_nor_torchvision():
     assert loaded.strip() == "[]"
 
 
-@pytest.mark.parametrize("module", ["onepeak.cli.training", "onepeak.cli.comparing", "onepeak.serving.model"])
+@pytest.mark.parametrize("module", ["onepeak.cli.train.run", "onepeak.cli.compare.run", "onepeak.serving.model"])
 def test_what_takes_seconds_to_import_comes_when_it_is_needed(module):
     heavy = "('lightning', 'torchmetrics', 'torchvision', 'timm', 'scipy', 'sklearn', 'matplotlib', 'torch._dynamo')"
     loaded = python(f"import {module}, sys; print([name for name in {heavy} if name in sys.modules])")

@@ -12,8 +12,8 @@ from docs.conftest import _as_before  # noqa: F401 - a fixture
 from docs.pages import blocks as blocks_of
 from docs.test_blocks import run_command
 from in_process import Here
-from onepeak.cli import comparing
 from onepeak.cli.app import app
+from onepeak.cli.compare import run
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -44,7 +44,7 @@ def test_commands_exist():
 def test_commands_run_one_after_another(tmp_path, monkeypatch, capsys):
     """But for set-up and for what goes on until it is stopped."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
+    monkeypatch.setattr(run, "executor_of", lambda _: Here())
     lines = [line for block in blocks_of(ROOT / "README.md") if block.language == "bash" for line in block.commands]
     for line in lines:
         if not line.startswith(("make ", "pip ", "onepeak inspect ", "onepeak serve ")):

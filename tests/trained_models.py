@@ -1,4 +1,4 @@
-"""Two models that are really trained, once for all tests of a process: one of pictures, one of a table."""
+"""Two models that are really trained, once for all tests of a process: one of images, one of a table."""
 
 import atexit
 import tempfile
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak.data.biopsies import biopsies
+from onepeak.data.datasets.biopsies import biopsies
+from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import Manifest
-from onepeak.data.open import open_data
-from onepeak.data.resize import Resize
+from onepeak.data.source import DataSource
 from onepeak.data.splits import Split, make_splits
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import make_fabric
@@ -35,7 +35,7 @@ class TrainedRun:
 
 
 @cache
-def picture_run():
+def image_run():
     """Sixty biopsies, resized, so that a model that forgets to resize is noticed."""
     manifest = biopsies(60)
     recipe = replace(preset("auto", manifest), epochs=1, batch_size=32, resize=Resize(short_side=48))
@@ -50,7 +50,7 @@ def table_run():
     """A number with missing values, a category some of whose names are numbers, and text labels."""
     folder = _folder()
     path = write_table(folder / "grades.csv", 90)
-    manifest = open_data(path, label="grade", order=TABLE_CLASSES)
+    manifest = DataSource(path, label="grade", order=TABLE_CLASSES).open()
     recipe = replace(preset("auto", manifest), epochs=5)
     return _train(manifest, recipe, NetworkSettings(backbone="mlp", num_features=1), folder)
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from onepeak.experiment.pairing import paired
-from onepeak.experiment.significance import corrected_t_test, holm
+from onepeak.experiment.statistics import corrected_t_test, holm, paired
 from reproduction.runs import FORMS
 from reproduction.text import MINUS, number, p_value, table
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from onepeak.errors import InputError
-from onepeak.experiment.entries import PAPER_METHODS
+from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.experiment.published import PublishedFigure, published_figure
 from reproduction.runs import DATASET, FORMS, Figure, figure, of_the_paper
 from reproduction.text import MINUS, MISSING, number, spread, table

@@ -5,9 +5,9 @@ import numpy.typing as npt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from onepeak._listing import counted
+from onepeak._core.wording import counted
 from onepeak.methods.catalog import is_known
-from onepeak.report.figures.name_places import name_points
+from onepeak.report.figures.name_positions import name_points
 from onepeak.report.palette import styles
 from reproduction.against import Tested, against
 from reproduction.runs import figure
@@ -113,7 +113,7 @@ def _aims(runs: pd.DataFrame, chosen: str) -> dict[str, str]:
     }
 
 
-def beyond_picture(runs: pd.DataFrame) -> Figure:
+def beyond_image(runs: pd.DataFrame) -> Figure:
     """Error against posteriors with more than one peak, by step size: accurate to the left, ordered at the top.
 
     Names stand by methods with their default settings and by those that no other beats in both.

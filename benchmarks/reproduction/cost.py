@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from onepeak._listing import counted, duration
+from onepeak._core.wording import counted, duration
 from onepeak.data.datasets.catalog import DATASETS
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.splits import make_splits
 from onepeak.data.splits.protocols import find_protocol
 from onepeak.experiment.grid import Work, work_of
-from onepeak.experiment.opened import recipe_of
 from onepeak.experiment.plan_file import read_plan
+from onepeak.experiment.prepared import recipe_of
 from onepeak.training.recipe_file import recipe_for
 from reproduction.epochs import LATE
 from reproduction.runs import WANTED, of_the_paper, steps
@@ -52,12 +52,14 @@ class Cost:
 def cost_of(experiment: Path) -> Cost:
     """Counts the steps of an experiment's file on the complete data set, of which only the counts are needed."""
     plan = read_plan(experiment)
-    manifest = counted_manifest(plan.data)
+    manifest = counted_manifest(str(plan.source.data))
     recipe = recipe_for(manifest, plan.recipe, source=str(experiment), prefix="recipe.")
     num_splits = plan.splits or find_protocol(manifest, plan.protocol).num_splits
     first = make_splits(manifest, protocol=plan.protocol, splits=1, folds=plan.folds)  # the others have the same size
     works = [work_of(fold, recipe_of(entry, recipe)) for fold in first for entry in plan.methods]
-    seconds = sum(seconds_of(work, batch_size=recipe.batch_size, pixels=PIXELS[plan.data]) for work in works)
+    seconds = sum(
+        seconds_of(work, batch_size=recipe.batch_size, pixels=PIXELS[str(plan.source.data)]) for work in works
+    )
     return Cost(
         runs=num_splits * len(works),
         steps=num_splits * sum(work.steps for work in works),
@@ -125,5 +127,5 @@ def cost_table(experiments: Path) -> str:
             )
         )
     return table(
-        ("data", "pictures", "train / valid / test", "runs, both forms", "million steps", "hours on one H200"), rows
+        ("data", "images", "train / valid / test", "runs, all rows", "million steps", "hours on one H200"), rows
     )

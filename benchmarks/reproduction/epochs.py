@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onepeak.experiment.records import read_history
+from onepeak.experiment.results import read_history
 from reproduction.runs import FORMS
 from reproduction.text import MISSING, number, table
 

@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from onepeak._listing import counted
-from onepeak.experiment.entries import PAPER_METHODS
-from onepeak.experiment.pairing import paired
+from onepeak._core.wording import counted
+from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.experiment.published import published_figure
-from onepeak.experiment.significance import corrected_t_test
+from onepeak.experiment.statistics import corrected_t_test, paired
 from onepeak.metrics.functional import side_order_chance
 from reproduction.beside import UNEXPLAINED, Difference, Explanations
 from reproduction.runs import DATASET, FORMS, NUM_CLASSES, WANTED, figure, of_the_paper

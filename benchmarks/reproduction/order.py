@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from onepeak.experiment.records import PREDICTIONS, read_predictions
+from onepeak.experiment.results import PREDICTIONS, read_predictions
 from onepeak.posterior import is_unimodal, project
 from reproduction.runs import FORMS, figure
 from reproduction.text import MISSING, number, spread, table

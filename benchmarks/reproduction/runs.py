@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from onepeak.experiment.entries import PAPER_METHODS
-from onepeak.experiment.records import read_results
+from onepeak.experiment.plan import PAPER_METHODS
+from onepeak.experiment.results import read_results
 
 DATASET = "fgnet"
 NUM_CLASSES = 70

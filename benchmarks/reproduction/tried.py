@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from onepeak._listing import counted
-from onepeak.experiment.records import PREDICTIONS, read_predictions
+from onepeak._core.wording import counted
+from onepeak.experiment.results import PREDICTIONS, read_predictions
 from reproduction.epochs import Course, courses
 from reproduction.runs import of_the_paper
 from reproduction.text import number, table

@@ -1,4 +1,4 @@
-"""A page a method, from its record in the catalog, its docstring and a picture of its posterior."""
+"""A page a method, from its record in the catalog, its docstring and a image of its posterior."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -38,7 +38,7 @@ method = onepeak.method("{name}", num_classes=8)
 
 ## The posterior
 
-![Bars: three posteriors of {name}; line with dots: the true ones]({picture})
+![Bars: three posteriors of {name}; line with dots: the true ones]({image})
 
 Bars are the posteriors of a small network after {steps} steps on a planted problem of {classes} classes, at three
 inputs; the line is the truth there. On new data: {found}.
@@ -55,7 +55,7 @@ _OBJECT = """```{{eval-rst}}
 
 
 def write_pages(folder: Path) -> None:
-    """Writes a page a method, its picture, and the list of all."""
+    """Writes a page a method, its image, and the list of all."""
     folder.mkdir(parents=True, exist_ok=True)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -86,7 +86,7 @@ def _page(record: MethodRecord, folder: Path, seen: set[str]) -> str:
         settings=", ".join(f"`{name}`" for name in record.settings) or "none of its own",
         constrained=f'yes: `"{record.name}+elb"`' if _has_scores(method) else "no",
         reference=record.reference.replace("|", "\\|"),
-        picture=f"{record.name}.png",
+        image=f"{record.name}.png",
         steps=posteriors.STEPS,
         classes=posteriors.NUM_CLASSES,
         found=_drawn(record, folder),
@@ -104,17 +104,17 @@ def _described(value: Callable[..., object], seen: set[str]) -> str:
 
 
 def _drawn(record: MethodRecord, folder: Path) -> str:
-    """Draws the picture; where there is one that is newer than the code, only says again what was found."""
-    picture, found = folder / f"{record.name}.png", folder / f"{record.name}.json"
-    if not (picture.exists() and found.exists() and found.stat().st_mtime > _last_change()):
-        found.write_text(json.dumps(posteriors.draw(record, picture)))
+    """Draws the image; where there is one that is newer than the code, only says again what was found."""
+    image, found = folder / f"{record.name}.png", folder / f"{record.name}.json"
+    if not (image.exists() and found.exists() and found.stat().st_mtime > _last_change()):
+        found.write_text(json.dumps(posteriors.draw(record, image)))
     said: str = json.loads(found.read_text())
     return said
 
 
 @cache
 def _last_change() -> float:
-    """When the code behind the pictures was last written."""
+    """When the code behind the images was last written."""
     package = Path(onepeak.__file__).parent
     files = [*(package / "methods").glob("*.py"), *(package / "constraints").glob("*.py"), Path(posteriors.__file__)]
     return max(file.stat().st_mtime for file in files)

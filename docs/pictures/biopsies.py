@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from onepeak.data.biopsies import PICTURES_PER_PATIENT, bayes_error, biopsies
+from onepeak.data.datasets.biopsies import PICTURES_PER_PATIENT, bayes_error, biopsies
 from onepeak.data.manifest import ImageArrays, Manifest
 
 ZOOM, GAP, MARGIN, EXAMPLES = 2, 4, 44, 10

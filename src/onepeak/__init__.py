@@ -5,7 +5,7 @@ Every public name is imported on first use, so `import onepeak` stays fast.
 
 from typing import TYPE_CHECKING
 
-from onepeak._lazy import lazy_names
+from onepeak._core.imports import lazy_names
 from onepeak._version import __version__ as __version__
 
 if TYPE_CHECKING:

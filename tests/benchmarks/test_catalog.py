@@ -1,4 +1,4 @@
-"""Every name in the pictures of the whole catalog can be read."""
+"""Every name in the images of the whole catalog can be read."""
 
 import io
 from itertools import combinations
@@ -10,8 +10,8 @@ from matplotlib.collections import PathCollection
 
 import catalog
 import onepeak
-from onepeak.experiment.ranks import compare_ranks
-from onepeak.report.diagram import critical_difference_diagram
+from onepeak.experiment.statistics import compare_ranks
+from onepeak.report.tables import critical_difference_diagram
 
 NAMES = [record.name for record in onepeak.methods()]
 
@@ -43,7 +43,7 @@ def test_every_method_is_named_and_no_name_lies_over_another(axes):
     assert overlapping(axes.texts) == []
 
 
-def test_no_name_covers_a_point_or_leaves_the_picture(axes):
+def test_no_name_covers_a_point_or_leaves_the_image(axes):
     boxes = [text.get_window_extent() for text in axes.texts]
     places = np.concatenate([each.get_offsets() for each in axes.collections if isinstance(each, PathCollection)])
     assert len(places) == len(NAMES)
@@ -59,11 +59,11 @@ def test_a_line_that_leads_to_a_name_crosses_no_other_name(axes):
     assert sum(box.count_contains(line[:-1]) for box in boxes for line in lines) == 0
 
 
-def test_the_same_table_gives_the_same_picture():
-    pictures = [io.BytesIO(), io.BytesIO()]
-    for picture in pictures:
-        catalog.scatter(table_of(in_order=0.5)).savefig(picture)
-    assert pictures[0].getvalue() == pictures[1].getvalue()
+def test_the_same_table_gives_the_same_image():
+    images = [io.BytesIO(), io.BytesIO()]
+    for image in images:
+        catalog.scatter(table_of(in_order=0.5)).savefig(image)
+    assert images[0].getvalue() == images[1].getvalue()
 
 
 def test_a_diagram_of_ranks_has_room_for_every_name():

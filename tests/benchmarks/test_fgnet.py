@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fgnet
-from reproduction.pictures import curves_picture
+from reproduction.images import curves_image
 from reproduction.runs import read_runs
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def checkout(tmp_path, records, write_fgnet_run):
     return root
 
 
-def test_one_command_fills_the_pages_and_draws_the_pictures(checkout, monkeypatch, capsys):
+def test_one_command_fills_the_pages_and_draws_the_images(checkout, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["fgnet.py", "--root", str(checkout), "--check"])
     with pytest.raises(SystemExit, match=r"Not what the records say: results/fgnet/README\.md, docs/reproduce\.md"):
         fgnet.main()
@@ -52,7 +52,7 @@ def test_one_command_fills_the_pages_and_draws_the_pictures(checkout, monkeypatc
     assert page.startswith("mine\n")
     assert "corrected 12 of 70" in page
     assert {path.stem for path in checkout.rglob("*.png")} == {"curves", "curves-1000", "tradeoff", "posteriors"}
-    whole = curves_picture(read_runs(checkout / "results/fgnet-1000"))
+    whole = curves_image(read_runs(checkout / "results/fgnet-1000"))
     whole.savefig(checkout / "whole.png", dpi=130, metadata={"Software": None})
     assert (checkout / "results/fgnet/curves-1000.png").read_bytes() == (checkout / "whole.png").read_bytes()
     monkeypatch.setattr(sys, "argv", ["fgnet.py", "--root", str(checkout), "--check"])

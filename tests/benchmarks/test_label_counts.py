@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from label_counts import LINES, METRICS, check_whole, cut, drawn, markdown, severity_read
-from onepeak.data.biopsies import biopsies
+from onepeak.data.datasets.biopsies import biopsies
 
 
 def runs_of(*, folds: int = 2) -> pd.DataFrame:
@@ -17,7 +17,7 @@ def runs_of(*, folds: int = 2) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def test_in_eight_grades_the_pictures_have_the_labels_that_they_come_with() -> None:
+def test_in_eight_grades_the_images_have_the_labels_that_they_come_with() -> None:
     assert np.array_equal(cut(severity_read(200), 8), biopsies(200, size=16).labels)
 
 

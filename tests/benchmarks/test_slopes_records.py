@@ -48,14 +48,14 @@ def test_every_form_that_was_run_is_in_the_table():
     assert set(LABELS.values()) == set(RUNS.loc["fgnet"].index)
 
 
-@pytest.mark.parametrize("name", LABELS)
-def test_a_row_is_the_mean_of_its_first_two_splits(name):
-    runs = RUNS.loc[("fgnet", LABELS[name])].sort_values("split")
-    for cell, column, scale in zip(FGNET[name], COLUMNS, SCALES, strict=False):
-        digits = len(cell.strip("*").partition(".")[2])
-        found = scale * runs[runs.split < 2][column].mean()
-        assert float(cell.strip("*")) == pytest.approx(found, abs=0.51 * 10**-digits), column
-    assert [float(error) for error in FGNET[name][-1].split()] == pytest.approx(runs.test_mae.to_list(), abs=0.0051)
+def test_a_row_is_the_mean_of_its_first_two_splits():
+    for name in LABELS:
+        runs = RUNS.loc[("fgnet", LABELS[name])].sort_values("split")
+        for cell, column, scale in zip(FGNET[name], COLUMNS, SCALES, strict=False):
+            digits = len(cell.strip("*").partition(".")[2])
+            found = scale * runs[runs.split < 2][column].mean()
+            assert float(cell.strip("*")) == pytest.approx(found, abs=0.51 * 10**-digits), column
+        assert [float(error) for error in FGNET[name][-1].split()] == pytest.approx(runs.test_mae.to_list(), abs=0.0051)
 
 
 def test_the_table_is_sorted_by_the_validation_error():

@@ -37,8 +37,8 @@ def run(monkeypatch, capsys):
 @pytest.fixture
 def here(monkeypatch):
     """Where no process is needed, `compare` and `demo` train in this one."""
-    monkeypatch.setattr("onepeak.cli.comparing.executor_of", lambda _: Here())
-    monkeypatch.setattr("onepeak.experiment.local.LocalExecutor", lambda **_: Here())  # of the demo
+    monkeypatch.setattr("onepeak.cli.compare.run.executor_of", lambda _: Here())
+    monkeypatch.setattr("onepeak.experiment.executors.local.LocalExecutor", lambda **_: Here())  # of the demo
 
 
 @pytest.fixture

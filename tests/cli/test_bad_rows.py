@@ -83,7 +83,7 @@ def test_a_comparison_leaves_them_out_too_and_its_report_says_so(run, bad, tmp_p
     status, _, errors = run(*flags)
     assert status == 0, errors
     assert LEFT_OUT in errors
-    assert "74 items; 6 items left out by --skip-bad" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "74 samples; 6 samples left out by --skip-bad" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert run(*flags)[0] == 0  # the runs are found again
     page, differ = tmp_path / "out" / "report.html", "The data differ from those of the runs"
     assert differ not in page.read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import onepeak
-from onepeak.data.open import open_data
+from onepeak.data.source import DataSource
 
 LOOK = ("--label", "grade", "--epochs", 2, "--device", "cpu")
 
@@ -130,9 +130,9 @@ def test_where_it_says_nothing_it_is_refused(german, data, decimal, message):
     pd.read_csv(folder / "points.csv").to_parquet(folder / "rows.parquet")
     (folder / "list.csv").write_text("path,grade\na.png,1\n")
     with pytest.raises(onepeak.errors.InputError) as error:
-        open_data(
+        DataSource(
             data if data == "biopsies" else folder / data,
             label=None if data == "biopsies" else "grade",
             decimal=decimal,
-        )
+        ).open()
     assert message in str(error.value)

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from onepeak.cli import demo
-from onepeak.experiment.entries import entries_from_text
-from onepeak.experiment.plan import Experiment
+from onepeak.data import DataSource
+from onepeak.experiment.plan import Experiment, entries_from_text
 from onepeak.experiment.plan_file import read_plan
 
 COMMITTED = Path(__file__).parent.parent.parent / "experiments" / "biopsies-demo.toml"
@@ -17,7 +17,7 @@ COMMITTED = Path(__file__).parent.parent.parent / "experiments" / "biopsies-demo
 def test_the_plan_is_the_papers_seven_methods_and_smooth_slopes_on_two_splits_of_the_embedded_data():
     plan = demo.demo_plan()
     assert [entry.label for entry in plan.methods] == ["ce", "ren", "ld", "mv", "po", "pn", "elb", "smooth-slopes"]
-    assert (plan.data, plan.splits) == ("biopsies", 2)
+    assert (plan.source.data, plan.splits) == ("biopsies", 2)
 
 
 def test_the_plan_in_the_package_is_the_one_among_the_experiments():
@@ -32,8 +32,7 @@ def run(run, monkeypatch, tmp_path):
     pd.DataFrame({"size": grades + 0.1 * np.sin(np.arange(60)), "grade": grades}).to_csv(table, index=False)
     plan = Experiment(
         name="tiny",
-        data=str(table),
-        label="grade",
+        source=DataSource(str(table), label="grade"),
         methods=entries_from_text("ce,elb"),
         protocol="holdout",
         splits=1,

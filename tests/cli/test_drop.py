@@ -40,7 +40,7 @@ def test_train_takes_it_and_the_model_does_not_ask_for_it(run, policies, tmp_pat
         assert json.loads(output)["items"] == 80
     assert said[0] == said[1]
     status, _, errors = run(*train, "--out", tmp_path / "without", "--resume")
-    assert (status, "holds a finished run with no columns policy: train" in errors) == (2, True), errors
+    assert (status, "holds a finished run with no columns policy: give another --out" in errors) == (2, True), errors
 
 
 def test_compare_takes_it_and_its_report_opens_the_same_data(run, policies, tmp_path, here):

@@ -8,7 +8,7 @@ from cli.one_command import invoked
 from onepeak.cli.evaluate import evaluate
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS, NAMES
-from trained_models import picture_run, table_run, write_table
+from trained_models import image_run, table_run, write_table
 
 
 @pytest.fixture
@@ -25,19 +25,19 @@ def run():
 
 @pytest.fixture
 def listed(tmp_path):
-    """A list of the pictures of the test part, whose labels are text."""
-    part = picture_run().manifest.take(picture_run().split.test)
+    """A list of the images of the test part, whose labels are text."""
+    part = image_run().manifest.take(image_run().split.test)
     lines = ["path,grade"]
-    for number, (picture, label) in enumerate(zip(part.items.pixels, part.labels, strict=True)):
-        Image.fromarray(picture).save(tmp_path / f"{number}.png")
+    for number, (image, label) in enumerate(zip(part.items.pixels, part.labels, strict=True)):
+        Image.fromarray(image).save(tmp_path / f"{number}.png")
         lines.append(f"{number}.png,{part.classes[label]}")
     (tmp_path / "scans.csv").write_text("\n".join(lines))
     return tmp_path / "scans.csv"
 
 
 def test_json_has_every_metric_the_chance_level_and_the_counts(run, listed):
-    record = json.loads(run(picture_run().folder, listed, "--label", "grade", "--json"))
-    expected = picture_run().result["metrics"]["test"]
+    record = json.loads(run(image_run().folder, listed, "--label", "grade", "--json"))
+    expected = image_run().result["metrics"]["test"]
     assert record["metrics"].keys() == set(NAMES)
     assert {name: record["metrics"][name] for name in expected} == {
         name: None if value != value else pytest.approx(value, abs=1e-6)  # NaN is not itself
@@ -47,7 +47,7 @@ def test_json_has_every_metric_the_chance_level_and_the_counts(run, listed):
     assert [sum(row) for row in record["confusion"]] == list(record["classes"].values())
     right = sum(row[place] for place, row in enumerate(record["confusion"]))
     assert right / record["items"] == pytest.approx(record["metrics"]["accuracy"])
-    assert record["items"] == sum(record["classes"].values()) == len(picture_run().split.test)
+    assert record["items"] == sum(record["classes"].values()) == len(image_run().split.test)
     assert (record["dataset"], record["method"], record["failed"]) == ("scans", "elb", [])
 
 
@@ -55,19 +55,19 @@ HEADLINES = ("mae", "accuracy", "accuracy_within_1", "soi_predicted", "unimodal"
 
 
 def test_the_tables_are_short_and_in_the_order_in_which_they_are_read(listed):
-    result = invoked(evaluate, picture_run().folder, listed, "--label", "grade", "--device", "cpu")
+    result = invoked(evaluate, image_run().folder, listed, "--label", "grade", "--device", "cpu")
     metrics, predicted, classes = (part.split("\n") for part in result.stdout.rstrip().split("\n\n"))
     assert [line.split("\t")[0] for line in metrics] == ["metric", *HEADLINES]
     expected = ["as predicted", "coverage", "interval_size", "rps", "nll", "ece", "paradoxical"]
     assert [line.split("\t")[0] for line in predicted] == expected
-    assert classes[0].startswith("class\titems\tright\tcovered\tinterval\tgiven g1\t")
+    assert classes[0].startswith("class\tsamples\tcorrect\tcovered\tinterval\tpredicted g1\t")
     assert len(classes) == 1 + 8
 
 
 def test_a_metric_has_its_value_how_sure_it_is_the_way_that_is_better_and_the_chance_level(run, listed):
-    output = run(picture_run().folder, listed, "--label", "grade")
+    output = run(image_run().folder, listed, "--label", "grade")
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in output.splitlines() if line.count("\t") == 5}
-    measured = picture_run().result["metrics"]["test"]
+    measured = image_run().result["metrics"]["test"]
     for name in HEADLINES:
         value, confidence, better, chance, title = rows[name]
         assert float(value) == pytest.approx(measured[name], abs=1e-4)
@@ -82,12 +82,12 @@ def test_a_metric_has_its_value_how_sure_it_is_the_way_that_is_better_and_the_ch
     predicted = {line.split("\t")[0]: line.split("\t")[1:] for line in output.splitlines() if line.count("\t") == 3}
     for name in ("rps", "nll", "ece"):
         value, _, title = predicted[name]
-        assert value == f"{picture_run().result['calibration']['test'][name]:.4f}"
+        assert value == f"{image_run().result['calibration']['test'][name]:.4f}"
         assert title == f"{METRICS[name].title}, calibrated"
 
 
 def test_json_has_the_confidence_intervals_that_the_table_shows(run, listed):
-    flags = (picture_run().folder, listed, "--label", "grade")
+    flags = (image_run().folder, listed, "--label", "grade")
     record = json.loads(run(*flags, "--json"))
     sure, output = record["confidence"], run(*flags)
     assert {name: sure[name] for name in ("level", "resampled", "count", "resamples")} == {
@@ -111,7 +111,7 @@ def test_patients_are_resampled_if_the_data_name_them_and_too_few_are_told(run, 
     for count, told in ((12, "1,000 resamples of 12 groups"), (4, "4 groups, and 10 are needed")):
         rows = [f"{line},{place % count}" for place, line in enumerate(lines[1:])]
         listed.write_text("\n".join([f"{lines[0]},patient", *rows]))
-        flags = (picture_run().folder, listed, "--label", "grade", "--group", "patient")
+        flags = (image_run().folder, listed, "--label", "grade", "--group", "patient")
         assert told in run(*flags)
         record = json.loads(run(*flags, "--json"))
         assert (record["confidence"]["resampled"], record["confidence"]["count"]) == ("groups", count)
@@ -120,9 +120,9 @@ def test_patients_are_resampled_if_the_data_name_them_and_too_few_are_told(run, 
 
 
 def test_what_was_measured_and_what_to_know_of_it_stand_before_the_figures(run, listed):
-    lines = run(picture_run().folder, listed, "--label", "grade").splitlines()
+    lines = run(image_run().folder, listed, "--label", "grade").splitlines()
     table = lines.index("metric\tvalue\t95 % confidence\tbetter\tchance\twhat it is")
-    assert "scans: 15 items, 8 classes; method elb" in lines[:table]
+    assert "scans: 15 samples, 8 classes; method elb" in lines[:table]
     assert [line for line in lines if line.startswith("Note: ")] == [
         line for line in lines[:table] if line.startswith("Note: ")
     ]
@@ -134,17 +134,17 @@ def test_what_was_measured_and_what_to_know_of_it_stand_before_the_figures(run, 
     assert trained.index("Warning: the model was trained on") < trained.index("metric\tvalue")
 
 
-def test_pictures_left_out_are_shown(run, listed):
+def test_images_left_out_are_shown(run, listed):
     (listed.parent / "0.png").write_bytes(b"")
     with pytest.raises(InputError, match=r"1 of 15 images cannot be read:\n .*0\.png: the file is empty"):
-        run(picture_run().folder, listed, "--label", "grade")
-    output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
+        run(image_run().folder, listed, "--label", "grade")
+    output = run(image_run().folder, listed, "--label", "grade", "--skip-bad")
     left_out = f"Left out: {listed.parent / '0.png'}: the file is empty (0 bytes)"
     assert left_out in output[: output.index("metric\tvalue")]
     assert "14 items" in output
     assert "1,000 resamples of 14 items" in output
     (listed.parent / "0.png").unlink()
-    output = run(picture_run().folder, listed, "--label", "grade", "--skip-bad")
+    output = run(image_run().folder, listed, "--label", "grade", "--skip-bad")
     assert "left out 1 of 15 rows: no such image, 0.png" in output
     assert "14 items" in output
 
@@ -156,7 +156,7 @@ def test_a_table_is_measured(run):
     trained = len(table_run().split.train)
     assert trained <= record["trained_on"] < 90
     output = run(table_run().folder, path)
-    assert f"Warning: the model was trained on {record['trained_on']} of these 90 items: the figures are no" in output
+    assert f"Warning: the model was trained on {record['trained_on']} of these 90 samples" in output
     assert record["metrics"]["mae"] < 1
 
 
@@ -169,30 +169,30 @@ def test_the_wrong_kind_of_data_is_told_first(run, listed):
     with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got images"):
         run(table_run().folder, listed.parent)
     with pytest.raises(InputError, match="must be images, as the model was trained on, got a table without a column"):
-        run(picture_run().folder, table_run().folder.parent / "grades.csv")
+        run(image_run().folder, table_run().folder.parent / "grades.csv")
 
 
 @pytest.mark.bad_input
 def test_other_classes_end_with_one_sentence_that_shows_both(run, listed):
     with pytest.raises(InputError, match=r"the model has g1 < g2 .* < g8, the data g8 < g7"):
-        run(picture_run().folder, listed, "--label", "grade", "--order", "g8,g7,g6,g5,g4,g3,g2,g1")
+        run(image_run().folder, listed, "--label", "grade", "--order", "g8,g7,g6,g5,g4,g3,g2,g1")
     with pytest.raises(InputError, match=r"There is no file or folder 'biopsie'\. Did you mean 'biopsies'"):
-        run(picture_run().folder, "biopsie")
+        run(image_run().folder, "biopsie")
 
 
 def test_calibrated_posteriors_intervals_and_paradoxes_are_measured(run, listed):
-    record = json.loads(run(picture_run().folder, listed, "--label", "grade", "--json"))
-    assert record["calibrated"] == pytest.approx(picture_run().result["calibration"]["test"], abs=1e-6)
+    record = json.loads(run(image_run().folder, listed, "--label", "grade", "--json"))
+    assert record["calibrated"] == pytest.approx(image_run().result["calibration"]["test"], abs=1e-6)
     assert 0 <= record["paradoxical"] <= 1
-    output = run(picture_run().folder, listed, "--label", "grade", "--alpha", 0.3, "--decide", "median", "--project")
-    assert "Share of items whose interval holds the true class; 0.7000 is asked for" in output
+    output = run(image_run().folder, listed, "--label", "grade", "--alpha", 0.3, "--decide", "median", "--project")
+    assert "Share of samples whose interval contains the true class; target 0.7000" in output
 
 
 def test_the_mean_cost_is_printed(run, listed, tmp_path):
     (tmp_path / "costs.csv").write_text("\n".join([",".join("2" * 8)] * 8))
     flags = ("--label", "grade", "--decide", "cost", "--cost", tmp_path / "costs.csv")
-    assert json.loads(run(picture_run().folder, listed, *flags, "--json"))["cost"] == 2
-    assert "cost\t2.0000\t\tCost of an item, on average" in run(picture_run().folder, listed, *flags)
+    assert json.loads(run(image_run().folder, listed, *flags, "--json"))["cost"] == 2
+    assert "cost\t2.0000\t\tMean cost per sample" in run(image_run().folder, listed, *flags)
 
 
 def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):
@@ -206,14 +206,14 @@ def test_the_test_part_of_the_data_that_a_model_was_trained_on(run):
     if record["trained_on"]:  # rows that are alike by chance
         assert "trained on copies of" in output
     whole = run(folder, path)
-    assert "--part test measures what it never saw" in whole
+    assert "--part test uses only samples held out of training" in whole
 
 
 def test_twelve_bits_in_files_of_sixteen_are_told(run, listed):
     for path in listed.parent.glob("*.png"):
         grey = np.asarray(Image.open(path).convert("L")).astype(np.uint16)
         Image.fromarray(grey * 16).save(path)
-    assert "no value above" in run(picture_run().folder, listed, "--label", "grade")
+    assert "no value above" in run(image_run().folder, listed, "--label", "grade")
 
 
 def test_with_few_classes_the_table_tells_what_was_given_in_their_place(run, tmp_path):

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from onepeak.data.biopsies import GRADES
+from onepeak.data.datasets.biopsies import GRADES
 from report.whole_runs import write_whole_comparison
 from serving.inspector.tiny_comparison import write_tiny_comparison
 
@@ -69,14 +69,14 @@ def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, tmp_path, argument
     monkeypatch.setattr("onepeak.serving.http.serve_app", lambda app, **_: shown.append(app))
     actions = tmp_path / "actions.csv"
     actions.write_text("label,action\n" + "".join(f"{grade},treat {grade}\n" for grade in GRADES))
-    told = "Predicting 60 items ...\n" if "--data" in arguments else ""
+    told = "Predicting 60 samples ...\n" if "--data" in arguments else ""
     assert run(*(each.format(tiny) for each in arguments), "--device", "cpu", "--actions", actions) == (0, "", told)
-    picture = next((tiny.parent / "data").rglob("*.png")).read_bytes()
+    image = next((tiny.parent / "data").rglob("*.png")).read_bytes()
     with TestClient(shown[0], base_url="http://localhost") as client:
         assert client.get("/try").status_code == 200
         assert client.get("/v1/inspect/samples").json()["total"] == total
         kind = {"Content-Type": "image/png"}
-        (said,) = client.post("/v1/predict", content=picture, headers=kind).json()["predictions"]
+        (said,) = client.post("/v1/predict", content=image, headers=kind).json()["predictions"]
         assert said["action"] == f"treat {said['name']}"
 
 
@@ -89,7 +89,7 @@ def test_with_a_model_it_can_be_tried(run, monkeypatch, tiny, tmp_path, argument
         (["compared", "--host", "0.0.0.0"], "`host` must be 127.0.0.1 without a token"),
         (["compared", "--actions", "nowhere.csv"], "nowhere.csv cannot be read: No such file"),
         (["compared", "--model", "nowhere"], "must be a model's folder, got nothing there"),
-        (["compared", "--data", "biopsies", "--model", "x"], "`--model` has no use beside --data"),
+        (["compared", "--data", "biopsies", "--model", "x"], "`--model` has no use with --data"),
         (["compared", "--data", "biopsies"], "must be a model's folder, got one without onepeak.json"),
     ],
 )
@@ -114,7 +114,7 @@ def test_a_run_of_a_method_that_is_not_known_here_is_shown_as_it_lies_on_disk(ti
         path.write_text(path.read_text().replace('"method": "elb"', '"method": "mine"'))
     with served(run) as (address, _):
         first = html.unescape(httpx.get(address).text)
-        assert "Shown is what lies on disk" in first
+        assert "The page Try it and evidence maps are missing." in first
         assert "was trained with 'mine', a method of your own that is not known here" in first
         assert httpx.get(f"{address}v1/inspect/samples", timeout=60).json()["total"] == 25
 

@@ -40,7 +40,7 @@ def test_what_the_system_refuses_is_one_line_on_stderr_and_exit_1(run, monkeypat
         raise OSError(28, "No space left on device", "model.safetensors")
 
     monkeypatch.setattr("onepeak.cli.app.app", full)
-    told = "onepeak: [Errno 28] No space left on device: 'model.safetensors' (--debug shows where).\n"
+    told = "onepeak: [Errno 28] No space left on device: 'model.safetensors' (--debug shows the traceback).\n"
     assert run("methods") == (1, "", told)
     status, _, errors = run("methods", "--debug")
     assert status == 1

@@ -26,7 +26,7 @@ def test_a_program_reads_a_line_a_method_with_tabs_between():
 def test_what_can_be_put_before_and_behind_a_name_is_told():
     told = run().stderr
     assert "+elb (under a log-barrier), +pn (under a penalty)" in told
-    assert "smooth-   before any with an output for each class or level" in told
+    assert "smooth-   for any method with one output per class or level" in told
     assert onepeak.method("smooth-rps+elb", num_classes=3).num_outputs == 3
 
 
@@ -67,7 +67,7 @@ def test_one_method_is_shown_with_its_settings_and_how_they_are_given():
 def test_one_that_is_put_together_has_the_settings_of_its_parts_that_can_be_given():
     one = json.loads(run("smooth-mv+elb", "--json").stdout)
     assert one["settings"] == {"mean_weight": 0.2, "variance_weight": 0.05, "t": 1.0, "growth": 1.001, "t_max": 5.0}
-    assert one["title"] == "mean-variance, under a log-barrier, neighbouring outputs learn together (smooth-)"
+    assert one["title"] == "mean-variance, under a log-barrier, neighbouring outputs averaged (smooth-)"
     assert onepeak.method("smooth-mv+elb", 5, **one["settings"]).num_outputs == 5
     both = json.loads(run("slopes+pn", "--json").stdout)  # each has a `weight`, which the name cannot tell apart
     assert list(both["settings"]) == ["levels", "temperature", "slack"]

@@ -9,7 +9,7 @@ from typer.models import ArgumentInfo
 from cli.one_command import invoked
 from onepeak.cli import main
 from onepeak.cli.app import app
-from onepeak.cli.options import at_home, settings_of
+from onepeak.cli.options import at_home, command_line, settings_of
 from onepeak.cli.splits import splits
 from onepeak.errors import InputError
 
@@ -94,3 +94,26 @@ def test_what_the_shell_left_of_a_home_folder_is_found(tmp_path, monkeypatch):
     assert "protocol parts.csv" in invoked(splits, *made, "--protocol=~/parts.csv").output
     assert at_home(["~/a", Path("~/b"), "b~"]) == [str(tmp_path / "a"), tmp_path / "b", "b~"]
     assert (at_home("./hci"), at_home(None)) == ("./hci", None)
+
+
+@pytest.mark.parametrize(
+    ("program", "command"),
+    [
+        ("/home/me/.venv/bin/onepeak", "onepeak"),
+        ("C:/Scripts/onepeak.exe", "onepeak"),
+        ("/site-packages/onepeak/__main__.py", "onepeak"),
+        ("my_method.py", "python my_method.py"),
+        ("methods/mine.py", "python methods/mine.py"),
+        ("/elsewhere/my_method.py", "python /elsewhere/my_method.py"),
+        ("/home/me/mine/__main__.py", "python -m mine"),
+    ],
+)
+def test_the_program_is_the_one_that_was_called(monkeypatch, program, command):
+    monkeypatch.setattr(sys, "argv", [program, "compare", "a b.csv"])
+    assert command_line() == [*command.split(), "compare", "a b.csv"]
+
+
+def test_a_program_in_this_folder_is_named_without_the_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "mine" / "my_method.py"), "train"])
+    assert command_line() == ["python", str(Path("mine/my_method.py")), "train"]

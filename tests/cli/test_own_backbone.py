@@ -74,7 +74,7 @@ def test_a_comparison_trains_it_in_workers_and_knows_when_it_was_changed(onepeak
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with the user's file, small pictures, and a comparison of one run on them."""
+    """A folder with the user's file, small images, and a comparison of one run on them."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "nets.py").write_text(NETS)
     rng = np.random.default_rng(0)
@@ -105,13 +105,13 @@ RUN = "all/runs/elb/split0-fold0"
 
 
 def test_it_is_served(onepeak, place):
-    picture = (place / "photos" / "2" / "0.png").read_bytes()
+    image = (place / "photos" / "2" / "0.png").read_bytes()
     with served(place, "serve", RUN, trust="nets") as address:
-        asked = httpx.post(
-            f"{address}/v1/predict?evidence=true", content=picture, headers={"Content-Type": "image/png"}
+        request = httpx.post(
+            f"{address}/v1/predict?evidence=true", content=image, headers={"Content-Type": "image/png"}
         )
         assert httpx.get(f"{address}/v1/model").json()["backbone"] == "nets:Maps"
-    (answer,) = asked.json()["predictions"]
+    (answer,) = request.json()["predictions"]
     said = onepeak("predict", RUN, "photos/2/0.png", "--json", "--device", "cpu", folder=place, ONEPEAK_TRUST="nets")
     wanted = json.loads(said.stdout)
     assert answer["probs"] == pytest.approx(wanted["probs"], abs=1e-5)
@@ -121,13 +121,13 @@ def test_it_is_served(onepeak, place):
 def test_a_run_is_inspected_as_it_lies_on_disk_where_its_code_is_not_trusted(place):
     with served(place, "inspect", RUN) as address:
         first = html.unescape(httpx.get(f"{address}/").text)
-        assert "Shown is what lies on disk, without a page to try the model and without evidence maps." in first
+        assert "The page Try it and evidence maps are missing." in first
         assert REFUSED in first
         assert httpx.get(f"{address}/try").status_code == 404
         found = httpx.get(f"{address}/v1/inspect/samples", timeout=60).json()
         assert (found["kind"], found["total"], len(found["entries"][0]["probs"])) == ("pictures", 7, 3)
     with served(place, "inspect", RUN, trust="nets") as address:
-        assert "Shown is what lies on disk" not in httpx.get(f"{address}/").text
+        assert "evidence maps are missing" not in httpx.get(f"{address}/").text
         assert httpx.get(f"{address}/try").status_code == 200
 
 

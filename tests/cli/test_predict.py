@@ -1,4 +1,4 @@
-"""`onepeak predict` with a model of pictures: long because one command has many inputs, forms and ways to fail."""
+"""`onepeak predict` with a model of images: long because one command has many inputs, forms and ways to fail."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from cli.one_command import invoked, seen_on_a_terminal
 from onepeak.cli import predict as command
 from onepeak.errors import InputError
 from onepeak.serving import load
-from trained_models import picture_run, table_run
+from trained_models import image_run, table_run
 
 
 @pytest.fixture
@@ -29,21 +29,21 @@ def run():
 
 @pytest.fixture
 def folder(tmp_path):
-    """Five pictures at two depths, one of them of another shape, and a text."""
+    """Five images at two depths, one of them of another shape, and a text."""
     (tmp_path / "scans" / "more").mkdir(parents=True)
-    for number, picture in enumerate(picture_run().manifest.items.pixels[:5]):
+    for number, image in enumerate(image_run().manifest.items.pixels[:5]):
         name = f"more/{number}.png" if number > 2 else f"{number}.png"
-        Image.fromarray(picture[: 40 if number == 1 else 64]).save(tmp_path / "scans" / name)
-    (tmp_path / "scans" / "notes.txt").write_text("not a picture")
+        Image.fromarray(image[: 40 if number == 1 else 64]).save(tmp_path / "scans" / name)
+    (tmp_path / "scans" / "notes.txt").write_text("not a image")
     return tmp_path / "scans"
 
 
 ON_CPU = "--device=cpu"
 
 
-def test_a_list_gives_a_row_a_picture_in_its_order_and_missing_ones_their_error(run, folder):
+def test_a_list_gives_a_row_a_image_in_its_order_and_missing_ones_their_error(run, folder):
     (folder / "list.csv").write_text("path,grade\nmore/3.png,x\ngone.png,x\n0.png,x\n")
-    result = run(picture_run().folder, folder / "list.csv", "--csv", ON_CPU)
+    result = run(image_run().folder, folder / "list.csv", "--csv", ON_CPU)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert result.exit_code == 0
     assert [row["path"] for row in rows] == [str(folder / name) for name in ("more/3.png", "gone.png", "0.png")]
@@ -54,21 +54,21 @@ def test_a_list_elsewhere_is_answered_with_its_root_and_names_the_flag_without_i
     (tmp_path / "lists").mkdir()
     given = tmp_path / "lists" / "list.csv"
     given.write_text("path\nmore/3.png\n0.png\n")
-    result = run(picture_run().folder, given, "--root", folder, "--csv", ON_CPU)
+    result = run(image_run().folder, given, "--root", folder, "--csv", ON_CPU)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     paths = [folder / "more" / "3.png", folder / "0.png"]
     assert (result.exit_code, result.stderr) == (0, "")
     assert [row["path"] for row in rows] == [str(path) for path in paths]
-    assert [int(row["label"]) for row in rows] == load(picture_run().folder).predict(paths).labels.tolist()
-    result = run(picture_run().folder, given, "--csv", ON_CPU)
+    assert [int(row["label"]) for row in rows] == load(image_run().folder).predict(paths).labels.tolist()
+    result = run(image_run().folder, given, "--csv", ON_CPU)
     assert result.exit_code == 1
-    assert result.stderr.startswith("onepeak: 2 of 2 could not be answered")
+    assert result.stderr.startswith("onepeak: 2 of 2 have no prediction")
     assert result.stderr.endswith("If the paths of the list start from another folder, name it with --root.\n")
 
 
 def test_a_name_that_no_file_can_have_fails_its_row_alone(run, folder):
     (folder / "list.csv").write_text("\n".join(["path", "0.png", "a" * 300, "a\0b.png", "1.png"]))
-    result = run(picture_run().folder, folder / "list.csv", "--json", ON_CPU)
+    result = run(image_run().folder, folder / "list.csv", "--json", ON_CPU)
     errors = [json.loads(line)["error"] for line in result.stdout.splitlines()]
     assert result.exit_code == 0
     assert errors[0] is errors[3] is None
@@ -83,18 +83,18 @@ def test_a_root_without_a_list_ends_with_one_sentence(run, folder, tmp_path):
         InputError,
         match=re.escape(f"`--root` is the folder of the images of a list, got {folder}, which is not a list"),
     ):
-        run(picture_run().folder, folder, "--root", tmp_path, ON_CPU)
+        run(image_run().folder, folder, "--root", tmp_path, ON_CPU)
     with pytest.raises(InputError, match="`--root` has no use for a model of a table: leave it out"):
         run(table_run().folder, tmp_path / "rows.csv", "--root", tmp_path, ON_CPU)
-    with pytest.raises(InputError, match="`--decimal` has no use for a model of pictures: leave it out"):
-        run(picture_run().folder, folder, "--decimal", ",", ON_CPU)
+    with pytest.raises(InputError, match="`--decimal` has no use for a model of images: leave it out"):
+        run(image_run().folder, folder, "--decimal", ",", ON_CPU)
 
 
-def test_a_folder_gives_a_row_a_picture_in_order(run, folder):
-    result = run(picture_run().folder, folder, "--csv", ON_CPU)
+def test_a_folder_gives_a_row_a_image_in_order(run, folder):
+    result = run(image_run().folder, folder, "--csv", ON_CPU)
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     names = ["0.png", "1.png", "2.png", "more/3.png", "more/4.png"]
-    said = load(picture_run().folder).predict([folder / name for name in names])
+    said = load(image_run().folder).predict([folder / name for name in names])
     assert result.exit_code == 0
     assert result.stderr == ""
     assert [row["path"] for row in rows] == [str(folder / name) for name in names]
@@ -107,12 +107,12 @@ def test_a_folder_gives_a_row_a_picture_in_order(run, folder):
 
 def test_twelve_bits_in_files_of_sixteen_are_told(run, tmp_path):
     Image.fromarray(np.full((64, 64), 3000, np.uint16)).save(tmp_path / "scan.png")
-    assert "no value above 3,000 of 65,535" in run(picture_run().folder, tmp_path, "--csv", ON_CPU).stderr
-    assert run(picture_run().folder, tmp_path, "--csv", ON_CPU, "--quiet").stderr == ""
+    assert "no value above 3,000 of 65,535" in run(image_run().folder, tmp_path, "--csv", ON_CPU).stderr
+    assert run(image_run().folder, tmp_path, "--csv", ON_CPU, "--quiet").stderr == ""
 
 
 def test_csv_is_what_a_pipe_gets_by_default(run, folder):
-    assert run(picture_run().folder, folder, ON_CPU).stdout == run(picture_run().folder, folder, "--csv", ON_CPU).stdout
+    assert run(image_run().folder, folder, ON_CPU).stdout == run(image_run().folder, folder, "--csv", ON_CPU).stdout
 
 
 @pytest.mark.parametrize(
@@ -132,11 +132,11 @@ def test_classes_that_are_numbers_are_told_from_their_places(classes, told):
 
 def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, folder):
     (folder / "1.png").write_bytes((folder / "0.png").read_bytes()[:500])
-    result = run(picture_run().folder, folder, folder / "gone.png", "--json", "--batch-size", 2, ON_CPU)
+    result = run(image_run().folder, folder, folder / "gone.png", "--json", "--batch-size", 2, ON_CPU)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.exit_code == 0
     first, second, third = result.stderr.splitlines()
-    assert first == "onepeak: 2 of 6 could not be answered; their rows say why."
+    assert first == "onepeak: 2 of 6 have no prediction; the error column says why."
     assert second.startswith(f"  {folder / '1.png'}: cut off or damaged")
     assert third == f"  {folder / 'gone.png'}: there is no such file"
     assert [row["error"] is None for row in rows] == [True, False, True, True, True, False]
@@ -152,7 +152,7 @@ def test_json_has_an_object_a_line_and_a_bad_file_is_one_with_its_error(run, fol
 
 def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
-    result = run(picture_run().folder, tmp_path / "a.png", ON_CPU)
+    result = run(image_run().folder, tmp_path / "a.png", ON_CPU)
     assert result.exit_code == 1
     assert "a.png,,,,,,,,,,,the file is empty (0 bytes)" in result.stdout
     assert "--root" not in result.stderr
@@ -160,17 +160,17 @@ def test_only_bad_files_end_with_exit_status_one(run, tmp_path):
 
 @pytest.mark.parametrize(("name", "is_json"), [("a.csv", False), ("a.jsonl", True), ("new/a.json", True), ("a", False)])
 def test_out_takes_its_format_from_the_name(run, folder, tmp_path, name, is_json):
-    result = run(picture_run().folder, folder, "--out", tmp_path / name, ON_CPU)
+    result = run(image_run().folder, folder, "--out", tmp_path / name, ON_CPU)
     lines = (tmp_path / name).read_text().splitlines()
     assert result.stdout == ""
-    assert f"answers: {tmp_path / name}" in result.stderr
+    assert f"predictions: {tmp_path / name}" in result.stderr
     assert len(lines) == (5 if is_json else 6)
     assert lines[-1].startswith('{"path"' if is_json else str(folder))
 
 
-def test_columns_of_a_list_of_pictures_are_kept(run, folder):
+def test_columns_of_a_list_of_images_are_kept(run, folder):
     (folder / "list.csv").write_text("path,id,grade\nmore/3.png,01,g3\ngone.png,02,\n0.png,03,g1\n")
-    arguments = (picture_run().folder, folder / "list.csv", "--keep", "grade", "--keep", "id", ON_CPU)
+    arguments = (image_run().folder, folder / "list.csv", "--keep", "grade", "--keep", "id", ON_CPU)
     rows = [json.loads(line) for line in run(*arguments, "--json").stdout.splitlines()]
     assert [(row["grade"], row["id"]) for row in rows] == [("g3", "01"), (None, "02"), ("g1", "03")]
     assert rows[1]["error"] == "there is no such file"
@@ -179,9 +179,9 @@ def test_columns_of_a_list_of_pictures_are_kept(run, folder):
     assert [cell.strip() for cell in shown.split("│")[2:4]] == ["g3", "01"]
 
 
-def test_rows_of_a_list_without_a_picture_say_so_and_the_others_are_answered(run, folder):
+def test_rows_of_a_list_without_a_image_say_so_and_the_others_are_answered(run, folder):
     (folder / "list.csv").write_text("path,id\n0.png,a\n,b\n1.png\nmore/3.png,d\n")
-    result = run(picture_run().folder, folder / "list.csv", "--keep", "id", "--json", ON_CPU)
+    result = run(image_run().folder, folder / "list.csv", "--keep", "id", "--json", ON_CPU)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.exit_code == 0
     places = [str(folder / name) for name in ("0.png", "list.csv line 3", "list.csv line 4", "more/3.png")]
@@ -189,7 +189,7 @@ def test_rows_of_a_list_without_a_picture_say_so_and_the_others_are_answered(run
     assert [(row["path"], row["id"], row["error"]) for row in rows] == list(
         zip(places, ("a", "b", None, "d"), errors, strict=True)
     )
-    assert f"2 of 4 could not be answered; their rows say why.\n  {places[1]}: {errors[1]}\n" in result.stderr
+    assert f"2 of 4 have no prediction; the error column says why.\n  {places[1]}: {errors[1]}\n" in result.stderr
 
 
 @pytest.mark.bad_input
@@ -203,9 +203,9 @@ def test_a_column_that_cannot_be_kept_ends_with_one_sentence(run, folder, tmp_pa
         run(table_run().folder, tmp_path / "rows.csv", "--keep", "patient,label", ON_CPU)
     (folder / "list.csv").write_text("path,p_g3\n0.png,1\n")
     with pytest.raises(InputError, match="names differ from those of the predictions, got 'p_g3'"):
-        run(picture_run().folder, folder / "list.csv", "--keep", "p_g3", ON_CPU)
+        run(image_run().folder, folder / "list.csv", "--keep", "p_g3", ON_CPU)
     with pytest.raises(InputError, match=r"`--keep` copies columns of a list or table, got .*: give a CSV that lists"):
-        run(picture_run().folder, folder, "--keep", "id", ON_CPU)
+        run(image_run().folder, folder, "--keep", "id", ON_CPU)
 
 
 def test_what_is_redirected_is_utf_8_whatever_the_system_writes(tmp_path):
@@ -223,7 +223,7 @@ def test_what_is_redirected_is_utf_8_whatever_the_system_writes(tmp_path):
 def test_a_reader_that_has_enough_ends_it_quietly(folder):
     code = "import typer; from onepeak.cli.predict import predict; typer.run(predict)"
     many = [str(folder)] * 40
-    arguments = [sys.executable, "-c", code, str(picture_run().folder), *many, "--csv", "--batch-size=1", ON_CPU]
+    arguments = [sys.executable, "-c", code, str(image_run().folder), *many, "--csv", "--batch-size=1", ON_CPU]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stdout.readline().startswith(b"path,name,label")
@@ -236,7 +236,7 @@ def test_a_reader_that_has_enough_ends_it_quietly(folder):
 def test_nothing_to_predict_and_what_is_no_model_end_with_one_sentence(run, folder, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="There are no images below"):
-        run(picture_run().folder, tmp_path / "empty", ON_CPU)
+        run(image_run().folder, tmp_path / "empty", ON_CPU)
     with pytest.raises(InputError, match=r"must be a model's folder, got one without onepeak\.json"):
         run(tmp_path / "empty", folder, ON_CPU)
     with pytest.raises(InputError, match="must be one CSV or parquet file, as the model reads a table, got 2"):
@@ -245,24 +245,24 @@ def test_nothing_to_predict_and_what_is_no_model_end_with_one_sentence(run, fold
         run(table_run().folder, folder, ON_CPU)
     (tmp_path / "rows.csv").write_text("size,tone\n1,dark\n")
     with pytest.raises(InputError, match=r"lists with a column `path`, got a table without one: .*rows\.csv has size"):
-        run(picture_run().folder, tmp_path / "rows.csv", ON_CPU)
+        run(image_run().folder, tmp_path / "rows.csv", ON_CPU)
     with pytest.raises(InputError, match="`--out` must be a file that can be written, got"):
-        run(picture_run().folder, folder, "--out", tmp_path / "empty", ON_CPU)
+        run(image_run().folder, folder, "--out", tmp_path / "empty", ON_CPU)
     with pytest.raises(InputError, match="Unknown `device` 'tpu'"):
-        run(picture_run().folder, folder, "--device", "tpu")
+        run(image_run().folder, folder, "--device", "tpu")
 
 
 @pytest.mark.bad_input
 def test_wrong_usage_ends_with_exit_status_two(run, folder):
-    both = run(picture_run().folder, folder, "--csv", "--json")
+    both = run(image_run().folder, folder, "--csv", "--json")
     assert both.exit_code == 2
     assert "--csv and --json are two formats" in both.stderr
-    assert run(picture_run().folder).exit_code == 2
-    assert run(picture_run().folder, folder, "--batch-size", 0).exit_code == 2
+    assert run(image_run().folder).exit_code == 2
+    assert run(image_run().folder, folder, "--batch-size", 0).exit_code == 2
 
 
 def test_intervals_decisions_and_projection_are_flags(run, folder):
-    model, names = picture_run().folder, ["0.png", "1.png", "2.png"]
+    model, names = image_run().folder, ["0.png", "1.png", "2.png"]
     paths = [folder / name for name in names]
     flags = ("--alpha", 0.5, "--decide", "mean", "--project")
     rows = [json.loads(line) for line in run(model, *paths, "--json", ON_CPU, *flags).stdout.splitlines()]
@@ -282,14 +282,14 @@ def test_the_costs_of_mistakes_are_a_file(run, tmp_path):
     result = run(table_run().folder, tmp_path / "rows.csv", "--json", ON_CPU, *flags)
     assert [json.loads(line)["name"] for line in result.stdout.splitlines()] == ["low", "low"]
     with pytest.raises(InputError, match=r"`cost` must have 8 rows and 8 columns"):
-        run(picture_run().folder, tmp_path, ON_CPU, *flags)
+        run(image_run().folder, tmp_path, ON_CPU, *flags)
     with pytest.raises(InputError, match=r"must be given together, got `decide` 'cost' without `cost`"):
         run(table_run().folder, tmp_path / "rows.csv", ON_CPU, "--decide", "cost")
 
 
 def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(folder):
-    output = seen_on_a_terminal(command.predict, picture_run().folder, folder, ON_CPU)
-    said = load(picture_run().folder).predict(folder)
+    output = seen_on_a_terminal(command.predict, image_run().folder, folder, ON_CPU)
+    said = load(image_run().folder).predict(folder)
     for lower, upper in said.interval_names:
         assert f"{lower} .. {upper}" in output
     assert output.count("no, paradox") == said.paradoxical.sum() > 0
@@ -298,39 +298,41 @@ def test_a_terminal_sees_the_interval_by_its_names_and_the_paradoxes(folder):
 @pytest.mark.bad_input
 def test_a_decision_or_alpha_that_cannot_be_ends_with_one_sentence(run, folder):
     with pytest.raises(InputError, match=r"Unknown `decide` 'medain'\. Did you mean 'median'"):
-        run(picture_run().folder, folder, "--decide", "medain", ON_CPU)
+        run(image_run().folder, folder, "--decide", "medain", ON_CPU)
     with pytest.raises(InputError, match=r"`alpha` must be a finite number > 0 and < 1, got 1\.0\."):
-        run(picture_run().folder, folder, "--alpha", 1, ON_CPU)
+        run(image_run().folder, folder, "--alpha", 1, ON_CPU)
 
 
-def test_pictures_unlike_the_training_are_told_at_the_end_and_fail_where_that_is_strict(run, folder, tmp_path):
+def test_images_unlike_the_training_are_told_at_the_end_and_fail_where_that_is_strict(run, folder, tmp_path):
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
     answers = tmp_path / "answers.csv"
-    (unlike,) = load(picture_run().folder).predict(folder / "black.png").unlike
+    (unlike,) = load(image_run().folder).predict(folder / "black.png").unlike
     by = ", ".join(f"{name} (1)" for name in unlike)
-    note = f"Note: unlike the training, so that answers may mean nothing: 1 of 6 images, by {by}: {folder}/black.png\n"
-    result = run(picture_run().folder, folder, "--out", answers, ON_CPU)
-    assert (result.exit_code, result.stderr) == (0, f"{note}answers: {answers}\n")
+    note = (
+        f"Note: unlike the training data, do not rely on such predictions: 1 of 6 images, by {by}: {folder}/black.png\n"
+    )
+    result = run(image_run().folder, folder, "--out", answers, ON_CPU)
+    assert (result.exit_code, result.stderr) == (0, f"{note}predictions: {answers}\n")
     written = answers.read_text()
     said = {row["path"]: row["unlike"] for row in csv.DictReader(io.StringIO(written))}
     assert {path: cell for path, cell in said.items() if cell} == {f"{folder}/black.png": "; ".join(unlike)}
     answers.unlink()
-    result = run(picture_run().folder, folder, "--out", answers, "--strict", ON_CPU)
+    result = run(image_run().folder, folder, "--out", answers, "--strict", ON_CPU)
     assert (result.exit_code, answers.read_text()) == (1, written)
-    last = "onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.\n"
-    assert result.stderr == f"{note}answers: {answers}\n{last}"
-    assert run(picture_run().folder, folder, "--csv", "--strict", "--quiet", ON_CPU).stderr == note + last
-    assert run(picture_run().folder, folder, "--csv", "--quiet", ON_CPU).stderr == ""
+    last = "onepeak: exit status 1 (--strict): a prediction is missing or an input is unlike the training.\n"
+    assert result.stderr == f"{note}predictions: {answers}\n{last}"
+    assert run(image_run().folder, folder, "--csv", "--strict", "--quiet", ON_CPU).stderr == note + last
+    assert run(image_run().folder, folder, "--csv", "--quiet", ON_CPU).stderr == ""
 
 
 def test_json_names_what_is_unlike_and_null_is_where_nobody_knows_and_strict_says_so(run, folder, tmp_path):
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(folder / "black.png")
-    older = shutil.copytree(picture_run().folder, tmp_path / "older")
+    older = shutil.copytree(image_run().folder, tmp_path / "older")
     description = json.loads((older / "onepeak.json").read_text())
     (older / "onepeak.json").write_text(json.dumps({**description, "pictures": None}))
-    (folder / "bad.png").write_text("no picture")
-    asked = ("--json", ON_CPU)
-    told = [json.loads(line)["unlike"] for line in run(picture_run().folder, folder, *asked).stdout.splitlines()]
+    (folder / "bad.png").write_text("no image")
+    request = ("--json", ON_CPU)
+    told = [json.loads(line)["unlike"] for line in run(image_run().folder, folder, *request).stdout.splitlines()]
     assert told[:3] == [[], [], []]
     assert told[3] is None  # that has no answer
     assert "contrast" in told[4]
@@ -340,15 +342,15 @@ def test_json_names_what_is_unlike_and_null_is_where_nobody_knows_and_strict_say
         "trained on too few\n"
     )
     for flags, expected in (((), ""), (("--strict",), note), (("--strict", "--quiet"), note)):
-        result = run(older, folder, *asked, *flags)
+        result = run(older, folder, *request, *flags)
         assert (result.exit_code, result.stderr) == (0, expected)
         assert [json.loads(line)["unlike"] for line in result.stdout.splitlines()] == [None] * 6
 
 
 def test_strict_fails_with_one_bad_file_and_without_any_doubt_not(run, folder):
-    assert run(picture_run().folder, folder, "--csv", "--strict", ON_CPU).exit_code == 0
-    (folder / "bad.png").write_text("no picture")
-    result = run(picture_run().folder, folder, "--csv", "--strict", ON_CPU)
+    assert run(image_run().folder, folder, "--csv", "--strict", ON_CPU).exit_code == 0
+    (folder / "bad.png").write_text("no image")
+    result = run(image_run().folder, folder, "--csv", "--strict", ON_CPU)
     assert result.exit_code == 1
     assert len(result.stdout.splitlines()) == 7
-    assert result.stderr.endswith("where answers are missing or in doubt.\n")
+    assert result.stderr.endswith("a prediction is missing or an input is unlike the training.\n")

@@ -33,7 +33,7 @@ def test_a_table_model_takes_a_file_and_names_its_lines(run, tmp_path):
     assert result.stderr == (
         "Note: 1 name of the column 'tone' not seen in training, taken as missing: pale\n"
         "Note: missing values in 2 of 3 rows, filled in as in training\n"
-        "Note: unlike the training, so that answers may mean nothing: 1 of 3 rows, by tone (1): line 4\n"
+        "Note: unlike the training data, do not rely on such predictions: 1 of 3 rows, by tone (1): line 4\n"
     )
     assert [row["unlike"] for row in rows] == [[], [], ["tone"]]
     assert run(table_run().folder, tmp_path / "rows.csv", "--quiet", ON_CPU).stderr == ""
@@ -47,7 +47,7 @@ def test_a_row_without_a_posterior_says_so_and_the_others_are_answered(run, tmp_
     assert [(row["line"], row["label"] is None) for row in rows] == [(2, False), (3, True), (4, False)]
     assert rows[1]["error"].startswith("the model has no posterior for it")
     assert result.stderr.startswith(
-        "onepeak: 1 of 3 could not be answered; their rows say why.\n  line 3: the model has"
+        "onepeak: 1 of 3 have no prediction; the error column says why.\n  line 3: the model has"
     )
 
 
@@ -66,13 +66,13 @@ def test_bad_and_empty_rows_of_a_table_say_so_and_the_others_are_answered(run, t
     assert [row["error"].partition(" (")[0] for row in rows] == ["", wrong, empty, ""]
     assert printed.stderr.startswith(
         "Note: 1 row without any value: line 4\n"
-        "onepeak: 2 of 4 could not be answered; their rows say why.\n"
+        "onepeak: 2 of 4 have no prediction; the error column says why.\n"
         f"  line 3: {wrong}\n"
         f"  line 4: {empty}"
     )
     written = run(table_run().folder, tmp_path / "rows.csv", "--out", tmp_path / "answers.json", ON_CPU)
     found = [json.loads(line) for line in (tmp_path / "answers.json").read_text().splitlines()]
-    assert written.stderr == f"{printed.stderr}answers: {tmp_path / 'answers.json'}\n"
+    assert written.stderr == f"{printed.stderr}predictions: {tmp_path / 'answers.json'}\n"
     assert found[1] == {**dict.fromkeys(found[0]), "line": 3, "error": wrong}
 
 
@@ -81,7 +81,7 @@ def test_of_many_bad_rows_the_first_are_told_and_all_bad_is_exit_status_one(run,
     result = run(table_run().folder, tmp_path / "rows.csv", "--csv", ON_CPU)
     assert result.exit_code == 1
     assert result.stderr == (
-        "onepeak: 1,200 of 1,200 could not be answered; their rows say why.\n"
+        "onepeak: 1,200 of 1,200 have no prediction; the error column says why.\n"
         "  line 2: `size` must be a number, got 'size 0'\n"
         "  line 3: `size` must be a number, got 'size 1'\n"
         "  line 4: `size` must be a number, got 'size 2'\n"
@@ -142,8 +142,8 @@ def test_strict_fails_where_a_row_is_unlike_the_training_and_not_where_a_value_i
     _, *cells = [row["unlike"] for row in csv.DictReader(io.StringIO(result.stdout))]
     assert cells == ["; ".join(name for name in ("size", "tone") if name in (doubt or ""))]
     told = (
-        f"Note: unlike the training, so that answers may mean nothing: {doubt}\n"
-        "onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.\n"
+        f"Note: unlike the training data, do not rely on such predictions: {doubt}\n"
+        "onepeak: exit status 1 (--strict): a prediction is missing or an input is unlike the training.\n"
     )
     assert result.stderr == (told if doubt else "")
 
@@ -169,5 +169,5 @@ def test_an_older_model_of_tables_still_tells_new_names_and_strict_what_it_canno
     assert result.exit_code == 1
     assert result.stderr.startswith(
         "Note: cannot check whether numbers are unlike the training: the model is from an earlier version\n"
-        "Note: unlike the training, so that answers may mean nothing: 1 of 2 rows, by tone (1): line 3\n"
+        "Note: unlike the training data, do not rely on such predictions: 1 of 2 rows, by tone (1): line 3\n"
     )

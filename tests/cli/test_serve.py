@@ -8,8 +8,8 @@ from http_server import asking
 from onepeak.cli import serve as command
 from onepeak.errors import InputError
 from onepeak.serving import load
-from onepeak.serving.http import run as running
-from trained_models import picture_run, table_run
+from onepeak.serving.http import server as running
+from trained_models import image_run, table_run
 
 
 @pytest.fixture
@@ -27,10 +27,10 @@ def served(monkeypatch):
 
 
 def test_the_address_is_told_and_the_model_behind_it_answers(run, served):
-    result = run(picture_run().folder, "--port", 0, "--device", "cpu")
+    result = run(image_run().folder, "--port", 0, "--device", "cpu")
     summary, address = result.stdout.splitlines()
-    model_id = load(picture_run().folder).model_id
-    assert summary == f"Serving 'elb', model {model_id}, 8 classes, for pictures. Ctrl-C stops."
+    model_id = load(image_run().folder).model_id
+    assert summary == f"Serving 'elb', model {model_id}, 8 classes, for images. Ctrl-C stops."
     assert address.startswith("http://127.0.0.1:")
     client = asking(served[0].app)
     assert client.get("/v1/model").json()["method"] == "elb"
@@ -44,7 +44,7 @@ def test_quiet_leaves_the_address(run, served):
 
 
 def test_a_token_opens_the_server_to_others_and_is_not_told(run, served):
-    flags = (picture_run().folder, "--port", 0, "--device", "cpu", "--host", "0.0.0.0")
+    flags = (image_run().folder, "--port", 0, "--device", "cpu", "--host", "0.0.0.0")
     for result in (run(*flags, "--token", "s3cret"), run(*flags, ONEPEAK_TOKEN="s3cret")):
         assert "requests need the token" in result.stdout
         assert "s3cret" not in result.stdout
@@ -56,13 +56,13 @@ def test_a_token_opens_the_server_to_others_and_is_not_told(run, served):
 
 def test_requests_are_logged_only_where_that_is_asked_for(run, served):
     for flags in ((), ("--access-log",)):
-        run(picture_run().folder, "--port", 0, "--device", "cpu", *flags)
+        run(image_run().folder, "--port", 0, "--device", "cpu", *flags)
     assert [config.access_log for config in served] == [False, True]
 
 
 def test_limits_are_flags(run, served):
     flags = ("--max-items", 3, "--max-megapixels", 2, "--max-network-megapixels", 1, "--max-mb", 1, "--max-rows", 5)
-    run(picture_run().folder, "--port", 0, "--device", "cpu", *flags)
+    run(image_run().folder, "--port", 0, "--device", "cpu", *flags)
     card = asking(served[0].app).get("/v1/model").json()["pictures"]
     assert (card["max_items"], card["max_pixels"], card["max_network_pixels"]) == (3, 2_000_000, 1_000_000)
     run(table_run().folder, "--port", 0, "--device", "cpu", *flags)
@@ -78,12 +78,12 @@ def test_how_posteriors_are_read_is_told_by_the_flags_of_predict(run, served, tm
     assert result.stdout.startswith(f"Serving {told}, for rows of a table. Ctrl-C stops.")
     costs = [[0, 1, 9], [9, 0, 1], [9, 9, 0]]
     client = asking(served[0].app)
-    reading = {"alpha": 0.4, "decide": "cost", "cost": costs, "project": True, "raw": True}
-    assert client.get("/v1/model").json()["reading"] == reading
+    posterior_options = {"alpha": 0.4, "decide": "cost", "cost": costs, "project": True, "raw": True}
+    assert client.get("/v1/model").json()["reading"] == posterior_options
     assert "decide cost, project, raw</p>" in client.get("/").text
     rows = [{"size": size, "tone": "2"} for size in (-3, -1, 0, 1, 3)]
     said = [item["label"] for item in client.post("/v1/predict", json={"rows": rows}).json()["predictions"]]
-    wanted = load(table_run().folder).predict(rows, **reading)
+    wanted = load(table_run().folder).predict(rows, **posterior_options)
     assert said == wanted.labels.tolist()
 
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_served_is_told_in_a_sentence(run, tmp_path):
     with pytest.raises(InputError, match="which other machines can reach: set a token"):
         run(tmp_path, "--host", "0.0.0.0")
     with running.listen("127.0.0.1", 0) as taken, pytest.raises(InputError, match="is in use"):
-        run(picture_run().folder, "--port", taken.getsockname()[1], "--device", "cpu")
+        run(image_run().folder, "--port", taken.getsockname()[1], "--device", "cpu")
     with pytest.raises(InputError, match="`cost` and `decide` 'cost' must be given together"):
         run(table_run().folder, "--port", 0, "--decide", "cost")
 

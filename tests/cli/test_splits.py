@@ -24,7 +24,7 @@ def run():
 
 @pytest.fixture
 def faces(tmp_path):
-    """A list of 24 pictures of 6 people; two files are copies of each other with different labels."""
+    """A list of 24 images of 6 people; two files are copies of each other with different labels."""
     (tmp_path / "images").mkdir()
     lines = ["path,label,group"]
     for number in range(24):
@@ -42,7 +42,7 @@ def shared_fgnet():
 
 def test_sizes_are_shown_by_part_and_class_with_groups(run, faces):
     output = run(faces, "--protocol", "holdout", "--splits", 1)
-    assert "faces: 24 items, 3 classes; protocol holdout, seed 0, 1 run" in output
+    assert "faces: 24 samples, 3 classes; protocol holdout, seed 0, 1 run" in output
     [row] = [line for line in output.splitlines() if line.startswith("split0-fold0\t")]
     groups = [int(cell.split("(")[1].rstrip(")")) for cell in row.split("\t")[1:4]]
     assert sum(groups) == 6
@@ -54,7 +54,7 @@ def test_without_groups_no_leak_is_said_of_the_content_only(run, faces):
     assert "\tnone\n" in run(faces, "--protocol", "holdout", "--splits", 1)
     faces.write_text(faces.read_text().replace("group", "patient"))
     output = run(faces, "--protocol", "holdout", "--splits", 1)
-    assert "\tnone by content; no groups were given\n" in output
+    assert "\tnone by content; no groups given\n" in output
     assert "patient: 6 names with 4 rows each; if these are persons or things that recur" in output
 
 
@@ -75,14 +75,14 @@ def test_a_column_of_names_in_digits_is_asked_about_and_taken_as_such(run, tmp_p
     assert "few different integers" not in output
 
 
-def test_missing_pictures_are_left_out_when_asked(run, faces):
+def test_missing_images_are_left_out_when_asked(run, faces):
     faces.with_name("images").joinpath("05.png").unlink()
     with pytest.raises(
         InputError, match=r"1 of 24 images does not exist .* \(--root\)\. Or leave the rows out with skip_"
     ):
         run(faces)
     output = run(faces, "--skip-bad")
-    assert "faces: 23 items" in output
+    assert "faces: 23 samples" in output
     assert "left out 1 of 24 rows: no such image, images/05.png (row 7)" in output
 
 
@@ -91,14 +91,14 @@ def test_a_program_reads_two_tables_of_tabs_with_every_run(run, faces):
     lines = output.splitlines()
     assert "run\ttrain\tvalid\ttest\tleaks" in lines
     assert sum(line.startswith("split") for line in lines) == 25  # a terminal would show twenty
-    assert "0\t8" in {line[:3] for line in lines[lines.index("class\titems\ttrain\tvalid\ttest") :]}
+    assert "0\t8" in {line[:3] for line in lines[lines.index("class\tsamples\ttrain\tvalid\ttest") :]}
 
 
 def test_a_terminal_gets_tables_with_titles(run, faces, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     output = run(faces, "--protocol", "holdout", "--splits", 1)
-    assert "Items (and groups) of each part" in output
+    assert "Samples (and groups) in each part" in output
     assert "│ split0-fold0" in output
 
 
@@ -109,6 +109,9 @@ def test_json_has_every_run(run, faces):
     for entry in record["runs"]:
         assert sum(entry["sizes"].values()) == 24
         assert sum(entry["groups"].values()) == 6
+        names = entry["group_names"]
+        assert {part: len(found) for part, found in names.items()} == entry["groups"]
+        assert sorted(name for found in names.values() for name in found) == [f"person{n}" for n in range(6)]
         assert {part: sum(counts) for part, counts in entry["class_counts"].items()} == entry["sizes"]
     assert record["conflicts"][0]["names"] == ["images/00.png", "images/01.png"]
 
@@ -122,6 +125,22 @@ def test_splits_are_saved_and_read_back(run, faces, tmp_path):
     read = json.loads(run(faces, "--protocol", tmp_path / "out" / "splits.csv", "--json"))
     assert [entry["sizes"] for entry in read["runs"]] == [entry["sizes"] for entry in made["runs"]]
     assert read["protocol"] == "splits.csv"
+
+
+def test_json_without_groups_names_none(run, faces):
+    faces.write_text(faces.read_text().replace("group", "other"))
+    record = json.loads(run(faces, "--protocol", "holdout", "--splits", 1, "--json"))
+    assert [(entry["groups"], entry["group_names"]) for entry in record["runs"]] == [(None, None)]
+
+
+def test_splits_of_a_folder_as_in_the_papers_code_are_shown(run, faces):
+    place = faces.parent / "folds" / "split_0" / "fold_0"
+    place.mkdir(parents=True)
+    for part, items in {"train": range(12), "valid": range(12, 18), "test": range(18, 24)}.items():
+        lines = "".join(f"images/{number:02}.png,{number % 3}\n" for number in items)
+        (place / f"{part}_s_0_f_0.csv").write_text(lines)
+    record = json.loads(run(faces, "--protocol", faces.parent / "folds", "--json"))
+    assert (record["protocol"], record["runs"][0]["sizes"]) == ("folds", {"train": 12, "valid": 6, "test": 6})
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json"])

@@ -1,12 +1,12 @@
-"""Trees of files for the readers, decoded pictures, and the real data where it is at hand."""
+"""Trees of files for the readers, decoded images, and the real data where it is at hand."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from onepeak.data.store import build_store
-from picture_files import write_pictures
+from image_files import write_images
+from onepeak.data.images.store.build import build_store
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def write(tmp_path):
 
 @pytest.fixture
 def mixed_store(tmp_path):
-    """Five pictures of four sizes."""
-    items, _ = write_pictures(tmp_path / "mixed", [(9, 12), (14, 10), (20, 20), (12, 9), (9, 12)])
+    """Five images of four sizes."""
+    items, _ = write_images(tmp_path / "mixed", [(9, 12), (14, 10), (20, 20), (12, 9), (9, 12)])
     return build_store(items, cache_dir=tmp_path / "cache", workers=1)
 
 

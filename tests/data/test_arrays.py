@@ -22,7 +22,7 @@ def test_large_numbers_that_differ_little_stay_apart():
 
 
 @pytest.mark.parametrize("shape", [(2, 4, 5), (2, 4, 5, 1), (2, 4, 5, 3), (2, 1, 4, 5), (2, 3, 4, 5)])
-def test_pictures_in_any_arrangement_become_channels_last_rgb(shape):
+def test_images_in_any_arrangement_become_channels_last_rgb(shape):
     pixels = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
     data = from_arrays(pixels, [0, 1])
     assert isinstance(data.items, ImageArrays)

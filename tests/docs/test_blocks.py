@@ -19,14 +19,15 @@ import typer
 
 from docs.pages import PAGES, ROOT, blocks
 from in_process import Here
-from onepeak.cli import comparing, main
+from onepeak.cli import main
 from onepeak.cli.app import app
+from onepeak.cli.compare import run
 
 PEERS = {"dlordinal", "coral_pytorch", "condor_pytorch", "mord", "transformers", "fastai"}
 """Packages that need not be there; a block that imports a missing one is passed over."""
 
 TINY = {"train": ["--epochs", "1"], "compare": ["--epochs", "1", "--splits", "1", "--folds", "1"]}
-OF_PICTURES = ["--backbone", "small"]
+OF_IMAGES = ["--backbone", "small"]
 DROPPED = ("--epochs", "--backbone", "--weights", "--workers", "--device", "--splits", "--folds", "--recipe", "--port")
 """Flags with a value that are not for a test."""
 
@@ -46,7 +47,7 @@ def of(page):
 @pytest.mark.parametrize("page", WITH_CODE, ids=of)
 def test_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(comparing, "executor_of", lambda _: Here())
+    monkeypatch.setattr(run, "executor_of", lambda _: Here())
     namespace = {"__name__": page.stem}
     for block in blocks(page):
         if block.language == "python" and not missing(block.text):
@@ -108,7 +109,7 @@ def tiny(words):
         word for word, before in zip(words, ["", *words], strict=False) if word not in DROPPED and before not in DROPPED
     ]
     of_a_table = any(word.endswith("patients.csv") for word in words)
-    return [*kept, *TINY[command], *([] if of_a_table else OF_PICTURES), "--quiet"]
+    return [*kept, *TINY[command], *([] if of_a_table else OF_IMAGES), "--quiet"]
 
 
 @pytest.mark.parametrize("block", ELSEWHERE, ids=lambda block: f"{block.page.stem}-{block.line}")

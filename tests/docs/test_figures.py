@@ -1,4 +1,4 @@
-"""Figures quoted in README and pages are those of the records in `results`; pictures have a script that makes them."""
+"""Figures quoted in README and pages are those of the records in `results`; images have a script that makes them."""
 
 import csv
 import json
@@ -179,9 +179,9 @@ def test_the_readme_says_how_many_printed_figures_come_out_again_as_the_page_doe
     assert re.findall(reproduced, text_of("docs/reproduce.md")) == [told]
 
 
-def test_every_committed_picture_is_named_by_the_script_that_makes_it():
+def test_every_committed_image_is_named_by_the_script_that_makes_it():
     scripts = [*(ROOT / "docs" / "pictures").glob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
     texts = "\n".join(f"{script.stem}.png\n{script.read_text(encoding='utf-8')}" for script in scripts)
-    pictures = [*(ROOT / "docs" / "pictures").glob("*.png"), *(ROOT / "results").rglob("*.png")]
-    assert len(pictures) > 10
-    assert [picture.name for picture in pictures if picture.name not in texts] == []
+    images = [*(ROOT / "docs" / "pictures").glob("*.png"), *(ROOT / "results").rglob("*.png")]
+    assert len(images) > 10
+    assert [image.name for image in images if image.name not in texts] == []

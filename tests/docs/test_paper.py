@@ -39,11 +39,11 @@ def names_of(root):
 
 
 STEPS = {
-    "ICIAR": (140, 140 * 1000 * 160 // 8),
-    "HCI": (1400, 1400 * 1000 * 121),  # 967 and 968 samples are 121 batches
-    "FGNET": (130, 130 * 1000 * 80),  # 53 persons of 12 pictures are 79 batches and a half
-    "AFAD-Lite": (140, 140 * 100 * 5),  # 6 of each of 44 cells are trained on, in batches of 64
-    "AFAD-Full": (130, 10 * (9 * 100 + 4 * 80) * 11),  # 6 of 116 cells; PN and ELB stop at 80, in both forms
+    "ICIAR": (160, 160 * 1000 * 160 // 8),
+    "HCI": (1600, 1600 * 1000 * 121),  # 967 and 968 samples are 121 batches
+    "FGNET": (150, 150 * 1000 * 80),  # 53 persons of 12 images are 79 batches and a half
+    "AFAD-Lite": (160, 160 * 100 * 5),  # 7 of each of 44 cells are trained on, in batches of 64
+    "AFAD-Full": (150, 10 * (11 * 100 + 4 * 80) * 13),  # 7 of 116 cells; PN and ELB stop at 80, in both forms
 }
 """Runs and steps of the whole experiment on those files, by hand."""
 

@@ -8,16 +8,17 @@ import pytest
 
 import onepeak
 from docs.pages import DOCS, blocks
-from onepeak.data.augment import Augment
-from onepeak.data.resize import Resize
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.resize import Resize
 from onepeak.experiment.plan_file import plan_from
-from onepeak.networks.settings import NetworkSettings
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.prepare import NETWORK_NAMES
 from onepeak.training.presets import (
+    IMAGES,
     LARGEST_SMALL,
     LEAST_BATCH,
     LEAST_STEPS,
     PAPER,
-    PICTURES,
     SMALL_FILES,
     STEPS_AN_EPOCH,
     TABLE,
@@ -25,8 +26,7 @@ from onepeak.training.presets import (
 )
 from onepeak.training.recipe import SETTING_NAMES, Recipe
 from onepeak.training.recipe_file import changed
-from onepeak.training.trial import NETWORK_NAMES
-from training.planted import planted_pictures
+from training.planted import planted_images
 
 PAGE = DOCS / "recipes.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -67,15 +67,15 @@ def test_every_key_of_a_recipe_with_what_each_base_chooses():
     rows = table("recipe")
     assert tuple(rows) == SETTING_NAMES
     for name, cells in rows.items():
-        assert cells[:4] == shown([PICTURES, SMALL_FILES, TABLE, PAPER], name), name
+        assert cells[:4] == shown([IMAGES, SMALL_FILES, TABLE, PAPER], name), name
 
 
 @pytest.mark.parametrize(("part", "kind"), [("resize", Resize), ("augment", Augment)])
-def test_every_key_of_the_pictures_geometry(part, kind):
+def test_every_key_of_the_images_geometry(part, kind):
     rows = table(f"recipe.{part}")
     assert list(rows) == [field.name for field in fields(kind)]
     for name, cells in rows.items():
-        assert cells[:3] == shown([getattr(recipe, part) for recipe in (PICTURES, SMALL_FILES, PAPER)], name), name
+        assert cells[:3] == shown([getattr(recipe, part) for recipe in (IMAGES, SMALL_FILES, PAPER)], name), name
 
 
 def test_every_key_of_a_network_where_it_does_something():
@@ -83,31 +83,31 @@ def test_every_key_of_a_network_where_it_does_something():
     assert tuple(rows) == NETWORK_NAMES
     of_tables = {"hidden", "dropout"}
     for name, cells in rows.items():
-        pictures, small, mlp = shown(NETWORKS, name)
-        wanted = ["", "", mlp] if name in of_tables else [pictures, small, mlp if name == "backbone" else ""]
+        images, small, mlp = shown(NETWORKS, name)
+        wanted = ["", "", mlp] if name in of_tables else [images, small, mlp if name == "backbone" else ""]
         assert cells[:3] == wanted, name
 
 
 def test_the_sizes_are_those_of_the_recipes():
     assert f"no side longer than {LARGEST_SMALL} pixels" in TEXT
-    assert f"the short side becomes {PICTURES.resize.short_side} pixels" in TEXT
-    assert f"a random square of {PICTURES.augment.crop} pixels" in TEXT
+    assert f"the short side becomes {IMAGES.resize.short_side} pixels" in TEXT
+    assert f"a random square of {IMAGES.augment.crop} pixels" in TEXT
 
 
-def test_what_few_pictures_get_is_what_auto_chooses():
+def test_what_few_images_get_is_what_auto_chooses():
     assert STEPS_AN_EPOCH == 10
     assert "fewer than ten steps" in TEXT
     assert f"down to {LEAST_BATCH} at the least" in TEXT
     assert f"until the training has {LEAST_STEPS} steps" in TEXT
-    few = preset("auto", planted_pictures(72))
+    few = preset("auto", planted_images(72))
     assert f"of 72 small images about 44 are trained on, in batches of {few.batch_size} for {few.epochs}" in TEXT
-    assert preset("auto", planted_pictures(530)).batch_size < preset("auto", planted_pictures(540)).batch_size
-    assert preset("auto", planted_pictures(260, size=97)) != preset("auto", planted_pictures(270, size=97)) == PICTURES
+    assert preset("auto", planted_images(530)).batch_size < preset("auto", planted_images(540)).batch_size
+    assert preset("auto", planted_images(260, size=97)) != preset("auto", planted_images(270, size=97)) == IMAGES
 
 
 def test_the_files_on_the_page_are_taken():
     recipe, experiment, of_settings = (tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml")
-    assert changed(PICTURES, recipe, source="recipe.toml").resize.short_side == 512
+    assert changed(IMAGES, recipe, source="recipe.toml").resize.short_side == 512
     assert plan_from(experiment, name="experiment", source="experiment.toml").network["pooling"] == "average"
     _, short, long, published, other = plan_from(of_settings, name="settings", source="settings.toml").methods
     assert (short.settings, short.label) == (long.settings, "elb-growth-1.017")

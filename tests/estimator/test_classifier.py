@@ -18,10 +18,10 @@ from torch import nn
 
 import onepeak
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning, full_batch
-from onepeak.estimator.samples import Samples
-from onepeak.training.diverged import DivergedError
-from onepeak.training.ran_out import ran_out
+from onepeak.estimator import OrdinalClassifier, UnknownOrderWarning, fitting
+from onepeak.estimator.rows import LabelledRows
+from onepeak.training.convergence import ran_out
+from onepeak.training.loop import DivergedError
 
 QUICK = {
     "epochs": 25,
@@ -293,7 +293,7 @@ class TestGroups:
         for sizes in ([20] * 10, [60, 60, 60], [150, 20, 20, 20, 20], [5] * 100):
             count = sum(sizes)
             of_row = np.repeat(np.arange(len(sizes)), sizes)
-            samples = Samples(
+            samples = LabelledRows(
                 rows=np.arange(float(count))[:, None],
                 labels=np.zeros(count, np.int64),
                 weights=np.ones(count),
@@ -477,8 +477,8 @@ class TestLinear:
         assert 0 < np.abs(after - before).max() < 0.1
 
     def test_an_optimum_that_is_not_reached_is_reported(self, monkeypatch):
-        monkeypatch.setattr(full_batch, "ROUNDS", 1)
-        monkeypatch.setattr(full_batch, "STEPS_PER_ROUND", 2)
+        monkeypatch.setattr(fitting, "ROUNDS", 1)
+        monkeypatch.setattr(fitting, "STEPS_PER_ROUND", 2)
         with pytest.warns(
             ConvergenceWarning, match=r"still falling after \d+ passes .* `standardize=True` or a larger"
         ):

@@ -1,11 +1,15 @@
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
+from onepeak.errors import InputError
 from onepeak.estimator import row_model
-from onepeak.estimator.plan import NetworkPlan
-from onepeak.estimator.row_model import RowModel
-from onepeak.estimator.samples import Samples
+from onepeak.estimator.row_model import NetworkPlan, RowModel, from_bytes, to_bytes, unchanged_by_failure
+from onepeak.estimator.rows import LabelledRows
 from onepeak.training.recipe import Recipe
 
 
@@ -27,7 +31,7 @@ def make_model(**settings):
 @pytest.fixture
 def samples():
     rows = np.random.default_rng(0).normal(size=(12, 2)) * 100
-    return Samples(rows=rows, labels=np.arange(12) % 3, weights=np.arange(12.0) + 1)
+    return LabelledRows(rows=rows, labels=np.arange(12) % 3, weights=np.arange(12.0) + 1)
 
 
 def test_the_scale_of_the_columns_is_that_of_the_weighted_training_samples(samples):
@@ -61,3 +65,92 @@ def test_a_model_without_standard_scores_takes_the_rows_as_they_are(samples):
     model = make_model(standardize=False)
     expected = model.network(torch.tensor(samples.rows)).log_softmax(dim=-1)
     torch.testing.assert_close(model.answers(samples.rows)[0], expected.detach())
+
+
+PLAN = NetworkPlan(
+    method="slopes",
+    variant="corrected",
+    method_settings={"weight": 0.5},
+    num_classes=4,
+    num_features=3,
+    hidden=(64, 64),
+    dropout=0.0,
+    backbone=None,
+)
+
+
+def test_the_network_is_a_perceptron_for_the_columns_and_the_methods_outputs():
+    network = replace(PLAN, hidden=[8, 5], dropout=0.1).build(seed=0)
+    assert [tuple(weight.shape) for weight in network.parameters() if weight.ndim == 2] == [(8, 3), (5, 8), (3, 5)]
+    assert network.method.weight == 0.5
+    assert network(torch.zeros(2, 3)).shape == (2, 3)
+
+
+@pytest.mark.parametrize("backbone", [None, lambda num_features: nn.Linear(num_features, 6)])
+def test_the_same_seed_gives_the_same_first_weights(backbone):
+    plan = replace(PLAN, backbone=backbone)
+    first, second, other = (plan.build(seed=seed).state_dict() for seed in (0, 0, 1))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not torch.equal(first["head.classifier.weight"], other["head.classifier.weight"])
+
+
+def test_a_module_keeps_its_weights_and_gets_a_head():
+    module = nn.Linear(3, 6)
+    network = replace(PLAN, backbone=module).build(seed=0)
+    assert network.backbone is not module
+    assert torch.equal(network.backbone.weight, module.weight)
+    assert network(torch.zeros(2, 3)).shape == (2, 3)
+
+
+@pytest.mark.bad_input
+def test_a_module_for_other_rows_is_told_of():
+    with pytest.raises(InputError, match=r"`backbone` must return feature maps .* or features"):
+        replace(PLAN, backbone=nn.Flatten(0)).build(seed=0)
+
+
+def trained(module):
+    """A module after two steps of AdamW, and the optimiser."""
+    optimizer = torch.optim.AdamW(module.parameters())
+    for _ in range(2):
+        module(torch.ones(1, 3, dtype=torch.float64)).sum().backward()
+        optimizer.step()
+    return module, optimizer
+
+
+def test_weights_and_optimiser_come_back_to_the_last_bit():
+    module, optimizer = trained(nn.Linear(3, 2).double())
+    copy, other = trained(nn.Linear(3, 2).double())
+    from_bytes(to_bytes(module, optimizer), copy, other)
+    assert torch.equal(copy.weight, module.weight)
+    for found, expected in zip(other.state.values(), optimizer.state.values(), strict=True):
+        assert found.keys() == expected.keys()
+        assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_layers_that_share_their_weights_are_written():
+    layer = nn.Linear(3, 3).double()
+    module, copy = nn.Sequential(layer, layer), nn.Sequential(*[nn.Linear(3, 3).double()] * 2)
+    from_bytes(to_bytes(module, None), copy, None)
+    assert torch.equal(copy[1].weight, layer.weight)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_after_a_failure_attributes_are_as_before(error):
+    thing = SimpleNamespace(kept=1, gone=2)
+
+    def fail():
+        with unchanged_by_failure(thing):
+            thing.kept, thing.new = 3, 4
+            del thing.gone
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert thing == SimpleNamespace(kept=1, gone=2)
+
+
+def test_what_goes_well_stays():
+    thing = SimpleNamespace(kept=1)
+    with unchanged_by_failure(thing):
+        thing.kept = 2
+    assert thing.kept == 2

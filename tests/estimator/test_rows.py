@@ -3,6 +3,9 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -12,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from onepeak.errors import InputError
 from onepeak.estimator import OrdinalClassifier
-from onepeak.estimator.rows import read_rows
+from onepeak.estimator.rows import LabelledRows, hold_out, merged, numbers_of_groups, read_rows, sorted_samples
 
 LABELS = np.arange(6) % 3
 DAY = datetime.date(2024, 3, 1)
@@ -132,3 +135,211 @@ def test_what_the_messages_advise_works():
     encoded = make_column_transformer((encoder, ["shape"]), remainder="passthrough")
     model = make_pipeline(encoded, SimpleImputer(), OrdinalClassifier(hidden=(), random_state=0))
     assert model.fit(table, np.arange(60) % 3).predict(table).shape == (60,)
+
+
+SAMPLE = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1), st.integers(0, 3))
+"""Two columns of few values, so that rows repeat, a label and a weight."""
+
+
+def samples_of(content):
+    numbers = np.array(content, dtype=float).reshape(-1, 4)
+    return LabelledRows(rows=numbers[:, :2], labels=numbers[:, 2].astype(np.int64), weights=numbers[:, 3])
+
+
+def grouped(sizes, *, labels=None):
+    """Groups of these sizes, each row with a number of its own."""
+    count = sum(sizes)
+    labels = np.zeros(count, np.int64) if labels is None else labels
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    return LabelledRows(rows=np.arange(float(count))[:, None], labels=labels, weights=np.ones(count), groups=groups)
+
+
+def as_counts(content):
+    """The weight of every row with its label, by a dictionary."""
+    counts = {}
+    for first, second, label, weight in content:
+        if weight:
+            counts[first, second, label] = counts.get((first, second, label), 0) + weight
+    return counts
+
+
+@given(st.lists(SAMPLE, min_size=1).filter(lambda content: any(sample[3] for sample in content)), st.randoms())
+def test_merged_samples_are_every_row_once_with_its_total_weight_whatever_the_order(content, random):
+    once = merged(sorted_samples(samples_of(content)))
+    found = {(*row, label): weight for row, label, weight in zip(once.rows, once.labels, once.weights, strict=True)}
+    assert found == as_counts(content)
+    assert len(found) == len(once)
+    random.shuffle(content)
+    again = merged(sorted_samples(samples_of(content)))
+    assert np.array_equal(once.rows, again.rows)
+    assert np.array_equal(once.labels, again.labels)
+    assert np.array_equal(once.weights, again.weights)
+
+
+def test_weights_that_are_not_whole_add_up_to_the_same_bits_in_any_order():
+    weights = np.array([0.1, 0.2, 0.3, 0.7])
+    totals = set()
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]):
+        samples = LabelledRows(rows=np.ones((4, 1)), labels=np.zeros(4, np.int64), weights=weights[order])
+        totals.add(merged(sorted_samples(samples)).weights.item())
+    assert len(totals) == 1
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.floats(0, 0.9), st.integers(0, 9))
+def test_parts_are_all_samples_and_every_class_gives_its_share(labels, share, seed):
+    labels = np.array(labels, dtype=np.int64)
+    names = np.arange(len(labels), dtype=float)
+    samples = LabelledRows(rows=names[:, None], labels=labels, weights=np.ones(len(labels)))
+    train, held_out = hold_out(samples, share, seed=seed)
+    assert sorted([*train.rows[:, 0], *held_out.rows[:, 0]]) == names.tolist()
+    assert len(held_out) == round(share * len(labels))
+    for label in range(4):
+        expected = (labels == label).sum() * len(held_out) / len(labels)
+        assert abs((held_out.labels == label).sum() - expected) < 1 + 1e-9
+
+
+def test_every_sample_is_held_out_equally_often_also_the_only_one_of_its_class():
+    labels = np.array([0] * 10 + [1] + [2] * 5, dtype=np.int64)
+    samples = LabelledRows(rows=np.arange(16.0)[:, None], labels=labels, weights=np.ones(16))
+    times = np.zeros(16)
+    for seed in range(2000):
+        times[hold_out(samples, 0.25, seed=seed)[1].rows[:, 0].astype(int)] += 1
+    # 2000 draws with a chance of 1/4: five standard deviations are 97
+    assert np.abs(times - 500).max() < 97
+
+
+@given(
+    st.lists(st.tuples(SAMPLE, st.integers(0, 4)), min_size=1).filter(lambda content: any(s[3] for s, _ in content)),
+    st.randoms(),
+    st.permutations(range(5)),
+)
+def test_neither_the_order_of_samples_nor_the_names_of_groups_make_a_difference(content, random, names):
+    def in_order(pairs):
+        plain = samples_of([sample for sample, _ in pairs])
+        groups = np.array([group for _, group in pairs], dtype=np.int64)
+        return sorted_samples(LabelledRows(rows=plain.rows, labels=plain.labels, weights=plain.weights, groups=groups))
+
+    first = in_order(content)
+    again = [(sample, names[group]) for sample, group in content]
+    random.shuffle(again)
+    second = in_order(again)
+    for part in ("rows", "labels", "weights", "groups"):
+        assert np.array_equal(getattr(first, part), getattr(second, part))
+    # the groups hold what they held before, by a dictionary
+    expected, found = {}, {}
+    for sample, group in content:
+        if sample[3]:
+            expected.setdefault(group, []).append(sample)
+    for row, label, weight, group in zip(first.rows, first.labels, first.weights, first.groups, strict=True):
+        found.setdefault(group, []).append((*row, label, weight))
+    assert sorted(map(sorted, expected.values())) == sorted(map(sorted, found.values()))
+
+
+@given(st.lists(st.integers(1, 12), min_size=2, max_size=12), st.floats(0, 0.9), st.integers(0, 9))
+def test_no_group_is_on_two_sides_and_no_more_are_held_out_than_the_share_needs(sizes, share, seed):
+    samples = grouped(sizes)
+    train, held_out = hold_out(samples, share, seed=seed)
+    assert sorted([*train.rows[:, 0], *held_out.rows[:, 0]]) == samples.rows[:, 0].tolist()
+    assert not set(train.groups) & set(held_out.groups)
+    assert len(train)
+    count, out = round(share * len(samples)), [sizes[group] for group in set(held_out.groups)]
+    if count == 0:
+        assert not out
+    elif sum(out) >= count:
+        assert sum(out) - max(out) < count
+    else:
+        assert len(set(train.groups)) == 1
+
+
+def test_every_group_of_like_size_is_held_out_equally_often():
+    samples, times = grouped([5] * 10), np.zeros(10)
+    for seed in range(2000):
+        drawn = np.unique(hold_out(samples, 0.2, seed=seed)[1].groups)
+        assert len(drawn) == 2
+        times[drawn] += 1
+    # 2000 draws with a chance of 1/5: five standard deviations are 89
+    assert np.abs(times - 400).max() < 89
+
+
+def test_a_group_larger_than_the_share_is_trained_on_while_others_are_left():
+    for seed in range(20):
+        train, held_out = hold_out(grouped([60, 10, 10, 10, 10]), 0.2, seed=seed)
+        assert 0 in train.groups
+        assert len(held_out) == 20
+        train, held_out = hold_out(grouped([90, 5, 5]), 0.2, seed=seed, fewest_groups=2)
+        assert set(train.groups) == {0}
+
+
+def test_of_groups_larger_than_the_share_the_smallest_is_held_out():
+    for seed in range(20):
+        assert len(hold_out(grouped([300, 100, 20]), 0.2, seed=seed, fewest_groups=2)[1]) == 120
+        assert len(hold_out(grouped([1000, 400, 390, 10]), 0.2, seed=seed, fewest_groups=2)[1]) == 400
+
+
+def test_as_many_groups_are_held_out_as_are_asked_for():
+    for seed in range(20):
+        assert len(set(hold_out(grouped([10] * 4), 0.2, seed=seed)[1].groups)) == 1
+        assert len(set(hold_out(grouped([10] * 4), 0.2, seed=seed, fewest_groups=2)[1].groups)) == 2
+
+
+@pytest.mark.bad_input
+def test_too_few_groups_are_told_unless_nothing_is_held_out():
+    with pytest.raises(InputError, match=r"`groups` must be at least 3 if .* held out .*, got 2: give rows of more"):
+        hold_out(grouped([50, 50]), 0.2, seed=0, fewest_groups=2)
+    assert len(hold_out(grouped([100]), 0, seed=0)[0]) == 100
+
+
+@pytest.mark.bad_input
+def test_weights_that_are_all_zero_are_refused():
+    with pytest.raises(InputError, match="`sample_weight` must leave some sample a weight above zero, all are zero"):
+        sorted_samples(LabelledRows(rows=np.ones((2, 1)), labels=np.array([0, 1]), weights=np.zeros(2)))
+
+
+def test_groups_of_every_kind_are_numbered_by_their_first_rows():
+    for groups in [
+        ["b", "a", "b", "c"],
+        ("b", 1, "b", "1"),
+        [(1, 2), (2, 1), (1, 2), (2, 2)],
+        np.array([7, -1, 7, 0]),
+        np.array(["2020", "2019", "2020", "2021"], dtype="M8[D]"),
+        torch.tensor([7, -1, 7, 0]),
+        pd.Series(["b", "a", "b", "c"], index=[3, 2, 1, 0], dtype="category"),
+        pd.Series([7, 1, 7, 0], dtype="Int64"),
+    ]:
+        assert numbers_of_groups(groups, 4).tolist() == [0, 1, 0, 2]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["a", None, "b"],
+        np.array([1, np.nan, 2]),
+        pd.Series([1, None, 2], dtype="Int64"),
+        np.array(["2020", "NaT", "2021"], dtype="M8[D]"),
+        pd.Series(["a", None, "b"], dtype="category"),
+    ],
+)
+def test_a_missing_group_is_named_by_its_place(groups):
+    with pytest.raises(
+        InputError, match=r"`groups` must have no missing value, got 1 row without .*, at positions 1: give"
+    ):
+        numbers_of_groups(groups, 3)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a", "b"], r"`groups` must have one label for each of the 3 rows, got shape \(2,\)"),
+        (np.zeros((3, 1)), r"`groups` must have one label for each of the 3 rows, got shape \(3, 1\)"),
+        (np.array(1), r"`groups` must have one label for each of the 3 rows, got shape \(\)"),
+        ("abc", "`groups` must be a sequence or an array with a label for each row, got 'abc'"),
+        (3, "`groups` must be a sequence or an array with a label for each row, got 3"),
+        ({"a", "b", "c"}, "`groups` must be a sequence or an array with a label for each row, got {"),
+        ([["a"], ["b"], ["c"]], "`groups` must have labels that can be hashed, .*: unhashable type: 'list'"),
+    ],
+)
+def test_what_is_no_label_a_row_is_refused(groups, message):
+    with pytest.raises(InputError, match=message):
+        numbers_of_groups(groups, 3)

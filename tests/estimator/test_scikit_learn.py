@@ -18,8 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onepeak.errors import InputError
 from onepeak.estimator import OrdinalClassifier
+from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.record import MethodRecord
-from onepeak.methods.softmax import SoftmaxMethod
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 """Trainings here are short on purpose."""
@@ -43,8 +43,8 @@ def planted():
     "ignore:The order of the text labels:onepeak.estimator.UnknownOrderWarning"
 )  # theirs has none
 @parametrize_with_checks(
-    [OrdinalClassifier(method, **QUICK) for method in ("elb", "ce", "slopes")]
-    + [OrdinalClassifier("smooth-slopes", hidden=(), random_state=0)]
+    # a network and a linear model, as many outputs as classes and one fewer
+    [OrdinalClassifier("elb", **QUICK), OrdinalClassifier("smooth-slopes", hidden=(), random_state=0)]
 )
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)

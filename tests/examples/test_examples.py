@@ -31,7 +31,7 @@ def run(monkeypatch, capsys):
 
 
 def test_every_example_is_tested():
-    elsewhere = {"first_contact.py": "tests/test_readme.py", "onnx_client.py": "tests/serving/test_export.py"}
+    elsewhere = {"first_contact.py": "tests/test_readme.py", "onnx_client.py": "tests/serving/onnx/test_export.py"}
     here = Path(__file__).read_text()
     for example in EXAMPLES.glob("*.py"):
         place = elsewhere.get(example.name)
@@ -120,7 +120,7 @@ def test_the_hugging_face_classifier_resumes_with_the_barrier_it_had(tmp_path):
 @pytest.mark.filterwarnings("ignore")
 def test_the_hugging_face_classifier_is_trained_in_order(run):
     pytest.importorskip("transformers", reason="the example needs transformers")
-    printed = run("hugging_face.py", "--epochs", 1, "--pictures", 40)
+    printed = run("hugging_face.py", "--epochs", 1, "--images", 40)
     assert re.search(r"MAE \d\.\d\d, \d+% of adjacent pairs in order", printed)
 
 
@@ -147,7 +147,7 @@ def test_the_http_client_reads_what_the_server_says(run, capsys):
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
         printed = run("http_client.py", f"http://127.0.0.1:{port}", "photos/mild/0.png", "photos/severe/3.png")
-        Path("no.png").write_text("no picture")
+        Path("no.png").write_text("no image")
         with pytest.raises(SystemExit, match=r"2 of 3 images failed"):
             run("http_client.py", f"http://127.0.0.1:{port}", "no.png", "nowhere.png", "photos/mild/1.png")
         refused = capsys.readouterr()
@@ -156,7 +156,7 @@ def test_the_http_client_reads_what_the_server_says(run, capsys):
         thread.join()
     answer = r"png: (mild|moderate|severe), probability 0\.\d+, SOI "
     assert len(re.findall(answer, printed)) == 2
-    assert len(re.findall(answer, refused.out)) == 1  # one bad picture does not keep the others from an answer
+    assert len(re.findall(answer, refused.out)) == 1  # one bad image does not keep the others from an answer
     assert re.search(r"no\.png: 422: .*\nnowhere\.png: .*No such file", refused.err)
     with pytest.raises(SystemExit, match=f"127.0.0.1:{port} does not answer: "):
         run("http_client.py", f"http://127.0.0.1:{port}", "photos/mild/0.png")

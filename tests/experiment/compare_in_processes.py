@@ -24,13 +24,14 @@ import torch
 import torchmetrics  # noqa: F401
 
 from experiment.tiny import tiny
-from onepeak.experiment import task, worker
+from onepeak.experiment import task
 from onepeak.experiment.compare import compare
-from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.events import EpochDone, Finished, Lost, Started
+from onepeak.experiment.executors import worker
+from onepeak.experiment.executors.local import LocalExecutor, WorkerError
+from onepeak.experiment.folder import claim
 from onepeak.experiment.grid import grid
-from onepeak.experiment.local import LocalExecutor, WorkerError
-from onepeak.experiment.run_folder import claim
+from onepeak.experiment.plan import MethodEntry
 
 KILLED = -signal.SIGKILL
 
@@ -66,9 +67,9 @@ class Lives(list):
             self.append(f"{type(event).__name__} {event.run.entry.label}")
 
 
-def train(opened, folder, *, workers=2, pack=1, report=ignore):
+def train(prepared_experiment, folder, *, workers=2, pack=1, report=ignore):
     executor = LocalExecutor(device="cpu", workers=workers, pack=pack, start="fork")
-    return compare(opened, folder, executor=executor, report=report)
+    return compare(prepared_experiment, folder, executor=executor, report=report)
 
 
 def ends_of(outcome):
@@ -111,11 +112,11 @@ def ended_within(child, seconds):
     return False
 
 
-def killed_at_random(opened, folder, *, fewest=10):
+def killed_at_random(prepared_experiment, folder, *, fewest=10):
     """Kills of the whole group until a comparison is done; the folders, and the finished runs at every kill."""
     chance = random.Random(0)
     start = time.perf_counter()
-    if status_of(started(lambda: train(opened, folder / "whole"))):
+    if status_of(started(lambda: train(prepared_experiment, folder / "whole"))):
         sys.exit("the uninterrupted comparison failed")
     duration = time.perf_counter() - start
     kills = []
@@ -124,7 +125,7 @@ def killed_at_random(opened, folder, *, fewest=10):
         status, patience = KILLED, duration
         while status == KILLED:
             start = time.perf_counter()
-            child = started(lambda name=name: train(opened, folder / name))
+            child = started(lambda name=name: train(prepared_experiment, folder / name))
             if ended_within(child, chance.uniform(0.1, 0.55) * patience):
                 duration = min(duration, time.perf_counter() - start)  # else none is killed on a less busy machine
             patience *= 1.1  # on a machine that has become busy too, it comes to an end
@@ -140,12 +141,12 @@ def killed_at_random(opened, folder, *, fewest=10):
     return kills
 
 
-def two_at_once(opened, folder):
+def two_at_once(prepared_experiment, folder):
     """Two comparisons of one folder: what each began, and how each ended."""
 
     def work(name):
         began = Began()
-        train(opened, folder, workers=1, report=began.tell)
+        train(prepared_experiment, folder, workers=1, report=began.tell)
         (folder.parent / f"{name}.json").write_text(json.dumps(began))
 
     names = ("first", "second")
@@ -154,17 +155,17 @@ def two_at_once(opened, folder):
     return {"statuses": statuses, "began": [json.loads((folder.parent / f"{name}.json").read_text()) for name in names]}
 
 
-def a_run_that_fails(opened, folder, **settings):
+def a_run_that_fails(prepared_experiment, folder, **settings):
     """A method that runs away beside one that does not; then the same once more."""
     outcomes = []
     for _ in range(2):
         began = Began()
-        outcome = train(opened, folder, report=began.tell, **settings)
+        outcome = train(prepared_experiment, folder, report=began.tell, **settings)
         outcomes.append(ends_of(outcome) | {"began": began})
     return outcomes
 
 
-def a_worker_that_dies(opened, folder, **settings):
+def a_worker_that_dies(prepared_experiment, folder, **settings):
     """The worker is killed when its second run begins."""
     began, lives = Began(), Lives()
 
@@ -175,7 +176,7 @@ def a_worker_that_dies(opened, folder, **settings):
             (child,) = multiprocessing.active_children()
             os.kill(child.pid, signal.SIGKILL)
 
-    outcome = train(opened, folder, **settings, report=report)
+    outcome = train(prepared_experiment, folder, **settings, report=report)
     return ends_of(outcome) | {"killed": began[1], "lives": lives}
 
 
@@ -207,7 +208,7 @@ def claiming_is(broken):
         task.claim = original
 
 
-def an_error_that_was_not_foreseen(opened, folder, **settings):
+def an_error_that_was_not_foreseen(prepared_experiment, folder, **settings):
     """The first run of one worker meets an error that is not onepeak's own; what came of all runs."""
 
     def broken(run, train_it):
@@ -216,10 +217,10 @@ def an_error_that_was_not_foreseen(opened, folder, **settings):
         return train_it()
 
     with training_is(broken):
-        return ends_of(train(opened, folder, **settings))
+        return ends_of(train(prepared_experiment, folder, **settings))
 
 
-def an_error_that_spoils_the_process(opened, folder):
+def an_error_that_spoils_the_process(prepared_experiment, folder):
     """One of three runs meets an error that every other run in the same process meets from then on."""
     together, gone = threading.Barrier(2), threading.Event()
 
@@ -238,11 +239,11 @@ def an_error_that_spoils_the_process(opened, folder):
 
     lives = Lives()
     with training_is(broken):
-        outcome = train(opened, folder, workers=2, pack=2, report=lives.tell)
+        outcome = train(prepared_experiment, folder, workers=2, pack=2, report=lives.tell)
     return ends_of(outcome) | {"lives": lives}
 
 
-def too_little_memory(opened, folder):
+def too_little_memory(prepared_experiment, folder):
     """Of three runs in a process `elb` has memory only without another beside it, and `ld` never; what came of them."""
     together, at_work = threading.Barrier(3), set()
 
@@ -262,41 +263,41 @@ def too_little_memory(opened, folder):
 
     lives = Lives()
     with training_is(broken):
-        outcome = train(opened, folder, workers=3, pack=3, report=lives.tell)
+        outcome = train(prepared_experiment, folder, workers=3, pack=3, report=lives.tell)
     return ends_of(outcome) | {"lives": lives}
 
 
-def a_folder_that_cannot_be_used(opened, folder, **settings):
+def a_folder_that_cannot_be_used(prepared_experiment, folder, **settings):
     """Not even an error can be written down beside the first run; what came of all runs."""
 
     def refuse():
         raise PermissionError("not yours")
 
     with claiming_is(refuse):
-        return ends_of(train(opened, folder, **settings))
+        return ends_of(train(prepared_experiment, folder, **settings))
 
 
-def a_run_that_kills_its_process(opened, folder, **settings):
+def a_run_that_kills_its_process(prepared_experiment, folder, **settings):
     """The first run takes its worker down before a word is heard of it; what came of all runs, and what was told."""
     lives = Lives()
     with claiming_is(lambda: os.kill(os.getpid(), signal.SIGKILL)):
-        outcome = train(opened, folder, **settings, report=lives.tell)
+        outcome = train(prepared_experiment, folder, **settings, report=lives.tell)
     return ends_of(outcome) | {"lives": lives}
 
 
-def workers_that_do_not_start(opened, folder):
+def workers_that_do_not_start(prepared_experiment, folder):
     """What is said where every worker ends before it has begun."""
     original = worker._behave
     worker._behave = lambda *_, **__: os._exit(7)
     try:
-        train(opened, folder, workers=2)
+        train(prepared_experiment, folder, workers=2)
     except WorkerError as error:
         return str(error)
     finally:
         worker._behave = original
 
 
-def interrupted(opened, folder, number):
+def interrupted(prepared_experiment, folder, number):
     """A signal for the leader of the group, after the first epoch; who of the workers is there afterwards."""
     workers = folder.parent / f"workers-{folder.name}"
 
@@ -309,12 +310,12 @@ def interrupted(opened, folder, number):
                 else:
                     os.kill(os.getpid(), number)
 
-        train(opened, folder, report=report)
+        train(prepared_experiment, folder, report=report)
 
     status = status_of(started(work))
     free = []
     end = time.monotonic() + 20
-    for run in grid(opened.experiment.methods, opened.splits):
+    for run in grid(prepared_experiment.experiment.methods, prepared_experiment.splits):
         ours = False
         while not ours and time.monotonic() < end:
             with claim(run.folder(folder)) as ours:
@@ -326,13 +327,13 @@ def interrupted(opened, folder, number):
 
 def main(place):
     cache = place / "cache"
-    opened = tiny(cache)
+    prepared_experiment = tiny(cache)
     wild = MethodEntry(name="ce", recipe={"lr": 1e30}, label="wild")
-    facts = {"kills": killed_at_random(opened, place)}
-    train(opened, place / "one-worker", workers=1)
-    facts["two"] = two_at_once(opened, place / "shared")
+    facts = {"kills": killed_at_random(prepared_experiment, place)}
+    train(prepared_experiment, place / "one-worker", workers=1)
+    facts["two"] = two_at_once(prepared_experiment, place / "shared")
     at_once = AtOnce()
-    train(opened, place / "packed", workers=3, pack=2, report=at_once.tell)
+    train(prepared_experiment, place / "packed", workers=3, pack=2, report=at_once.tell)
     facts["at once"] = at_once.most
     at_once, patient = AtOnce(), tiny(cache, epochs=60, patience=1)
     train(patient, place / "patient", workers=1)

@@ -21,16 +21,14 @@ import torchmetrics  # noqa: F401
 from experiment.tiny import tiny
 from onepeak.cli import main
 from onepeak.errors import InputError
-from onepeak.experiment import ray_fleet
 from onepeak.experiment.compare import compare
-from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.events import Elsewhere, EpochDone, Lost
-from onepeak.experiment.folder import begin
+from onepeak.experiment.executors import ray as ray_fleet
+from onepeak.experiment.executors.local import LocalExecutor
+from onepeak.experiment.executors.ray import QUIET, RayExecutor
+from onepeak.experiment.folder import begin, claim
 from onepeak.experiment.grid import grid
-from onepeak.experiment.local import LocalExecutor
-from onepeak.experiment.ray_cluster import RayExecutor
-from onepeak.experiment.ray_connection import QUIET
-from onepeak.experiment.run_folder import claim
+from onepeak.experiment.plan import MethodEntry
 
 LONG = 120
 """Epochs of a run that is to be caught at work, also on a quick machine, and is then given up."""
@@ -80,10 +78,10 @@ def outcome_of(outcome):
 
 def a_run_fails_and_one_is_elsewhere(cache, folder):
     """Of two runs one runs away; the other is claimed by somebody else until that was told."""
-    opened = tiny(cache, MethodEntry(name="ce", recipe={"lr": 1e30}, label="wild"), "elb", num_splits=1)
-    _, other = grid(opened.experiment.methods, opened.splits)
+    prepared_experiment = tiny(cache, MethodEntry(name="ce", recipe={"lr": 1e30}, label="wild"), "elb", num_splits=1)
+    _, other = grid(prepared_experiment.experiment.methods, prepared_experiment.splits)
     events = []
-    begin(folder, opened)
+    begin(folder, prepared_experiment)
     with contextlib.ExitStack() as claimed:
         claimed.enter_context(claim(other.folder(folder)))
 
@@ -92,11 +90,11 @@ def a_run_fails_and_one_is_elsewhere(cache, folder):
             if isinstance(event, Elsewhere):
                 claimed.close()
 
-        outcome = compare(opened, folder, executor=RayExecutor(), report=report)
+        outcome = compare(prepared_experiment, folder, executor=RayExecutor(), report=report)
     return outcome_of(outcome) | {"events": events}
 
 
-def interrupted(opened, folder, nodes):
+def interrupted(prepared_experiment, folder, nodes):
     """Ctrl-C at the first epoch."""
 
     def report(event):
@@ -105,26 +103,26 @@ def interrupted(opened, folder, nodes):
 
     passed_on = False
     try:
-        compare(opened, folder, executor=RayExecutor(), report=report)
+        compare(prepared_experiment, folder, executor=RayExecutor(), report=report)
     except KeyboardInterrupt:
         passed_on = True
     free = []
-    for run in grid(opened.experiment.methods, opened.splits):
+    for run in grid(prepared_experiment.experiment.methods, prepared_experiment.splits):
         with claim(run.folder(folder)) as ours:
             free.append(ours)
     return {"passed on": passed_on, "free": free, "at work": [len(at_work(node)) for node in nodes]}
 
 
-def pictures_that_are_too_many(opened, folder):
+def images_that_are_too_many(prepared_experiment, folder):
     try:
         with mock.patch.object(ray_fleet, "MOST_SENT", 1000):
-            compare(opened, folder, executor=RayExecutor(), report=ignore)
+            compare(prepared_experiment, folder, executor=RayExecutor(), report=ignore)
     except InputError as error:
         return str(error)
     return None
 
 
-def a_process_and_a_node_are_lost(opened, folder, cluster, node):
+def a_process_and_a_node_are_lost(prepared_experiment, folder, cluster, node):
     """One process of a node is killed, then the node."""
     lost, told = [], []
 
@@ -140,18 +138,18 @@ def a_process_and_a_node_are_lost(opened, folder, cluster, node):
             lost.append(event.run.name)
 
     before = RayExecutor().workers
-    outcome = compare(opened, folder, executor=RayExecutor(), report=report)
+    outcome = compare(prepared_experiment, folder, executor=RayExecutor(), report=report)
     return outcome_of(outcome) | {"lost": lost, "told": told, "workers": [before, RayExecutor().workers]}
 
 
-def a_process_is_lost_for_good(opened, folder, node):
+def a_process_is_lost_for_good(prepared_experiment, folder, node):
     def report(event):
         if isinstance(event, EpochDone):
             for process in at_work(node):
                 os.kill(process, signal.SIGKILL)
 
     with mock.patch.object(ray_fleet, "RETRIES", 0):
-        return outcome_of(compare(opened, folder, executor=RayExecutor(), report=report))
+        return outcome_of(compare(prepared_experiment, folder, executor=RayExecutor(), report=report))
 
 
 def the_command(place, *flags):
@@ -180,17 +178,21 @@ def facts_of(place, scratch):
     os.chdir(place)  # where the user's file is
     Path("nets_on_ray.py").write_text(NETS)
     cache = place / "cache"
-    opened, long = tiny(cache), tiny(cache, epochs=LONGISH)
+    prepared_experiment, long = tiny(cache), tiny(cache, epochs=LONGISH)
     rows = "".join(f"{number % 3 + 0.1 * (number % 7)},{number % 3}\n" for number in range(60))
     (place / "table.csv").write_text(f"size,label\n{rows}")
-    for name, each in (("local", opened), ("long-local", long)):
+    for name, each in (("local", prepared_experiment), ("long-local", long)):
         compare(each, place / name, executor=LocalExecutor(device="cpu", workers=2, start="fork"), report=ignore)
     cluster, second = two_nodes()
     try:
         first = cluster.head_node
         executor = RayExecutor(address=cluster.address, device="cpu")
         events = []
-        facts = {"outcome": outcome_of(compare(opened, place / "ray", executor=executor, report=recorded(events)))}
+        facts = {
+            "outcome": outcome_of(
+                compare(prepared_experiment, place / "ray", executor=executor, report=recorded(events))
+            )
+        }
         facts |= {"events": events, "workers": executor.workers, "devices": executor.devices}
         facts["failing"] = a_run_fails_and_one_is_elsewhere(cache, place / "failing")
         facts["command"] = the_command(place, "--out", str(place / "table"), "--executor", "ray", "--address", "auto")
@@ -198,11 +200,11 @@ def facts_of(place, scratch):
         facts["own network"] = the_command(place, *own, "--address", "auto")
         facts["interrupt"] = interrupted(long, place / "lossy", [first, second])
         facts["left behind"] = [path.name for path in scratch.glob("onepeak-*")]
-        opened.prepared.store.folder.rename(place / "hidden")  # from here on no node sees the pictures
-        facts["too many"] = pictures_that_are_too_many(opened, place / "too-many")
+        prepared_experiment.prepared.store.folder.rename(place / "hidden")  # from here on no node sees the images
+        facts["too many"] = images_that_are_too_many(prepared_experiment, place / "too-many")
         facts["losing"] = a_process_and_a_node_are_lost(long, place / "lossy", cluster, second)
-        opened = tiny(cache, "ce", num_splits=1, epochs=LONG)
-        facts["given up"] = a_process_is_lost_for_good(opened, place / "given-up", first)
+        prepared_experiment = tiny(cache, "ce", num_splits=1, epochs=LONG)
+        facts["given up"] = a_process_is_lost_for_good(prepared_experiment, place / "given-up", first)
         return facts
     finally:
         import ray

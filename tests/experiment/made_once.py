@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from onepeak._file_lock import locked
+from onepeak._core.files import locked
 
 HERE = Path(__file__).parent
 

@@ -6,11 +6,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from onepeak.data import DataSource
 from onepeak.errors import InputError
 from onepeak.experiment import estimate
-from onepeak.experiment.entries import MethodEntry, entries_from_text
 from onepeak.experiment.estimate import plan_runs
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import Experiment, MethodEntry, entries_from_text
+from onepeak.experiment.prepared import open_experiment
 from onepeak.training.prepare import prepare
 
 
@@ -23,8 +24,7 @@ def plan(tmp_path_factory):
     pd.DataFrame({"size": grades + rng.normal(size=40), "grade": grades}).to_csv(path, index=False)
     return Experiment(
         name="grades",
-        data=str(path),
-        label="grade",
+        source=DataSource(str(path), label="grade"),
         methods=(MethodEntry(name="ce"), MethodEntry(name="elb", recipe={"epochs": 20})),
         folds=2,
         recipe={"epochs": 10, "batch_size": 10},
@@ -32,7 +32,7 @@ def plan(tmp_path_factory):
 
 
 def test_every_run_has_its_work_and_a_time_and_nothing_is_written(plan, fabric, tmp_path):
-    planned = plan_runs(plan, tmp_path / "out", fabric=fabric)
+    planned = plan_runs(plan, tmp_path / "out", fabric=fabric).runs
     assert [each.run.name for each in planned] == [
         "ce/split0-fold0",
         "elb/split0-fold0",
@@ -56,7 +56,7 @@ def test_finished_runs_tell_how_long_the_others_will_take(plan, fabric, tmp_path
     failed = tmp_path / "runs" / "elb" / "split0-fold1"
     failed.mkdir(parents=True)
     (failed / "error.json").write_text(json.dumps({"message": "no luck", "time": 1.0}))
-    planned = {each.run.name: each for each in plan_runs(plan, tmp_path, fabric=fabric)}
+    planned = {each.run.name: each for each in plan_runs(plan, tmp_path, fabric=fabric).runs}
     assert [planned[name].state for name in ("ce/split0-fold0", "ce/split0-fold1", "elb/split0-fold1")] == [
         "finished",
         "open",
@@ -76,14 +76,14 @@ def test_what_is_timed_is_the_epoch_after_those_that_load_and_record(plan, fabri
 
     monkeypatch.setattr(estimate, "train_run", trained)
     monkeypatch.setattr(estimate, "read_history", lambda _: seconds)
-    planned = plan_runs(replace(plan, methods=plan.methods[:1]), tmp_path, fabric=fabric)[0]
+    planned = plan_runs(replace(plan, methods=plan.methods[:1]), tmp_path, fabric=fabric).runs[0]
     assert asked == [3]
     # 24 samples to train and 8 to validate on, for a third of the price, took 0.32 s; so do they in each of 10 epochs,
     # and at the end 8 more are tested and as many validated.
     assert planned.seconds == pytest.approx(0.32 / (24 + 8 / 3) * (planned.work.trained + planned.work.evaluated / 3))
 
 
-def test_pictures_are_probed_without_decoding_all_of_them(fabric, tmp_path, monkeypatch):
+def test_images_are_probed_without_decoding_all_of_them(fabric, tmp_path, monkeypatch):
     monkeypatch.setenv("ONEPEAK_CACHE", str(tmp_path / "cache"))
     for number, pixels in enumerate(np.random.default_rng(0).integers(0, 255, (60, 16, 16, 3), np.uint8)):
         place = tmp_path / "pictures" / str(number % 3)
@@ -95,20 +95,45 @@ def test_pictures_are_probed_without_decoding_all_of_them(fabric, tmp_path, monk
     )
     plan = Experiment(
         name="pictures",
-        data=str(tmp_path / "pictures"),
+        source=DataSource(str(tmp_path / "pictures")),
         methods=entries_from_text("ce"),
         folds=1,
         recipe={"epochs": 2, "batch_size": 4, "resize": {"short_side": 16}, "augment": {"crop": 16}},
     )
-    (planned,) = plan_runs(plan, tmp_path / "out", fabric=fabric)
+    (planned,) = plan_runs(plan, tmp_path / "out", fabric=fabric).runs
     assert planned.work.trained == 2 * 36
     assert planned.seconds > 0
     assert decoded == [4 * 4 + 4 + 1]
     assert not (tmp_path / "cache").exists()
     for path in (tmp_path / "pictures" / "2").iterdir():
         path.write_bytes(b"")
-    (planned,) = plan_runs(plan, tmp_path / "out", fabric=fabric)  # that no class is lost is for the training to tell
+    (planned,) = plan_runs(plan, tmp_path / "out", fabric=fabric).runs  # a lost class is for the training to tell
     assert planned.seconds > 0
+
+
+def test_notes_and_the_backbone_are_those_of_the_run(fabric, tmp_path):
+    rows = "".join(f"{row / 7},{1 + row % 3},{row % 2}\n" for row in range(60))
+    (tmp_path / "t.csv").write_text(f"x,site,grade\n{rows}")
+    parts = ["train"] * 40 + ["valid"] * 10 + ["test"] * 9 + [""]
+    lines = "".join(f"{row},{part}\n" for row, part in enumerate(parts))
+    (tmp_path / "s.csv").write_text(f"item,part\n{lines}")
+    plan = Experiment(
+        name="t",
+        source=DataSource(str(tmp_path / "t.csv"), label="grade"),
+        protocol=str(tmp_path / "s.csv"),
+        methods=entries_from_text("ce"),
+        recipe={"epochs": 2},
+    )
+    found = plan_runs(plan, tmp_path / "out", fabric=fabric)
+    assert found.notes == open_experiment(plan).notes
+    assert any("few different integers in site (3)" in note for note in found.notes)
+    assert "1 of 60 items is in no part, and not used: item 59" in found.notes
+    assert found.backbone == "mlp"
+    folder = tmp_path / "runs" / "ce" / "split0-fold0"
+    folder.mkdir(parents=True)
+    result = {"seconds": 30.0, "epochs": 2, "network": {"backbone": "resnet34"}}
+    (folder / "result.json").write_text(json.dumps(result))
+    assert plan_runs(plan, tmp_path, fabric=fabric).backbone == "resnet34"
 
 
 @pytest.mark.bad_input

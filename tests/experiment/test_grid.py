@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from onepeak.data.splits import Split
-from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.grid import Run, Work, grid, work_of
+from onepeak.experiment.plan import MethodEntry
 from onepeak.training.loop import Loop
 from onepeak.training.recipe import Recipe
 

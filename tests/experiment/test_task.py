@@ -6,24 +6,24 @@ import pytest
 import torch
 
 from experiment.tiny import tiny
-from onepeak.experiment.entries import MethodEntry
 from onepeak.experiment.events import Elsewhere, EpochDone, Failed, Finished, Started
+from onepeak.experiment.folder import claim, write_failure
 from onepeak.experiment.grid import grid
-from onepeak.experiment.run_folder import claim, write_failure
+from onepeak.experiment.plan import MethodEntry
 from onepeak.experiment.task import train_task
-from onepeak.networks.small import SmallConvNet
+from onepeak.networks.backbones import SmallConvNet
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
+def prepared_experiment(tmp_path_factory):
     return tiny(tmp_path_factory.mktemp("cache"), num_splits=1, epochs=2)
 
 
 @pytest.fixture
-def trained(opened, tmp_path, fabric):
+def trained(prepared_experiment, tmp_path, fabric):
     """Trains the first run of the small experiment, or another one; gives the outcome and the events."""
 
-    def train(experiment=opened, **others):
+    def train(experiment=prepared_experiment, **others):
         events = []
         run = grid(experiment.experiment.methods, experiment.splits)[0]
         outcome = train_task(run, experiment, tmp_path, fabric=fabric, report=events.append, **others)
@@ -52,14 +52,14 @@ def test_a_finished_run_is_never_repeated(trained, tmp_path):
     assert path.stat() == before
 
 
-def test_a_run_of_another_process_is_left_to_it(trained, opened, tmp_path):
-    run = grid(opened.experiment.methods, opened.splits)[0]
+def test_a_run_of_another_process_is_left_to_it(trained, prepared_experiment, tmp_path):
+    run = grid(prepared_experiment.experiment.methods, prepared_experiment.splits)[0]
     with claim(run.folder(tmp_path)):
         assert trained() == (Elsewhere(run=run), [])
 
 
-def test_a_failure_of_before_is_tried_again_and_forgotten_when_it_goes_well(trained, opened, tmp_path):
-    run = grid(opened.experiment.methods, opened.splits)[0]
+def test_a_failure_of_before_is_tried_again_and_forgotten_when_it_goes_well(trained, prepared_experiment, tmp_path):
+    run = grid(prepared_experiment.experiment.methods, prepared_experiment.splits)[0]
     run.folder(tmp_path).mkdir(parents=True)
     write_failure(run.folder(tmp_path), run, "no luck")
     assert trained(since=time.time() - 60) == (Failed(run=run, message="no luck"), [])
@@ -68,8 +68,12 @@ def test_a_failure_of_before_is_tried_again_and_forgotten_when_it_goes_well(trai
     assert not (run.folder(tmp_path) / "error.json").exists()
 
 
-def test_an_error_of_onepeak_is_told_as_it_is_and_others_with_their_kind(trained, opened, tmp_path, monkeypatch):
-    wild = tiny(opened.prepared.store.folder.parent, MethodEntry(name="ce", recipe={"lr": 1e30}, label="wild"))
+def test_an_error_of_onepeak_is_told_as_it_is_and_others_with_their_kind(
+    trained, prepared_experiment, tmp_path, monkeypatch
+):
+    wild = tiny(
+        prepared_experiment.prepared.store.folder.parent, MethodEntry(name="ce", recipe={"lr": 1e30}, label="wild")
+    )
     outcome, _ = trained(wild)
     assert isinstance(outcome, Failed)
     assert "loss is not a number" in outcome.message
@@ -86,6 +90,6 @@ def test_an_error_of_onepeak_is_told_as_it_is_and_others_with_their_kind(trained
     assert "out_of_memory" in error["traceback"]
 
 
-def test_leaks_that_were_allowed_are_in_the_record_of_their_split(trained, opened):
-    outcome, _ = trained(replace(opened, leaks={"split0-fold0": ("train and test share 1 group",)}))
+def test_leaks_that_were_allowed_are_in_the_record_of_their_split(trained, prepared_experiment):
+    outcome, _ = trained(replace(prepared_experiment, leaks={"split0-fold0": ("train and test share 1 group",)}))
     assert outcome.result["shared_by_parts"] == ["train and test share 1 group"]

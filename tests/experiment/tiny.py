@@ -1,16 +1,16 @@
-"""A small experiment that is ready to be trained: four runs of about a second."""
+"""A small experiment that is ready to train: four runs of about a second."""
 
 import os
 from dataclasses import replace
 
-from onepeak.data.biopsies import biopsies
+from onepeak.data import DataSource
+from onepeak.data.datasets.biopsies import biopsies
 from onepeak.data.splits import make_splits
-from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.opened import Opened
-from onepeak.experiment.plan import Experiment
+from onepeak.experiment.plan import Experiment, MethodEntry
+from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.prepare import prepare
-from onepeak.training.presets import SMALL_PICTURES
+from onepeak.training.presets import SMALL_IMAGES
 
 METHODS = ("ce", "elb")
 
@@ -19,10 +19,12 @@ def tiny(cache, *entries, num_splits=2, epochs=4, patience=None, seed=0):
     """Sixty biopsies of sixteen pixels, split by patient; each entry a name or a `MethodEntry`."""
     methods = tuple(MethodEntry(name=each) if isinstance(each, str) else each for each in entries or METHODS)
     manifest = biopsies(60, size=16)
-    recipe = replace(SMALL_PICTURES, epochs=epochs, patience=patience, batch_size=8)
+    recipe = replace(SMALL_IMAGES, epochs=epochs, patience=patience, batch_size=8)
     prepared = prepare(manifest, recipe, cache_dir=cache, quiet=True)
-    return Opened(
-        experiment=Experiment(name="tiny", data="biopsies", methods=methods, protocol="holdout", seed=seed),
+    return PreparedExperiment(
+        experiment=Experiment(
+            name="tiny", source=DataSource("biopsies"), methods=methods, protocol="holdout", seed=seed
+        ),
         prepared=prepared,
         splits=tuple(make_splits(manifest, protocol="holdout", splits=num_splits, seed=seed)),
         recipe=recipe,

@@ -8,7 +8,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from onepeak.kernels import device_code, device_order, device_rows
+from onepeak.kernels import device
 
 TARGET = GPUTarget("cuda", 90, 32)
 TYPES = {
@@ -36,19 +36,19 @@ def main():
     lengths = {}
     for loss, order in itertools.product(range(4), (-1, 0, 1)):
         lengths[f"losses_of_rows, loss {loss}, order {order}"] = length(
-            device_rows.losses_of_rows, warps=16, LOSS=loss, ORDER=order, ROWS=1, COLUMNS=4096
+            device.losses_of_rows, warps=16, LOSS=loss, ORDER=order, ROWS=1, COLUMNS=4096
         )
     for kind in (0, 1):
-        lengths[f"whole_rows, {kind}"] = length(device_code.whole_rows, warps=8, KIND=kind, ROWS=1, COLUMNS=4096)
-        lengths[f"long_rows, {kind}"] = length(device_code.long_rows, warps=8, KIND=kind, COLUMNS=1024)
-        lengths[f"parts_of_rows, {kind}"] = length(device_code.parts_of_rows, warps=8, KIND=kind, COLUMNS=1024)
+        lengths[f"whole_rows, {kind}"] = length(device.whole_rows, warps=8, KIND=kind, ROWS=1, COLUMNS=4096)
+        lengths[f"long_rows, {kind}"] = length(device.long_rows, warps=8, KIND=kind, COLUMNS=1024)
+        lengths[f"parts_of_rows, {kind}"] = length(device.parts_of_rows, warps=8, KIND=kind, COLUMNS=1024)
         lengths[f"gradient_of_rows, {kind}"] = length(
-            device_code.gradient_of_rows, warps=8, KIND=kind, COLUMNS=1024, COUNT=16
+            device.gradient_of_rows, warps=8, KIND=kind, COLUMNS=1024, COUNT=16
         )
         lengths[f"order_of_rows, {kind}"] = length(
-            device_order.order_of_rows, warps=8, GIVEN=bool(kind), ROWS=1, COLUMNS=4096
+            device.order_of_rows, warps=8, GIVEN=bool(kind), ROWS=1, COLUMNS=4096
         )
-    lengths["scale_in_place"] = length(device_code.scale_in_place, warps=8, COLUMNS=8192)
+    lengths["scale_in_place"] = length(device.scale_in_place, warps=8, COLUMNS=8192)
     json.dump(lengths, sys.stdout)
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from onepeak.constraints.order_counts import order_counts
+from onepeak.constraints.gaps import order_counts
 from onepeak.kernels import launch
 from onepeak.metrics import functional
 from onepeak.metrics.catalog import collection

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import onepeak
-from onepeak.kernels import fused_rows, one_pass
+from onepeak.kernels import fused, launch
 
 pytestmark = [
     pytest.mark.gpu,
@@ -43,7 +43,7 @@ def in_double(method, scores, labels):
 def test_value_and_gradient_are_those_of_double_precision(name, batch, num_classes):
     method = build(name, num_classes)
     scores, labels = batch_of(batch, num_classes)
-    assert fused_rows.takes(scores)
+    assert fused.takes(scores)
     loss = method.loss(scores, labels)
     assert "OnePass" in type(loss.grad_fn).__name__
     expected_loss, expected = in_double(method, scores, labels)
@@ -58,7 +58,7 @@ def test_value_and_gradient_are_those_of_double_precision(name, batch, num_class
 def test_half_precision_scores_get_a_gradient_of_their_own_dtype(name, dtype):
     method = build(name, 70)
     scores, labels = batch_of(8, 70, dtype)
-    loss = one_pass.mean_loss(scores, labels, method.fused_terms(), method.sample_losses)
+    loss = launch.mean_loss(scores, labels, method.fused_terms(), method.sample_losses)
     expected_loss, expected = in_double(method, scores, labels)
     torch.testing.assert_close(loss.double(), expected_loss, rtol=1e-5, atol=1e-6)
     (gradient,) = torch.autograd.grad(loss, scores)
@@ -68,7 +68,7 @@ def test_half_precision_scores_get_a_gradient_of_their_own_dtype(name, dtype):
 
 @pytest.mark.parametrize("large", [False, True])
 def test_backward_twice_and_a_scaled_loss_give_what_they_should(monkeypatch, large):
-    monkeypatch.setattr(one_pass, "LARGE", 0 if large else 1 << 30)
+    monkeypatch.setattr(launch, "LARGE", 0 if large else 1 << 30)
     scores, labels = batch_of(8, 70)
     loss = build("rps+elb", 70).loss(scores, labels)
     (once,) = torch.autograd.grad(loss, scores, retain_graph=True)

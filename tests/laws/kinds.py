@@ -26,7 +26,7 @@ class Kind:
 
     def build(self, num_classes, **more):
         with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(0)  # PO begins with random weights; torch's own call takes milliseconds
+            torch.default_generator.manual_seed(0)  # PO starts from random weights; torch's own call takes milliseconds
             return onepeak.method(self.name, num_classes=num_classes, variant=self.variant, **self.settings, **more)
 
     def __str__(self):

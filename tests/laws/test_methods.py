@@ -4,6 +4,7 @@ Long because every law goes over the same list of methods, and none is long itse
 """
 
 import copy
+import itertools
 import math
 import pickle
 from dataclasses import dataclass
@@ -77,77 +78,79 @@ def close(got, expected, **tolerance):
 # Against the definition
 
 
-@pytest.mark.parametrize("num_classes", SEVERAL)
 @pytest.mark.parametrize("kind", identified(kind for kind in [*CATALOG, *PUBLISHED] if kind.name not in BATCHWISE))
-def test_loss_posterior_and_prediction_agree_with_the_slow_reference(kind, num_classes):
-    rows = 12 if num_classes < 20 else 5  # the reference is slow
-    batch = seeded(num_classes, rows, scale=3.0, seed=num_classes)
-    method = kind.build(num_classes).double()
-    parameters = own_parameters(method)
-    outputs = batch.outputs(method)
-    expected = [
-        reference.answers(kind.name, row, label, num_classes=num_classes, variant=kind.variant, parameters=parameters)
-        for row, label in zip(outputs.tolist(), batch.labels.tolist(), strict=True)
-    ]
-    losses = torch.tensor([each.loss for each in expected], dtype=torch.float64)
-    close(method.loss(outputs, batch.labels, reduction="none"), losses)
-    close(method.loss(outputs, batch.labels), losses.mean())
-    close(method.log_probs(outputs), torch.tensor(np.array([each.log_probs for each in expected])))
-    assert method.predict(outputs).tolist() == [each.predicted for each in expected]
+def test_loss_posterior_and_prediction_agree_with_the_slow_reference(kind):
+    for num_classes in SEVERAL:
+        rows = 12 if num_classes < 20 else 5  # the reference is slow
+        batch = seeded(num_classes, rows, scale=3.0, seed=num_classes)
+        method = kind.build(num_classes).double()
+        parameters = own_parameters(method)
+        outputs = batch.outputs(method)
+        expected = [
+            reference.answers(
+                kind.name, row, label, num_classes=num_classes, variant=kind.variant, parameters=parameters
+            )
+            for row, label in zip(outputs.tolist(), batch.labels.tolist(), strict=True)
+        ]
+        losses = torch.tensor([each.loss for each in expected], dtype=torch.float64)
+        close(method.loss(outputs, batch.labels, reduction="none"), losses)
+        close(method.loss(outputs, batch.labels), losses.mean())
+        close(method.log_probs(outputs), torch.tensor(np.array([each.log_probs for each in expected])))
+        assert method.predict(outputs).tolist() == [each.predicted for each in expected]
 
 
-@pytest.mark.parametrize("num_classes", SEVERAL)
 @pytest.mark.parametrize("constraint", [record.name for record in CONSTRAINTS])
 @pytest.mark.parametrize("base", ["ce", "ld", "mv", "po", "slopes", "rps"])
-def test_under_a_constraint_the_loss_agrees_with_the_slow_reference(base, constraint, num_classes):
-    batch = seeded(num_classes, 6, scale=3.0, seed=num_classes)
-    method = Kind(f"{base}+{constraint}").build(num_classes).double()
-    parameters = own_parameters(method.base)
-    outputs = batch.outputs(method)
-    expected = [
-        reference.answers(f"{base}+{constraint}", row, label, num_classes=num_classes, parameters=parameters).loss
-        for row, label in zip(outputs.tolist(), batch.labels.tolist(), strict=True)
-    ]
-    losses = torch.tensor(expected, dtype=torch.float64)
-    close(method.loss(outputs, batch.labels, reduction="none"), losses)
-    close(method.loss(outputs, batch.labels), losses.mean())
+def test_under_a_constraint_the_loss_agrees_with_the_slow_reference(base, constraint):
+    for num_classes in SEVERAL:
+        batch = seeded(num_classes, 6, scale=3.0, seed=num_classes)
+        method = Kind(f"{base}+{constraint}").build(num_classes).double()
+        parameters = own_parameters(method.base)
+        outputs = batch.outputs(method)
+        expected = [
+            reference.answers(f"{base}+{constraint}", row, label, num_classes=num_classes, parameters=parameters).loss
+            for row, label in zip(outputs.tolist(), batch.labels.tolist(), strict=True)
+        ]
+        losses = torch.tensor(expected, dtype=torch.float64)
+        close(method.loss(outputs, batch.labels, reduction="none"), losses)
+        close(method.loss(outputs, batch.labels), losses.mean())
 
 
 @pytest.mark.parametrize("kind", identified(CONSTRAINABLE))
-@pytest.mark.parametrize("constraint", [record.name for record in CONSTRAINTS])
-def test_under_a_constraint_a_method_costs_more_and_answers_the_same(kind, constraint):
-    batch = seeded(6, 9)
-    plain, bound = kind.build(6), Kind(f"{kind.name}+{constraint}", settings=kind.settings).build(6)
-    outputs = batch.outputs(plain)
-    cost = bound.constraint(plain.class_scores(outputs), batch.labels)
-    weights = torch.linspace(0.5, 2, 9, dtype=torch.float64)
-    close(bound.loss(outputs, batch.labels), plain.loss(outputs, batch.labels) + cost.mean())
-    close(
-        bound.loss(outputs, batch.labels, sample_weight=weights, reduction="sum"),
-        plain.loss(outputs, batch.labels, sample_weight=weights, reduction="sum") + (weights * cost).sum(),
-    )
-    assert torch.equal(bound.log_probs(outputs), plain.log_probs(outputs))
-    assert torch.equal(bound.predict(outputs), plain.predict(outputs))
+def test_under_a_constraint_a_method_costs_more_and_answers_the_same(kind):
+    for constraint in (record.name for record in CONSTRAINTS):
+        batch = seeded(6, 9)
+        plain, bound = kind.build(6), Kind(f"{kind.name}+{constraint}", settings=kind.settings).build(6)
+        outputs = batch.outputs(plain)
+        cost = bound.constraint(plain.class_scores(outputs), batch.labels)
+        weights = torch.linspace(0.5, 2, 9, dtype=torch.float64)
+        close(bound.loss(outputs, batch.labels), plain.loss(outputs, batch.labels) + cost.mean())
+        close(
+            bound.loss(outputs, batch.labels, sample_weight=weights, reduction="sum"),
+            plain.loss(outputs, batch.labels, sample_weight=weights, reduction="sum") + (weights * cost).sum(),
+        )
+        assert torch.equal(bound.log_probs(outputs), plain.log_probs(outputs))
+        assert torch.equal(bound.predict(outputs), plain.predict(outputs))
 
 
 # The four answers
 
 
 @every_method
-@pytest.mark.parametrize("num_classes", [2, 5, 70])
-def test_num_outputs_is_what_the_catalog_says_and_what_the_answers_take(kind, num_classes):
-    method = kind.build(num_classes)
-    assert method.num_outputs == {"c": num_classes, "c-1": num_classes - 1, "1": 1, "2": 2}[kind.base.num_outputs]
-    batch = seeded(num_classes, 4, dtype=torch.float32)
-    outputs = batch.outputs(method)
-    assert method.loss(outputs, batch.labels, reduction="none").shape == (4,)
-    assert method.log_probs(outputs).shape == (4, num_classes)
-    assert method.predict(outputs).shape == (4,)
-    assert method.predict(outputs).dtype == torch.int64
+def test_num_outputs_is_what_the_catalog_says_and_what_the_answers_take(kind):
+    for num_classes in (2, 5, 70):
+        method = kind.build(num_classes)
+        assert method.num_outputs == {"c": num_classes, "c-1": num_classes - 1, "1": 1, "2": 2}[kind.base.num_outputs]
+        batch = seeded(num_classes, 4, dtype=torch.float32)
+        outputs = batch.outputs(method)
+        assert method.loss(outputs, batch.labels, reduction="none").shape == (4,)
+        assert method.log_probs(outputs).shape == (4, num_classes)
+        assert method.predict(outputs).shape == (4,)
+        assert method.predict(outputs).dtype == torch.int64
 
 
 @every_method
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(batch=batches())
 def test_log_probs_are_finite_and_sum_to_one(kind, batch):
     method = kind.build(batch.num_classes)
@@ -157,7 +160,7 @@ def test_log_probs_are_finite_and_sum_to_one(kind, batch):
 
 
 @every_method
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(batch=batches())
 def test_predict_makes_the_decision_the_method_states(kind, batch):
     method = kind.build(batch.num_classes)
@@ -179,14 +182,14 @@ def test_what_is_not_a_number_has_no_label(kind):
 
 
 @pytest.mark.parametrize("kind", UNIMODAL)
-@pytest.mark.parametrize("num_classes", SEVERAL)
-def test_a_method_that_says_so_is_one_peaked_whatever_the_outputs(kind, num_classes):
-    method = kind.build(num_classes)
-    for scale in (0.1, 3.0, 30.0, 300.0):
-        batch = seeded(num_classes, 200, scale=scale, dtype=torch.float32)
-        log_probs = method.log_probs(batch.outputs(method))
-        assert is_unimodal(log_probs).all()
-        assert (order_gaps(log_probs, log_probs.argmax(dim=-1)) < 0).all()  # an order index of 1
+def test_a_method_that_says_so_is_one_peaked_whatever_the_outputs(kind):
+    for num_classes in SEVERAL:
+        method = kind.build(num_classes)
+        for scale in (0.1, 3.0, 30.0, 300.0):
+            batch = seeded(num_classes, 200, scale=scale, dtype=torch.float32)
+            log_probs = method.log_probs(batch.outputs(method))
+            assert is_unimodal(log_probs).all()
+            assert (order_gaps(log_probs, log_probs.argmax(dim=-1)) < 0).all()  # an order index of 1
 
 
 @pytest.mark.parametrize("kind", identified(kind for kind in CATALOG if not kind.base.unimodal))
@@ -206,7 +209,7 @@ def test_a_method_that_does_not_say_so_can_have_two_peaks(kind):
 
 
 @every_method
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(batch=batches(), data=st.data())
 def test_the_order_of_samples_does_not_matter(kind, batch, data):
     method = kind.build(batch.num_classes)
@@ -220,7 +223,7 @@ def test_the_order_of_samples_does_not_matter(kind, batch, data):
 
 
 @every_method
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(batch=batches())
 def test_mean_and_sum_are_those_of_the_losses_of_the_samples(kind, batch):
     method = kind.build(batch.num_classes)
@@ -231,7 +234,7 @@ def test_mean_and_sum_are_those_of_the_losses_of_the_samples(kind, batch):
 
 
 @every_method
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(batch=batches(), data=st.data())
 def test_a_weight_counts_a_sample_so_many_times_and_zero_leaves_it_out(kind, batch, data):
     size = len(batch.labels)
@@ -250,7 +253,7 @@ def test_a_weight_counts_a_sample_so_many_times_and_zero_leaves_it_out(kind, bat
 
 
 @every_method
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(batch=batches(), data=st.data())
 def test_a_class_weighted_two_counts_as_if_its_samples_were_seen_twice(kind, batch, data):
     doubled = data.draw(st.integers(0, batch.num_classes - 1))
@@ -281,16 +284,18 @@ def test_class_and_sample_weights_multiply(kind):
 
 
 @every_method
-@pytest.mark.parametrize("weight_type", [torch.float16, torch.bfloat16, torch.float64])
-def test_weights_of_any_type_count_with_all_their_digits_and_leave_the_type_of_the_loss(kind, weight_type):
-    batch = seeded(5, 301, dtype=torch.float32)
-    class_weight = torch.tensor([300.0, 0.37, 120.0, 256.0, 0.25]).to(weight_type)  # which add up to too much for half
-    sample_weight = torch.linspace(0.1, 3, 301).to(weight_type)
-    given, plain = (kind.build(5, class_weight=each) for each in (class_weight, class_weight.float()))
-    outputs = batch.outputs(plain)
-    got = given.loss(outputs, batch.labels, sample_weight=sample_weight)
-    assert got.dtype == torch.float32
-    close(got, plain.loss(outputs, batch.labels, sample_weight=sample_weight.float()), rtol=1e-5, atol=1e-6)
+def test_weights_of_any_type_count_with_all_their_digits_and_leave_the_type_of_the_loss(kind):
+    for weight_type in (torch.float16, torch.bfloat16, torch.float64):
+        batch = seeded(5, 301, dtype=torch.float32)
+        class_weight = torch.tensor([300.0, 0.37, 120.0, 256.0, 0.25]).to(
+            weight_type
+        )  # which add up to too much for half
+        sample_weight = torch.linspace(0.1, 3, 301).to(weight_type)
+        given, plain = (kind.build(5, class_weight=each) for each in (class_weight, class_weight.float()))
+        outputs = batch.outputs(plain)
+        got = given.loss(outputs, batch.labels, sample_weight=sample_weight)
+        assert got.dtype == torch.float32
+        close(got, plain.loss(outputs, batch.labels, sample_weight=sample_weight.float()), rtol=1e-5, atol=1e-6)
 
 
 # Shapes and types
@@ -324,13 +329,14 @@ def test_an_empty_batch_has_no_losses_and_a_sum_of_zero(kind):
 
 
 @every_method
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
-def test_labels_of_every_integer_type_mean_the_same(kind, dtype):
+def test_labels_of_every_integer_type_mean_the_same(kind):
     batch = seeded(5, 30)
     for more in ({}, {"class_weight": torch.tensor([1.0, 0.5, 3.0, 0.0, 2.0])}):
         method = kind.build(5, **more)
         outputs = batch.outputs(method)
-        close(method.loss(outputs, batch.labels.to(dtype)), method.loss(outputs, batch.labels))
+        expected = method.loss(outputs, batch.labels)
+        for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32):
+            close(method.loss(outputs, batch.labels.to(dtype)), expected)
 
 
 @every_method
@@ -344,42 +350,35 @@ def test_outputs_that_are_no_contiguous_block_mean_the_same(kind):
 
 
 @every_method
-@pytest.mark.parametrize(
-    ("given_type", "answer_type", "tolerance"),
-    [
-        (torch.float64, torch.float64, 1e-9),
-        (torch.float32, torch.float32, 1e-5),
-        (torch.bfloat16, torch.float32, 1e-5),
-        (torch.float16, torch.float32, 1e-5),
-    ],
-)
-def test_half_precision_is_answered_in_float32_with_all_its_digits(kind, given_type, answer_type, tolerance):
-    batch = seeded(8, 20, dtype=given_type)
-    method = kind.build(8)
-    outputs = batch.outputs(method)
-    loss, log_probs = method.loss(outputs, batch.labels), method.log_probs(outputs)
-    assert loss.dtype == log_probs.dtype == answer_type
-    close(loss.double(), method.loss(outputs.double(), batch.labels), rtol=tolerance, atol=tolerance)
-    close(log_probs.double(), method.log_probs(outputs.double()), rtol=tolerance, atol=tolerance)
+def test_half_precision_is_answered_in_float32_with_all_its_digits(kind):
+    for given_type in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
+        answer_type, tolerance = (torch.float64, 1e-9) if given_type == torch.float64 else (torch.float32, 1e-5)
+        batch = seeded(8, 20, dtype=given_type)
+        method = kind.build(8)
+        outputs = batch.outputs(method)
+        loss, log_probs = method.loss(outputs, batch.labels), method.log_probs(outputs)
+        assert loss.dtype == log_probs.dtype == answer_type
+        close(loss.double(), method.loss(outputs.double(), batch.labels), rtol=tolerance, atol=tolerance)
+        close(log_probs.double(), method.log_probs(outputs.double()), rtol=tolerance, atol=tolerance)
 
 
 @every_method
-@pytest.mark.parametrize("num_classes", [5, 70, 200])
-def test_loss_and_gradient_of_float16_outputs_are_those_of_float64(kind, num_classes):
-    batch = seeded(num_classes, 20, scale=1.0, dtype=torch.float16)  # about as training begins
-    method = kind.build(num_classes)
-    outputs = batch.outputs(method).requires_grad_()
-    exact = outputs.detach().double().requires_grad_()
-    expected = method.loss(exact, batch.labels)
-    (wanted,) = torch.autograd.grad(expected, exact)
-    loss = method.loss(outputs, batch.labels)
-    close(loss.double(), expected, rtol=1e-4, atol=1e-5)  # WU projects in float32
-    # What float16 holds at all is below 65,504: a loss with larger gradients is scaled first, as torch's scaler does.
-    largest = wanted.abs().max().item()
-    scale = min(1.0, 2.0 ** (15 - math.frexp(largest)[1]))
-    assert (scale < 1) == (kind.name == "cdw-ce" and num_classes > 5)
-    (gradient,) = torch.autograd.grad(loss * scale, outputs)
-    close(gradient.double() / scale, wanted, rtol=2e-3, atol=1e-4 * largest)  # float16 has 11 bits
+def test_loss_and_gradient_of_float16_outputs_are_those_of_float64(kind):
+    for num_classes in (5, 70, 200):
+        batch = seeded(num_classes, 20, scale=1.0, dtype=torch.float16)  # about as training begins
+        method = kind.build(num_classes)
+        outputs = batch.outputs(method).requires_grad_()
+        exact = outputs.detach().double().requires_grad_()
+        expected = method.loss(exact, batch.labels)
+        (wanted,) = torch.autograd.grad(expected, exact)
+        loss = method.loss(outputs, batch.labels)
+        close(loss.double(), expected, rtol=1e-4, atol=1e-5)  # WU projects in float32
+        # float16 holds at most 65,504: a loss with larger gradients is scaled first, as torch's scaler does.
+        largest = wanted.abs().max().item()
+        scale = min(1.0, 2.0 ** (15 - math.frexp(largest)[1]))
+        assert (scale < 1) == (kind.name == "cdw-ce" and num_classes > 5)
+        (gradient,) = torch.autograd.grad(loss * scale, outputs)
+        close(gradient.double() / scale, wanted, rtol=2e-3, atol=1e-4 * largest)  # float16 has 11 bits
 
 
 @every_method
@@ -398,32 +397,31 @@ def test_autocast_around_a_method_changes_no_digit_of_its_answers(kind):
 
 
 @every_method
-@pytest.mark.parametrize("num_classes", [2, 70])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_loss_posterior_and_gradients_are_finite_up_to_ten_thousand(kind, num_classes, dtype):
-    method = kind.build(num_classes)
-    size = method.num_outputs
-    generator = torch.Generator().manual_seed(0)
-    spikes = torch.tensor([-1e4, -100.0, -30.0, 0.0, 30.0, 100.0, 1e4])
-    rows = [
-        spikes[torch.randint(len(spikes), (40, size), generator=generator)],
-        torch.linspace(-1e4, 1e4, size).expand(1, size),
-        torch.linspace(1e4, -1e4, size).expand(1, size),
-        spikes.unsqueeze(-1).expand(-1, size),  # all alike: ties everywhere
-    ]
-    outputs = torch.cat(rows).to(dtype).requires_grad_()
-    labels = torch.randint(num_classes, (len(outputs),), generator=generator)
-    labels[-9:] = torch.arange(9) % num_classes
-    for reduction in ("mean", "none"):
-        loss = method.loss(outputs, labels, reduction=reduction)
-        assert loss.dtype == torch.float32
-        assert loss.isfinite().all()
-        for gradient in torch.autograd.grad(loss.sum(), [outputs, *method.parameters()]):
+def test_loss_posterior_and_gradients_are_finite_up_to_ten_thousand(kind):
+    for num_classes, dtype in itertools.product((2, 70), (torch.float32, torch.bfloat16)):
+        method = kind.build(num_classes)
+        size = method.num_outputs
+        generator = torch.Generator().manual_seed(0)
+        spikes = torch.tensor([-1e4, -100.0, -30.0, 0.0, 30.0, 100.0, 1e4])
+        rows = [
+            spikes[torch.randint(len(spikes), (40, size), generator=generator)],
+            torch.linspace(-1e4, 1e4, size).expand(1, size),
+            torch.linspace(1e4, -1e4, size).expand(1, size),
+            spikes.unsqueeze(-1).expand(-1, size),  # all alike: ties everywhere
+        ]
+        outputs = torch.cat(rows).to(dtype).requires_grad_()
+        labels = torch.randint(num_classes, (len(outputs),), generator=generator)
+        labels[-9:] = torch.arange(9) % num_classes
+        for reduction in ("mean", "none"):
+            loss = method.loss(outputs, labels, reduction=reduction)
+            assert loss.dtype == torch.float32
+            assert loss.isfinite().all()
+            for gradient in torch.autograd.grad(loss.sum(), [outputs, *method.parameters()]):
+                assert gradient.isfinite().all()
+        log_probs = method.log_probs(outputs)
+        assert log_probs.isfinite().all()
+        for gradient in torch.autograd.grad(log_probs.gather(-1, labels.unsqueeze(-1)).sum(), [outputs]):
             assert gradient.isfinite().all()
-    log_probs = method.log_probs(outputs)
-    assert log_probs.isfinite().all()
-    for gradient in torch.autograd.grad(log_probs.gather(-1, labels.unsqueeze(-1)).sum(), [outputs]):
-        assert gradient.isfinite().all()
 
 
 # Gradients
@@ -437,8 +435,10 @@ def test_the_gradient_is_that_of_finite_differences(kind):
     outputs = batch.outputs(method).clone().requires_grad_()
     weights = torch.tensor([0.5, 2.0], dtype=torch.float64)
     assert torch.autograd.gradcheck(lambda x: method.loss(x, batch.labels), outputs, check_forward_ad=True)
-    assert torch.autograd.gradcheck(lambda x: method.loss(x, batch.labels, sample_weight=weights), outputs)
-    assert torch.autograd.gradcheck(method.log_probs, outputs)
+    assert torch.autograd.gradcheck(
+        lambda x: method.loss(x, batch.labels, sample_weight=weights), outputs, fast_mode=True
+    )
+    assert torch.autograd.gradcheck(method.log_probs, outputs, fast_mode=True)
 
 
 @every_method
@@ -447,7 +447,9 @@ def test_the_gradient_has_a_gradient(kind):
     method = kind.build(3).double()
     outputs = batch.outputs(method).clone().requires_grad_()
     for reduction in ("mean", "none"):
-        assert torch.autograd.gradgradcheck(lambda x, r=reduction: method.loss(x, batch.labels, reduction=r), outputs)
+        assert torch.autograd.gradgradcheck(
+            lambda x, r=reduction: method.loss(x, batch.labels, reduction=r), outputs, fast_mode=True
+        )
 
 
 @every_method
@@ -468,31 +470,31 @@ def test_function_transforms_give_the_gradients_of_autograd(kind):
 
 
 @every_corrected_method
-@pytest.mark.parametrize("num_classes", [2, 5, 9])
-def test_firm_outputs_for_a_label_cost_least_with_that_label_and_more_the_farther_it_is(kind, num_classes):
-    method = kind.build(num_classes).double()
-    for label in range(num_classes):
-        outputs = firm_outputs(kind, method, label).expand(num_classes, -1)
-        losses = method.loss(outputs, torch.arange(num_classes), reduction="none")
-        others = torch.cat([losses[:label], losses[label + 1 :]])
-        assert losses[label] < others.min()
-        assert losses[:label].diff().le(0).all()
-        assert losses[label + 1 :].diff().ge(0).all()
+def test_firm_outputs_for_a_label_cost_least_with_that_label_and_more_the_farther_it_is(kind):
+    for num_classes in (2, 5, 9):
+        method = kind.build(num_classes).double()
+        for label in range(num_classes):
+            outputs = firm_outputs(kind, method, label).expand(num_classes, -1)
+            losses = method.loss(outputs, torch.arange(num_classes), reduction="none")
+            others = torch.cat([losses[:label], losses[label + 1 :]])
+            assert losses[label] < others.min()
+            assert losses[:label].diff().le(0).all()
+            assert losses[label + 1 :].diff().ge(0).all()
 
 
 @every_corrected_method
-@pytest.mark.parametrize("num_classes", [2, 5, 9])
-def test_firm_outputs_for_a_label_are_predicted_as_it(kind, num_classes):
-    method = kind.build(num_classes)
-    outputs = torch.stack([firm_outputs(kind, method, label) for label in range(num_classes)])
-    log_probs = method.log_probs(outputs)
-    # a Poisson is never firm, and its mean over c classes is not its rate: there the mode alone is the label
-    predicted = log_probs.argmax(dim=-1) if kind.base.name == "po" else method.predict(outputs)
-    assert predicted.tolist() == list(range(num_classes))
+def test_firm_outputs_for_a_label_are_predicted_as_it(kind):
+    for num_classes in (2, 5, 9):
+        method = kind.build(num_classes)
+        outputs = torch.stack([firm_outputs(kind, method, label) for label in range(num_classes)])
+        log_probs = method.log_probs(outputs)
+        # a Poisson is never firm, and its mean over c classes is not its rate: there the mode alone is the label
+        predicted = log_probs.argmax(dim=-1) if kind.base.name == "po" else method.predict(outputs)
+        assert predicted.tolist() == list(range(num_classes))
 
 
 @pytest.mark.parametrize("kind", MIRRORED)
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(batch=batches())
 def test_reversing_the_scale_mirrors_the_result(kind, batch):
     method = kind.build(batch.num_classes)
@@ -577,20 +579,20 @@ def test_saved_state_restores_the_method(kind):
 
 
 @every_method
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda method: pickle.loads(pickle.dumps(method))])
-def test_a_copy_gives_the_same_answers_and_is_on_its_own(kind, copied):
-    batch = seeded(5, 20)
-    method = kind.build(5)
-    method.tighten()
-    twin = copied(method)
-    outputs = batch.outputs(method)
-    before = method.loss(outputs, batch.labels)
-    assert torch.equal(twin.loss(outputs, batch.labels), before)
-    assert torch.equal(twin.predict(outputs), method.predict(outputs))
-    twin.tighten()
-    for parameter in twin.parameters():
-        parameter.data.zero_()
-    assert torch.equal(method.loss(outputs, batch.labels), before)
+def test_a_copy_gives_the_same_answers_and_is_on_its_own(kind):
+    for copied in (copy.deepcopy, lambda method: pickle.loads(pickle.dumps(method))):
+        batch = seeded(5, 20)
+        method = kind.build(5)
+        method.tighten()
+        twin = copied(method)
+        outputs = batch.outputs(method)
+        before = method.loss(outputs, batch.labels)
+        assert torch.equal(twin.loss(outputs, batch.labels), before)
+        assert torch.equal(twin.predict(outputs), method.predict(outputs))
+        twin.tighten()
+        for parameter in twin.parameters():
+            parameter.data.zero_()
+        assert torch.equal(method.loss(outputs, batch.labels), before)
 
 
 # Learning

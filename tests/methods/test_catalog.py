@@ -62,23 +62,23 @@ ANOTHER = {
 """A value of each setting that is not its default; a number where nothing is said."""
 
 
-@pytest.mark.parametrize("record", methods(), ids=lambda record: record.name)
-def test_every_setting_of_a_record_reaches_the_method(record):
-    for setting in record.settings:
-        value = ANOTHER.get(setting, 0.37)
-        plain, changed = method(record.name, num_classes=5), method(record.name, num_classes=5, **{setting: value})
-        owners = [module for module in changed.modules() if hasattr(module, setting)]
-        if owners:
-            assert [getattr(owner, setting) for owner in owners] == [value]
-        else:  # it shaped the targets, and is not kept
-            outputs = OUTPUTS[:, : plain.num_outputs]
-            assert not torch.equal(changed.loss(outputs, LABELS), plain.loss(outputs, LABELS))
+def test_every_setting_of_a_record_reaches_the_method():
+    for record in methods():
+        for setting in record.settings:
+            value = ANOTHER.get(setting, 0.37)
+            plain, changed = method(record.name, num_classes=5), method(record.name, num_classes=5, **{setting: value})
+            owners = [module for module in changed.modules() if hasattr(module, setting)]
+            if owners:
+                assert [getattr(owner, setting) for owner in owners] == [value]
+            else:  # it shaped the targets, and is not kept
+                outputs = OUTPUTS[:, : plain.num_outputs]
+                assert not torch.equal(changed.loss(outputs, LABELS), plain.loss(outputs, LABELS))
 
 
-@pytest.mark.parametrize("constraint", ["elb", "pn"])
-def test_cross_entropy_under_a_constraint_is_the_method_of_that_name(constraint):
-    named, put_together = method(constraint, num_classes=5), method(f"ce+{constraint}", num_classes=5)
-    assert torch.equal(put_together.loss(OUTPUTS, LABELS), named.loss(OUTPUTS, LABELS))
+def test_cross_entropy_under_a_constraint_is_the_method_of_that_name():
+    for constraint in ["elb", "pn"]:
+        named, put_together = method(constraint, num_classes=5), method(f"ce+{constraint}", num_classes=5)
+        assert torch.equal(put_together.loss(OUTPUTS, LABELS), named.loss(OUTPUTS, LABELS))
 
 
 def test_settings_of_method_and_constraint_go_to_their_own():
@@ -99,30 +99,30 @@ def test_the_variant_reaches_the_base_under_a_constraint():
     assert method("po+elb", num_classes=5).base.variant == "corrected"
 
 
-@pytest.mark.parametrize("name", [record.name for record in METHODS if record.as_published == "same"])
-def test_a_method_published_as_it_is_meant_is_the_same_in_both_variants(name):
-    published, corrected = method(name, num_classes=5, variant="as_published"), method(name, num_classes=5)
-    assert torch.equal(published.loss(OUTPUTS, LABELS), corrected.loss(OUTPUTS, LABELS))
-    assert torch.equal(published.predict(OUTPUTS), corrected.predict(OUTPUTS))
+def test_a_method_published_as_it_is_meant_is_the_same_in_both_variants():
+    for name in [record.name for record in METHODS if record.as_published == "same"]:
+        published, corrected = method(name, num_classes=5, variant="as_published"), method(name, num_classes=5)
+        assert torch.equal(published.loss(OUTPUTS, LABELS), corrected.loss(OUTPUTS, LABELS))
+        assert torch.equal(published.predict(OUTPUTS), corrected.predict(OUTPUTS))
 
 
-@pytest.mark.parametrize("name", [record.name for record in METHODS if record.as_published == "differs"])
-def test_a_method_published_otherwise_differs_in_some_answer(name):
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        published = method(name, num_classes=5, variant="as_published")
-        torch.manual_seed(0)
-        corrected = method(name, num_classes=5)
-    same_loss = torch.equal(published.loss(OUTPUTS, LABELS), corrected.loss(OUTPUTS, LABELS))
-    same_posterior = torch.equal(published.log_probs(OUTPUTS), corrected.log_probs(OUTPUTS))
-    same_label = torch.equal(published.predict(OUTPUTS), corrected.predict(OUTPUTS))
-    assert not (same_loss and same_posterior and same_label)
+def test_a_method_published_otherwise_differs_in_some_answer():
+    for name in [record.name for record in METHODS if record.as_published == "differs"]:
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            published = method(name, num_classes=5, variant="as_published")
+            torch.manual_seed(0)
+            corrected = method(name, num_classes=5)
+        same_loss = torch.equal(published.loss(OUTPUTS, LABELS), corrected.loss(OUTPUTS, LABELS))
+        same_posterior = torch.equal(published.log_probs(OUTPUTS), corrected.log_probs(OUTPUTS))
+        same_label = torch.equal(published.predict(OUTPUTS), corrected.predict(OUTPUTS))
+        assert not (same_loss and same_posterior and same_label)
 
 
-@pytest.mark.parametrize("name", [record.name for record in METHODS])
-def test_class_weights_reach_every_method(name):
-    weights = torch.tensor([1.0, 2.0, 0.5, 0.0, 3.0])
-    assert method(name, num_classes=5, class_weight=weights).class_weight.tolist() == weights.tolist()
+def test_class_weights_reach_every_method():
+    for name in [record.name for record in METHODS]:
+        weights = torch.tensor([1.0, 2.0, 0.5, 0.0, 3.0])
+        assert method(name, num_classes=5, class_weight=weights).class_weight.tolist() == weights.tolist()
 
 
 @pytest.mark.bad_input
@@ -161,20 +161,17 @@ def test_settings_as_on_the_command_line_are_refused_with_the_keywords_to_use(na
         method(name, num_classes=5)
 
 
-@pytest.mark.parametrize(
-    ("name", "smooth", "base", "constraint"),
-    [
+def test_a_name_is_taken_apart():
+    for name, smooth, base, constraint in [
         ("mv", False, "mv", None),
         ("ld+pn", False, "ld", "pn"),
         ("smooth-slopes", False, "smooth-slopes", None),  # a method of that name
         ("smooth-slopes+elb", False, "smooth-slopes", "elb"),
         ("smooth-rps+elb", True, "rps", "elb"),
-    ],
-)
-def test_a_name_is_taken_apart(name, smooth, base, constraint):
-    parts = parts_of(name)
-    assert (parts.smooth, parts.record) == (smooth, METHODS[base])
-    assert parts.constraint is (None if constraint is None else CONSTRAINTS[constraint])
+    ]:
+        parts = parts_of(name)
+        assert (parts.smooth, parts.record) == (smooth, METHODS[base])
+        assert parts.constraint is (None if constraint is None else CONSTRAINTS[constraint])
 
 
 def test_the_number_of_classes_may_be_given_by_its_place():
@@ -207,9 +204,8 @@ def test_a_setting_that_nobody_or_more_than_one_knows_is_refused(name, settings,
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize(
-    ("name", "settings", "message"),
-    [
+def test_a_setting_out_of_its_range_is_refused():
+    for name, settings, message in [
         ("elb", {"t": 0.0}, r"`t` must be a finite number > 0, got 0.0\."),
         ("elb", {"t": -1.0}, r"`t` must be a finite number > 0, got -1.0\."),
         ("elb", {"t": float("nan")}, r"`t` must be a finite number > 0, got nan\."),
@@ -218,25 +214,23 @@ def test_a_setting_that_nobody_or_more_than_one_knows_is_refused(name, settings,
         ("pn", {"weight": -1.0}, r"`weight` must be a finite number >= 0, got -1.0\."),
         ("pn", {"slack": -1.0}, r"`slack` must be a finite number >= 0, got -1.0\."),
         ("mv+elb", {"t": 0.0}, r"`t` must be a finite number > 0, got 0.0\."),
-    ],
-)
-def test_a_setting_out_of_its_range_is_refused(name, settings, message):
-    with pytest.raises(InputError, match=message):
-        method(name, num_classes=5, **settings)
+    ]:
+        with pytest.raises(InputError, match=message):
+            method(name, num_classes=5, **settings)
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("name", [record.name for record in METHODS] + [f"mv+{record.name}" for record in CONSTRAINTS])
-def test_one_class_is_refused_by_every_method(name):
-    with pytest.raises(InputError, match=r"`num_classes` must be an integer >= 2, got 1\."):
-        method(name, num_classes=1)
+def test_one_class_is_refused_by_every_method():
+    for name in [record.name for record in METHODS] + [f"mv+{record.name}" for record in CONSTRAINTS]:
+        with pytest.raises(InputError, match=r"`num_classes` must be an integer >= 2, got 1\."):
+            method(name, num_classes=1)
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("name", [record.name for record in METHODS])
-def test_a_mistyped_variant_is_refused_by_every_method(name):
-    with pytest.raises(InputError, match=r"Unknown `variant` 'as-published'. Did you mean 'as_published'\?"):
-        method(name, num_classes=5, variant="as-published")
+def test_a_mistyped_variant_is_refused_by_every_method():
+    for name in [record.name for record in METHODS]:
+        with pytest.raises(InputError, match=r"Unknown `variant` 'as-published'. Did you mean 'as_published'\?"):
+            method(name, num_classes=5, variant="as-published")
 
 
 @pytest.mark.bad_input
@@ -265,8 +259,8 @@ def test_the_public_names_are_these():
     assert tuple(onepeak.methods()) == methods()
 
 
-@pytest.mark.parametrize("name", ["mv", "mv+elb", "smooth-mv", "smooth-mv+elb"])
-def test_names_with_parts_around_them_are_known(name):
-    assert is_known(name)
-    assert not is_known(name.replace("mv", "mine"))
-    assert not is_known(f"{name.partition('+')[0]}+mine")
+def test_names_with_parts_around_them_are_known():
+    for name in ["mv", "mv+elb", "smooth-mv", "smooth-mv+elb"]:
+        assert is_known(name)
+        assert not is_known(name.replace("mv", "mine"))
+        assert not is_known(f"{name.partition('+')[0]}+mine")

@@ -30,15 +30,15 @@ def test_a_penalty_worked_by_hand():
     assert pn.loss(scores, torch.tensor([1])).item() == pytest.approx(entropy + 0.5 * 2.1**2)
 
 
-@pytest.mark.parametrize("num_classes", [2, 5, 70])
-@pytest.mark.parametrize("t", [0.7, 1.0, 4.5])
-def test_any_t_agrees_with_the_slow_reference(num_classes, t):
-    scores = torch.randn(12, num_classes, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    labels = torch.arange(12) % num_classes
-    elb = onepeak.method("elb", num_classes=num_classes, t=t)
-    expected = reference.elb(scores.tolist(), labels.tolist(), elb.constraint.t.item())
-    assert elb.loss(scores, labels, reduction="none").tolist() == pytest.approx(expected.tolist())
-    assert elb.loss(scores, labels).item() == pytest.approx(expected.mean())
+def test_any_t_agrees_with_the_slow_reference():
+    for num_classes in [2, 5, 70]:
+        for t in [0.7, 1.0, 4.5]:
+            scores = torch.randn(12, num_classes, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+            labels = torch.arange(12) % num_classes
+            elb = onepeak.method("elb", num_classes=num_classes, t=t)
+            expected = reference.elb(scores.tolist(), labels.tolist(), elb.constraint.t.item())
+            assert elb.loss(scores, labels, reduction="none").tolist() == pytest.approx(expected.tolist())
+            assert elb.loss(scores, labels).item() == pytest.approx(expected.mean())
 
 
 @pytest.mark.parametrize("num_classes", [2, 5, 70])

@@ -2,19 +2,27 @@ import numpy as np
 import pytest
 import torch
 from dlordinal.output_layers import CLM
+from scipy import stats
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from onepeak.errors import InputError
-from onepeak.methods.cumulative_link import CumulativeLink, quantiles
+from onepeak.methods.cumulative_link import (
+    CumulativeLink,
+    cloglog_probs,
+    log_normal,
+    logit_probs,
+    probit_probs,
+    quantiles,
+)
 
 LINKS = ["logit", "probit", "cloglog"]
 
 
 @pytest.mark.parametrize("link", LINKS)
-@pytest.mark.parametrize("num_classes", [2, 5, 30])
-def test_at_an_output_of_zero_every_class_begins_equally_probable(link, num_classes):
-    log_probs = CumulativeLink(num_classes, link=link).log_probs(torch.zeros(1, 1))
-    torch.testing.assert_close(log_probs.exp(), torch.full((1, num_classes), 1 / num_classes), rtol=1e-4, atol=1e-6)
+def test_at_an_output_of_zero_every_class_begins_equally_probable(link):
+    for num_classes in [2, 5, 30]:
+        log_probs = CumulativeLink(num_classes, link=link).log_probs(torch.zeros(1, 1))
+        torch.testing.assert_close(log_probs.exp(), torch.full((1, num_classes), 1 / num_classes), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -76,3 +84,38 @@ def test_quantiles_are_in_order(link):
 def test_a_mistyped_link_is_refused_where_dlordinal_would_take_the_logit():
     with pytest.raises(InputError, match=r"Unknown `link` 'probt'. Did you mean 'probit'\? Known: logit, probit, clog"):
         CumulativeLink(4, link="probt")
+
+
+PLACES = torch.tensor([[-1.5, -0.2, 0.4, 2.0], [-6.0, -5.5, 3.0, 7.0]], dtype=torch.float64)
+LAWS = [(logit_probs, stats.logistic), (probit_probs, stats.norm), (cloglog_probs, stats.gumbel_l)]
+
+
+@pytest.mark.parametrize(("link", "law"), LAWS)
+def test_the_masses_are_differences_of_scipys_distribution(link, law):
+    levels = np.pad(law.cdf(PLACES.numpy()), ((0, 0), (1, 0)))
+    expected = np.diff(np.pad(levels, ((0, 0), (0, 1)), constant_values=1.0), axis=1)
+    np.testing.assert_allclose(link(PLACES).exp().numpy(), expected, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("link", [logit_probs, probit_probs, cloglog_probs])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_far_from_every_threshold_the_nearest_class_is_certain_and_the_others_are_finite(link, dtype):
+    thresholds = torch.tensor([-1.0, 0.0, 1.0], dtype=dtype)
+    for place, nearest in ((-50.0, 0), (-1e4, 0), (50.0, 3), (1e4, 3)):
+        log_probs = link((thresholds - place).unsqueeze(0))[0]
+        assert log_probs.isfinite().all()
+        assert log_probs.argmax() == nearest
+        assert log_probs[nearest] == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("link", [logit_probs, probit_probs, cloglog_probs])
+def test_thresholds_that_coincide_leave_their_class_next_to_nothing(link):
+    log_probs = link(torch.tensor([[-0.5, 0.3, 0.3]]))[0]
+    assert log_probs.isfinite().all()
+    assert log_probs[2].exp() < 1e-11
+
+
+def test_the_tail_of_the_normal_keeps_its_digits():
+    x = torch.tensor([-40.0, -8.0, -1.0, 0.0, 3.0, 9.0], dtype=torch.float64)
+    np.testing.assert_allclose(log_normal(x).numpy(), stats.norm.logcdf(x.numpy()), rtol=1e-12)
+    torch.testing.assert_close(log_normal(x), torch.special.log_ndtr(x))

@@ -10,7 +10,7 @@ from onepeak.constraints import LogBarrier
 from onepeak.errors import InputError
 from onepeak.methods import Constrained, Method
 from onepeak.methods.cross_entropy import CrossEntropy
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.method import ExactTable, SoftmaxMethod
 
 
 class HalfSquaredError(Method):
@@ -121,13 +121,15 @@ class Reduced(SoftmaxMethod):
 
 
 @pytest.mark.bad_input
-@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
-@pytest.mark.parametrize("weight", [None, torch.tensor([1.0, 3.0])])
-@pytest.mark.parametrize("bound", [False, True])
-def test_a_loss_that_is_not_one_number_a_sample_is_refused(reduction, weight, bound):
-    own = Constrained(Reduced(3), LogBarrier(3)) if bound else Reduced(3)
-    with pytest.raises(InputError, match=r"`sample_losses` of Reduced must return .* shape \(2,\), got shape \(\)"):
-        own.loss(torch.zeros(2, 3), torch.tensor([0, 1]), sample_weight=weight, reduction=reduction)
+def test_a_loss_that_is_not_one_number_a_sample_is_refused():
+    for reduction in ["none", "mean", "sum"]:
+        for weight in [None, torch.tensor([1.0, 3.0])]:
+            for bound in [False, True]:
+                own = Constrained(Reduced(3), LogBarrier(3)) if bound else Reduced(3)
+                with pytest.raises(
+                    InputError, match=r"`sample_losses` of Reduced must return .* shape \(2,\), got shape \(\)"
+                ):
+                    own.loss(torch.zeros(2, 3), torch.tensor([0, 1]), sample_weight=weight, reduction=reduction)
 
 
 @pytest.mark.bad_input
@@ -232,3 +234,52 @@ def test_outputs_that_are_not_finite_are_named():
     made = onepeak.method("slopes", num_classes=3)
     with pytest.raises(InputError, match=r"`outputs` must be finite, got 1 NaN or infinite values\."):
         made.loss(torch.tensor([[0.0, float("nan")]]), torch.tensor([1]))
+
+
+class FirstScore(SoftmaxMethod):
+    """A loss of one's own on class scores: all that must be said is the loss."""
+
+    def sample_losses(self, outputs, labels):
+        return outputs[..., 0] * labels
+
+
+def test_a_loss_is_all_that_a_method_with_class_scores_must_say():
+    own, scores = FirstScore(num_classes=3), torch.tensor([[1.0, 3.0, 2.0]])
+    assert own.num_outputs == 3
+    assert own.loss(scores, torch.tensor([2])).item() == 2.0
+    torch.testing.assert_close(own.log_probs(scores), scores.log_softmax(-1))
+    assert own.predict(scores).tolist() == [1]
+    assert own.class_scores(scores) is scores
+
+
+class Ramp(SoftmaxMethod):
+    """Scores made from one output: its multiples."""
+
+    sample_losses = FirstScore.sample_losses
+
+    @property
+    def num_outputs(self):
+        return 1
+
+    def class_scores(self, outputs):
+        return outputs * torch.arange(self.num_classes)
+
+
+def test_the_posterior_is_the_softmax_of_the_scores_whatever_they_are_made_from():
+    rising = torch.tensor([[2.0]]).log()
+    torch.testing.assert_close(Ramp(num_classes=3).log_probs(rising).exp(), torch.tensor([[1.0, 2.0, 4.0]]) / 7)
+
+
+def test_no_other_precision_rounds_it_and_no_file_keeps_it():
+    table = ExactTable(torch.tensor([0.1, 0.2], dtype=torch.float64))
+    expected = table.values.clone()
+    for changed in (table.float(), table.bfloat16(), table.half(), table.to("cpu", torch.bfloat16)):
+        assert changed is table
+        assert torch.equal(table.values, expected)
+    assert table.state_dict() == {}
+
+
+def test_it_goes_to_other_devices_with_what_holds_it():
+    holder = torch.nn.Sequential(ExactTable(torch.ones(2, 2))).to("meta")
+    assert holder[0].values.device.type == "meta"
+    assert holder[0].values.dtype == torch.float64

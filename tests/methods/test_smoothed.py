@@ -18,17 +18,17 @@ def test_a_smoothing_worked_by_hand():
     assert smoothed(torch.tensor([10.0, 0, 0, 0, 0])).tolist() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 64, 65, 257])
-def test_it_is_the_mean_over_windows(size):
-    outputs = torch.randn(2, 3, size, dtype=torch.float64)
-    scales, reach = [outputs], 1
-    while reach < size:
-        windows = [outputs[..., max(0, level - reach) : level + reach + 1] for level in range(size)]
-        scales.append(torch.stack([window.mean(dim=-1) for window in windows], dim=-1))
-        reach *= 2
-    expected = sum(scales) / len(scales)
-    torch.testing.assert_close(smoothed(outputs), expected)
-    torch.testing.assert_close(onepeak.method("smooth-slopes", num_classes=size + 1).smooth(outputs), expected)
+def test_it_is_the_mean_over_windows():
+    for size in [1, 2, 3, 4, 5, 64, 65, 257]:
+        outputs = torch.randn(2, 3, size, dtype=torch.float64)
+        scales, reach = [outputs], 1
+        while reach < size:
+            windows = [outputs[..., max(0, level - reach) : level + reach + 1] for level in range(size)]
+            scales.append(torch.stack([window.mean(dim=-1) for window in windows], dim=-1))
+            reach *= 2
+        expected = sum(scales) / len(scales)
+        torch.testing.assert_close(smoothed(outputs), expected)
+        torch.testing.assert_close(onepeak.method("smooth-slopes", num_classes=size + 1).smooth(outputs), expected)
 
 
 def test_many_outputs_need_no_table_which_grows_with_their_square():

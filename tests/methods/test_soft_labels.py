@@ -1,10 +1,19 @@
 import math
 
+import numpy as np
 import pytest
 import torch
+from dlordinal.soft_labelling import (
+    get_beta_soft_labels,
+    get_binomial_soft_labels,
+    get_poisson_soft_labels,
+    get_triangular_soft_labels,
+)
+from scipy import stats
 
 from onepeak.errors import InputError
-from onepeak.methods.soft_labels import SoftLabels, distances, mixed
+from onepeak.methods.soft_labels import SoftLabels, beta, binomial_labels, distances, mixed, poisson_labels, triangular
+from onepeak.posterior import is_unimodal
 
 TABLE = torch.tensor([[0.7, 0.2, 0.1], [0.25, 0.5, 0.25], [0.0, 0.0, 1.0]])
 SCORES = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()
@@ -72,3 +81,98 @@ def test_a_table_that_is_none_is_refused(targets, message):
 def test_a_mix_that_is_no_share_is_refused(mix):
     with pytest.raises(InputError, match=r"`mix` must be a finite number > 0 and <= 1, got "):
         mixed(TABLE, mix)
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 70])
+def test_binomial_targets_are_scipys_probabilities(num_classes):
+    chances = (np.arange(num_classes)[:, None] + 0.5) / num_classes
+    expected = stats.binom.pmf(np.arange(num_classes), num_classes - 1, chances)
+    np.testing.assert_allclose(binomial_labels(num_classes).targets, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 70])
+def test_poisson_targets_are_scipys_probabilities_among_the_classes(num_classes):
+    expected = stats.poisson.pmf(np.arange(num_classes), np.arange(num_classes)[:, None] + 0.5)
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(poisson_labels(num_classes).targets, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [binomial_labels, poisson_labels])
+def test_the_label_is_the_only_peak(make):
+    for num_classes in [2, 5, 70, 300]:
+        targets = make(num_classes).targets
+        assert targets.argmax(dim=-1).tolist() == list(range(num_classes))
+        if num_classes <= 70:  # beyond, far probabilities underflow to ties at 0
+            assert is_unimodal(targets.log()).all()
+
+
+def test_why_these_are_not_dlordinals():
+    """Its binomial targets peak beside the label, its Poisson targets at two classes and are nearly uniform."""
+    assert get_binomial_soft_labels(70)[0].argmax() == 6
+    theirs = get_poisson_soft_labels(10)
+    assert theirs[3][3] == pytest.approx(theirs[3][4])
+    assert theirs[3].max() < 1.3 * theirs[3].min()
+    ours = poisson_labels(10).targets[3]
+    assert ours.max() > 20 * ours.min()
+
+
+def test_binomial_targets_are_the_same_from_both_ends_and_poisson_targets_are_not():
+    binomial, poisson = binomial_labels(9).targets, poisson_labels(9).targets
+    torch.testing.assert_close(binomial.flip(0, 1), binomial)
+    assert (poisson.flip(0, 1) - poisson).abs().max() > 0.1
+
+
+def test_triangular_targets_are_those_of_dlordinal_but_for_the_end_classes():
+    for num_classes in [3, 5, 9]:
+        for outside in [0.01, 0.05, 0.1]:
+            theirs = get_triangular_soft_labels(num_classes, alpha2=outside)
+            np.testing.assert_allclose(triangular(num_classes, outside=outside).targets[1:-1], theirs[1:-1], atol=1e-5)
+
+
+@pytest.mark.parametrize("outside", [0.01, 0.1, 0.3])
+def test_the_share_outside_the_label_is_what_was_asked_for(outside):
+    targets = triangular(9, outside=outside).targets
+    assert targets[0, 0].item() == pytest.approx(1 - outside)
+    assert targets[4, 4].item() == pytest.approx(1 - 2 * outside)
+    assert targets[8, 8].item() == pytest.approx(1 - outside)
+
+
+def test_beta_targets_are_the_integrals_of_scipys_density():
+    for num_classes in [2, 5, 30]:
+        for deviation in [0.3, 0.5, 0.75]:
+            places = (np.arange(num_classes) + 0.5) / num_classes
+            total = np.maximum(
+                places * (1 - places) / (deviation / num_classes) ** 2 - 1, 1 / np.minimum(places, 1 - places)
+            )
+            edges = np.linspace(0, 1, num_classes + 1)
+            expected = np.diff(stats.beta(places * total, (1 - places) * total).cdf(edges[:, None]), axis=0).T
+            got = beta(num_classes, deviation=deviation).targets
+            np.testing.assert_allclose(got, expected, atol=2e-3)
+
+
+def test_beta_targets_are_near_dlordinals_table():
+    """Which has a hand-made pair of parameters for every class, and ends at 14 classes; ours has a rule."""
+    for num_classes in (3, 5, 7):
+        np.testing.assert_allclose(beta(num_classes).targets, get_beta_soft_labels(num_classes), atol=0.1)
+    np.testing.assert_allclose(beta(5).targets[1:-1], get_beta_soft_labels(5)[1:-1], atol=1e-3)
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 12, 70])
+def test_the_widest_beta_still_has_its_peak_at_the_label(num_classes):
+    targets = beta(num_classes, deviation=0.79).targets
+    assert targets.argmax(dim=-1).tolist() == list(range(num_classes))
+
+
+@pytest.mark.parametrize("make", [triangular, beta])
+def test_the_label_is_the_peak_and_the_table_is_the_same_from_both_ends(make):
+    targets = make(12).targets
+    assert targets.argmax(dim=-1).tolist() == list(range(12))
+    torch.testing.assert_close(targets.flip(0, 1), targets)
+
+
+@pytest.mark.bad_input
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(InputError, match=r"`outside` must be a finite number > 0 and < 0\.5, got 0\.5\."):
+        triangular(4, outside=0.5)
+    with pytest.raises(InputError, match=r"`deviation` must be a finite number > 0 and < 0\.8, got 1\.0\."):
+        beta(4, deviation=1.0)

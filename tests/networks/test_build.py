@@ -1,3 +1,6 @@
+import dataclasses
+import json
+
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -20,13 +23,13 @@ def same(module, other):
     return all(tensor.equal(theirs[key]) for key, tensor in module.state_dict().items())
 
 
-@pytest.mark.parametrize("record", onepeak.methods(), ids=lambda record: record.name)
 @pytest.mark.parametrize("settings", [SMALL, TABLE], ids=lambda settings: settings.backbone)
-def test_every_method_has_networks_that_give_what_it_reads(record, settings, noise):
-    network = build_network(method(record.name), settings)
-    outputs = network(noise(2, 3, 32, 32) if settings is SMALL else noise(2, 5))
-    assert network.method.log_probs(outputs).shape == (2, 4)
-    assert network.method.loss(outputs, torch.tensor([0, 3])).isfinite()
+def test_every_method_has_networks_that_give_what_it_reads(settings, noise):
+    for record in onepeak.methods():
+        network = build_network(method(record.name), settings)
+        outputs = network(noise(2, 3, 32, 32) if settings is SMALL else noise(2, 5))
+        assert network.method.log_probs(outputs).shape == (2, 4)
+        assert network.method.loss(outputs, torch.tensor([0, 3])).isfinite()
 
 
 @pytest.mark.parametrize("settings", [SMALL, TABLE, NetworkSettings()], ids=lambda settings: settings.backbone)
@@ -153,3 +156,48 @@ def test_a_module_that_gives_something_else_is_refused(backbone, message):
 def test_pooling_settings_for_features_are_refused():
     with pytest.raises(InputError, match="`kmax` does nothing with a backbone that returns features, not maps"):
         network_around(method("ce"), nn.Identity(), example=torch.zeros(2, 5), kmax=0.2)
+
+
+@pytest.mark.bad_input  # a list where a tuple is meant
+@pytest.mark.parametrize(
+    "settings",
+    [
+        NetworkSettings(),
+        NetworkSettings(backbone="small", kmax=0.2, kmin=0.3, alpha=0.5),
+        NetworkSettings(backbone="mlp", num_features=7, hidden=(32, 16, 8), dropout=0.1),
+    ],
+    ids=lambda settings: settings.backbone,
+)
+def test_settings_come_back_from_json_as_they_were(settings):
+    assert NetworkSettings(**json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
+
+
+def test_the_defaults_are_the_papers():
+    settings = NetworkSettings()
+    assert (settings.backbone, settings.pooling, settings.maps_per_class) == ("resnet18", "wildcat", 5)
+    assert (settings.kmax, settings.alpha) == (0.1, 0.0)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pooling": "average", "kmax": 0.2}, "`kmax` does nothing with pooling='average', got 0.2: leave it out"),
+        ({"pooling": "max", "maps_per_class": 2}, "`maps_per_class` does nothing with pooling='max', got 2"),
+        ({"num_features": 3}, "`num_features` does nothing with backbone='resnet18', got 3"),
+        ({"backbone": "small", "hidden": (3,)}, r"`hidden` does nothing with backbone='small', got \(3,\)"),
+        ({"dropout": 0.1}, "`dropout` does nothing with backbone='resnet18', got 0.1"),
+        (
+            {"backbone": "mlp", "num_features": 3, "pooling": "max"},
+            "`pooling` does nothing with backbone='mlp', got 'm",
+        ),
+        ({"backbone": "mlp"}, "`num_features` must be given with backbone='mlp': the number of table columns"),
+        ({"pooling": "maximum"}, "Unknown `pooling` 'maximum'. Did you mean 'max'"),
+        ({"kmax": 1.1}, "`kmax` must be a finite number > 0 and <= 1, got 1.1"),
+        ({"kmin": 0.1}, "`kmin` does nothing when `alpha` is 0"),
+        ({"maps_per_class": 0}, "`maps_per_class` must be an integer >= 1, got 0"),
+    ],
+)
+def test_settings_that_do_nothing_or_cannot_be_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        NetworkSettings(**settings)

@@ -42,13 +42,13 @@ def test_class_evidence_of_slopes_is_added_up_to_the_class_and_the_lowest_has_a_
 
 
 @pytest.mark.parametrize("name", ["ce", "ren", "ld", "mv", "po", "pn", "elb", "slopes"])
-def test_class_evidence_of_a_uniform_picture_is_the_posterior_everywhere(name):
-    """Where every position says the same, so does the whole picture."""
+def test_class_evidence_of_a_uniform_image_is_the_posterior_everywhere(name):
+    """Where every position says the same, so does the whole image."""
     network = network_for(name)
     network.backbone = nn.Identity()
     network.head = MapHead(3, network.method.num_outputs, pooling=WildcatPooling())
     images = torch.tensor([0.5, -1.0, 2.0])[None, :, None, None].expand(4, 3, 6, 6)
-    maps = network.class_evidence(images, torch.arange(4))  # the four classes of four equal pictures
+    maps = network.class_evidence(images, torch.arange(4))  # the four classes of four equal images
     expected = network.method.log_probs(network(images))[0]
     torch.testing.assert_close(maps.log_softmax(dim=0), expected[:, None, None].expand(4, 6, 6))
 
@@ -98,7 +98,7 @@ def test_a_loss_is_no_method():
         Network(nn.Identity(), nn.Identity(), nn.CrossEntropyLoss())
 
 
-def test_slopes_of_a_whole_picture_add_up_as_their_maps_do(noise):
+def test_slopes_of_a_whole_image_add_up_as_their_maps_do(noise):
     network, images = network_for("slopes"), noise(1, 3, 8, 8)  # one position, so pooling changes nothing
     scores = accumulate(network(images))
     scores = scores - scores.mean(dim=-1, keepdim=True)
@@ -108,7 +108,7 @@ def test_slopes_of_a_whole_picture_add_up_as_their_maps_do(noise):
 
 @pytest.mark.traced
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_one_export_serves_every_batch_and_picture_size(noise, elb, alpha):
+def test_one_export_serves_every_batch_and_image_size(noise, elb, alpha):
     network = build_network(elb, NetworkSettings(backbone="small", alpha=alpha), seed=0).eval()
     size = torch.export.Dim.AUTO
     program = torch.export.export(network, (noise(2, 3, 64, 72),), dynamic_shapes=({0: size, 2: size, 3: size},))

@@ -37,8 +37,8 @@ def broken():
 
 
 class Mistyped(nn.Module):
-    def forward(self, pictures):
-        return self.layers(pictures)
+    def forward(self, images):
+        return self.layers(images)
 
 
 def small_only():
@@ -125,7 +125,7 @@ def test_what_a_maker_imports_may_lie_in_the_current_folder_too(nets, tmp_path):
     del sys.modules["beside_nets_of_a_test"]
 
 
-def test_a_network_for_pictures_of_one_size_is_taken(nets):
+def test_a_network_for_images_of_one_size_is_taken(nets):
     assert built(f"{nets}:small_only")(torch.zeros(2, 3, 32, 32)).shape == (2, 4)
 
 
@@ -177,7 +177,7 @@ def test_settings_that_do_nothing_are_refused(nets):
 
 
 @pytest.mark.bad_input
-def test_a_module_that_cannot_take_pictures_is_told(monkeypatch):
+def test_a_module_that_cannot_take_images_is_told(monkeypatch):
     monkeypatch.setattr(nn, "LinearOfNine", lambda: nn.Linear(9, 2), raising=False)
     with pytest.raises(
         InputError, match=r"must accept a batch of shape \(2, 3, 224, 224\), but failed with RuntimeError"

@@ -1,17 +1,28 @@
 import math
 import re
+from itertools import combinations
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import betabinom
+from scipy.stats import beta, betabinom
 
-from onepeak.data.biopsies import grade_log_probs
+from onepeak.data.datasets.biopsies import grade_log_probs
 from onepeak.errors import InputError
-from onepeak.posterior import ContiguousSets, covers, sizes, temper
-from onepeak.posterior.conformal import conformal_threshold, samples_needed, scores_at, smallest_alpha
+from onepeak.posterior import ContiguousSets, covers, price_of_contiguity, sizes, temper
+from onepeak.posterior.conformal import (
+    conformal_rank,
+    conformal_threshold,
+    coverage_range,
+    intervals_within,
+    nested_scores,
+    samples_needed,
+    scores_at,
+    smallest_alpha,
+    widened,
+)
 
 DISTORTIONS = {
     "true": lambda log_probs, _: log_probs,
@@ -24,7 +35,7 @@ DISTORTIONS = {
 
 
 def graded(seed, count):
-    """The true posteriors of `biopsies`, without the pictures, and grades drawn from them."""
+    """The true posteriors of `biopsies`, without the images, and grades drawn from them."""
     rng = np.random.default_rng(seed)
     log_probs = torch.from_numpy(grade_log_probs(rng.uniform(0, 8, count)))
     chance = torch.from_numpy(rng.uniform(size=(count, 1)))
@@ -130,11 +141,11 @@ def test_the_threshold_is_the_quantile_that_numpy_gives(scores, alpha):
     assert found == (math.inf if level > 1 else np.quantile(scores, level, method="inverted_cdf"))
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.15, 0.25, 0.3, 0.5, 0.7])
-def test_one_sample_fewer_than_needed_is_too_few(alpha):
-    enough = samples_needed(alpha)
-    assert conformal_threshold(torch.zeros(enough), alpha) == 0
-    assert enough == 0 or conformal_threshold(torch.zeros(enough - 1), alpha) == math.inf
+def test_one_sample_fewer_than_needed_is_too_few():
+    for alpha in [0.01, 0.05, 0.1, 0.15, 0.25, 0.3, 0.5, 0.7]:
+        enough = samples_needed(alpha)
+        assert conformal_threshold(torch.zeros(enough), alpha) == 0
+        assert enough == 0 or conformal_threshold(torch.zeros(enough - 1), alpha) == math.inf
 
 
 @pytest.mark.parametrize("count", [1, 8, 9, 18, 19, 99, 250])
@@ -267,3 +278,198 @@ def test_predicting_comes_after_calibrating_and_with_as_many_classes():
     sets = ContiguousSets().calibrate(log_probs, labels)
     with pytest.raises(InputError, match=r"`log_probs` must have 8 numbers on its last axis, got shape \(2, 3\)"):
         sets.predict(torch.zeros(2, 3).log_softmax(-1))
+
+
+def posteriors(seed, num_classes, rows=20, sharpness=2.0):
+    generator = torch.Generator().manual_seed(seed)
+    return (sharpness * torch.randn(rows, num_classes, dtype=torch.float64, generator=generator)).log_softmax(-1)
+
+
+def one_peaked(seed, num_classes, rows=20):
+    """Steps of random height up to a random label and down from it."""
+    generator = torch.Generator().manual_seed(seed)
+    steps = torch.rand(rows, num_classes, dtype=torch.float64, generator=generator) + 0.01
+    peak = torch.randint(num_classes, (rows, 1), generator=generator)
+    labels = torch.arange(num_classes)
+    return torch.where(labels <= peak, steps, -steps).cumsum(-1).log_softmax(-1)
+
+
+def grown(probs):
+    """The interval grown from the mode, one neighbour after the other: the mass inside before each label joins."""
+    lower = upper = max(range(len(probs)), key=lambda label: (probs[label], -label))
+    before, mass = {lower: 0.0}, probs[lower]
+    while len(before) < len(probs):
+        left = probs[lower - 1] if lower > 0 else -1.0
+        right = probs[upper + 1] if upper + 1 < len(probs) else -1.0
+        lower, upper, new = (lower - 1, upper, lower - 1) if left > right else (lower, upper + 1, upper + 1)
+        before[new] = mass
+        mass += probs[new]
+    return [before[label] for label in range(len(probs))]
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12))
+def test_scores_are_the_mass_before_each_label_joins(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    inside = 1 - nested_scores(log_probs).neg().exp()
+    for row, probs in zip(inside.tolist(), log_probs.exp().tolist(), strict=True):
+        assert row == pytest.approx(grown(probs), abs=1e-12)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12))
+def test_with_its_own_probability_a_label_counts_as_inside(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    inside = 1 - nested_scores(log_probs, own=True).neg().exp()
+    for row, probs in zip(inside.tolist(), log_probs.exp().tolist(), strict=True):
+        expected = [before + own for before, own in zip(grown(probs), probs, strict=True)]
+        assert row == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_interval_without_a_label_has_no_length():
+    log_probs = torch.tensor([[0.1, 0.6, 0.3], [0.8, 0.1, 0.1]]).log()
+    assert intervals_within(log_probs, -math.log(1 - 0.7), own=True).tolist() == [[1, 1], [0, -1]]
+    assert intervals_within(log_probs, -math.log(1 - 0.95), own=True).tolist() == [[1, 2], [0, 1]]
+
+
+def test_of_two_equals_neither_is_before_the_other():
+    scores = nested_scores(torch.tensor([0.05, 0.2, 0.5, 0.2, 0.05], dtype=torch.float64).log())
+    assert (1 - scores.neg().exp()).tolist() == pytest.approx([0.9, 0.5, 0.0, 0.5, 0.9])
+
+
+def test_behind_a_valley_a_bump_joins_before_what_is_lower_than_the_valley():
+    scores = nested_scores(torch.tensor([0.08, 0.5, 0.1, 0.3, 0.02], dtype=torch.float64).log())
+    assert (1 - scores.neg().exp()).tolist() == pytest.approx([0.9, 0.0, 0.5, 0.6, 0.98])
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12))
+def test_a_mirrored_scale_mirrors_the_scores(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    torch.testing.assert_close(nested_scores(log_probs.flip(-1)), nested_scores(log_probs).flip(-1))
+
+
+def test_a_posterior_far_too_sure_still_tells_labels_apart():
+    """Every interval holds 1 - 1e-40 of the probability or more."""
+    log_probs = (-100.0 * (torch.arange(20) - 7).abs().double() + 0.1 * torch.arange(20)).log_softmax(-1)
+    scores = nested_scores(log_probs)
+    away = scores[7:]
+    assert scores[7] == 0
+    assert (away.diff() > 50).all()
+    assert scores.isfinite().all()
+
+
+def test_a_label_without_probability_joins_last_of_all():
+    assert nested_scores(torch.tensor([0.0, -torch.inf, -torch.inf])).tolist() == [0, math.inf, math.inf]
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12), st.floats(0.01, 0.99))
+def test_of_one_peak_the_interval_is_the_highest_density_set(seed, num_classes, mass):
+    """Labels in falling order of probability, until they hold more than the mass asked for."""
+    log_probs = one_peaked(seed, num_classes)
+    found = intervals_within(log_probs, -math.log(1 - mass))
+    for (lower, upper), probs in zip(found.tolist(), log_probs.exp().tolist(), strict=True):
+        chosen, total = [], 0.0
+        for label in sorted(range(num_classes), key=lambda label: -probs[label]):
+            if total > mass:
+                break
+            chosen.append(label)
+            total += probs[label]
+        assert list(range(lower, upper + 1)) == sorted(chosen)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 12))
+def test_a_higher_threshold_never_loses_a_label(seed, num_classes):
+    log_probs = posteriors(seed, num_classes)
+    narrow, wide = intervals_within(log_probs, 0.5), intervals_within(log_probs, 1.5)
+    assert ((wide[:, 0] <= narrow[:, 0]) & (narrow[:, 1] <= wide[:, 1])).all()
+
+
+def test_the_lowest_threshold_leaves_the_mode_and_the_highest_leaves_nothing_out():
+    log_probs = posteriors(0, 6)
+    mode = log_probs.argmax(-1)
+    assert torch.equal(intervals_within(log_probs, 0.0), torch.stack([mode, mode], dim=-1))
+    assert intervals_within(log_probs, math.inf).unique(dim=0).tolist() == [[0, 5]]
+
+
+def test_gaps_between_labels_of_different_thresholds_are_covered():
+    log_probs = torch.tensor([0.05, 0.1, 0.15, 0.6, 0.1]).log()
+    thresholds = torch.tensor([math.inf, 0.0, 0.0, 0.0, 0.0])
+    assert intervals_within(log_probs, thresholds).tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3, 5), (0, 5)])
+def test_any_leading_shape_is_kept(shape):
+    log_probs = torch.randn(shape).log_softmax(-1)
+    assert nested_scores(log_probs).shape == shape
+    assert intervals_within(log_probs, 1.0).shape == (*shape[:-1], 2)
+
+
+@pytest.mark.bad_input
+def test_rows_that_are_no_posterior_are_refused():
+    with pytest.raises(InputError, match="`log_probs` must be log-probabilities, whose exponentials sum to 1"):
+        nested_scores(torch.zeros(2, 3))
+    with pytest.raises(InputError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
+        nested_scores(torch.tensor([[0.0, torch.nan]]))
+
+
+def test_the_ends_of_an_interval_are_within():
+    intervals = torch.tensor([[1, 3]]).expand(5, 2)
+    assert covers(intervals, torch.arange(5)).tolist() == [False, True, True, True, False]
+    assert sizes(intervals).tolist() == [3] * 5
+
+
+def test_an_interval_is_widened_to_its_label_and_no_further():
+    intervals = torch.tensor([[1, 3]]).expand(5, 2)
+    assert widened(intervals, torch.arange(5)).tolist() == [[0, 3], [1, 3], [1, 3], [1, 3], [1, 4]]
+
+
+@given(st.lists(st.integers(1, 20), min_size=2, max_size=7), st.data())
+def test_the_price_is_that_of_the_smallest_set_of_labels_tried(weights, data):
+    upper = data.draw(st.integers(0, len(weights) - 1))
+    lower = data.draw(st.integers(0, upper))
+    inside = sum(weights[lower : upper + 1])
+    fewest = next(
+        size
+        for size in range(1, len(weights) + 1)
+        if max(sum(chosen) for chosen in combinations(weights, size)) >= inside
+    )
+    probs = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    assert price_of_contiguity(probs.log(), torch.tensor([lower, upper])) == upper - lower + 1 - fewest
+
+
+def test_of_one_peak_an_interval_around_it_costs_nothing():
+    log_probs = (-0.4 * (torch.arange(30) - 11.3).abs()).log_softmax(-1)
+    assert price_of_contiguity(log_probs, torch.tensor([9, 14])) == 0
+
+
+@pytest.mark.bad_input
+def test_a_price_needs_a_posterior():
+    with pytest.raises(InputError, match="`log_probs` must not be NaN, got NaN in 1 samples"):
+        price_of_contiguity(torch.tensor([0.0, torch.nan]), torch.tensor([0, 1]))
+
+
+def test_where_the_highest_score_is_the_threshold_the_ends_are_roots():
+    assert coverage_range(9, 0.1) == pytest.approx((0.05 ** (1 / 9), 0.95 ** (1 / 9)))
+    assert coverage_range(4, 0.2, level=0.5) == pytest.approx((0.25**0.25, 0.75**0.25))
+
+
+@given(count=st.integers(19, 3000), alpha=st.sampled_from([0.05, 0.1, 0.3, 0.5]), level=st.floats(0.01, 0.99))
+def test_the_ends_are_the_quantiles_of_scipy(count, alpha, level):
+    rank = conformal_rank(count, alpha)
+    expected = beta.interval(level, rank, count + 1 - rank)
+    assert coverage_range(count, alpha, level=level) == pytest.approx(expected, abs=1e-9)
+
+
+def test_calibrations_are_within_as_often_as_said():
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.rand(20_000, 24, generator=generator, dtype=torch.float64)
+    covered = torch.tensor([conformal_threshold(row, 0.1) for row in scores])  # of scores from 0 to 1, their share
+    low, high = coverage_range(24, 0.1)
+    assert ((covered > low) & (covered < high)).double().mean().item() == pytest.approx(0.9, abs=0.01)
+    assert (covered < low).double().mean().item() == pytest.approx(0.05, abs=0.01)
+
+
+@pytest.mark.bad_input
+def test_too_few_samples_have_no_range():
+    with pytest.raises(InputError, match=r"`count` must be >= 9 for `alpha` 0\.1, got 8"):
+        coverage_range(8, 0.1)
+    with pytest.raises(InputError, match="`level` must be"):
+        coverage_range(20, 0.1, level=1.0)

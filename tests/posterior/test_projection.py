@@ -10,7 +10,7 @@ from scipy.optimize import LinearConstraint, minimize
 from onepeak.errors import InputError
 from onepeak.metrics.functional import side_order_index
 from onepeak.posterior import is_unimodal, project
-from onepeak.posterior.projection import MOST_PAIRS, PIECE
+from onepeak.posterior.projection import MOST_PAIRS, PIECE, over_blocks, unimodal_fit, with_block_gradient
 from reference import projection as reference
 
 DISTANCES = ("squared", "kl")
@@ -69,15 +69,15 @@ def test_a_row_worked_by_hand():
 
 @FORMS
 @pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize(("num_classes", "num_rows"), [(2, 20), (3, 50), (7, 50), (30, 10), (100, 2), (1000, 1)])
-def test_no_cut_tried_with_scipy_gives_a_nearer_row(num_classes, num_rows, distance, most_pairs, monkeypatch):
-    monkeypatch.setitem(MOST_PAIRS, "cpu", most_pairs)
-    log_probs = noise(num_classes, num_rows, num_classes, scale=2.0)
-    for row, fit in zip(log_probs, project(log_probs, distance=distance).exp().numpy(), strict=True):
-        probs = row.exp().numpy()
-        expected, shortest = reference.nearest(probs, distance)
-        assert reference.distance_between(probs, fit, distance) == pytest.approx(shortest, rel=1e-9, abs=1e-13)
-        np.testing.assert_allclose(fit, expected, rtol=1e-9)
+def test_no_cut_tried_with_scipy_gives_a_nearer_row(distance, most_pairs, monkeypatch):
+    for num_classes, num_rows in [(2, 20), (3, 50), (7, 50), (30, 10), (100, 2), (1000, 1)]:
+        monkeypatch.setitem(MOST_PAIRS, "cpu", most_pairs)
+        log_probs = noise(num_classes, num_rows, num_classes, scale=2.0)
+        for row, fit in zip(log_probs, project(log_probs, distance=distance).exp().numpy(), strict=True):
+            probs = row.exp().numpy()
+            expected, shortest = reference.nearest(probs, distance)
+            assert reference.distance_between(probs, fit, distance) == pytest.approx(shortest, rel=1e-9, abs=1e-13)
+            np.testing.assert_allclose(fit, expected, rtol=1e-9)
 
 
 @FORMS
@@ -354,3 +354,62 @@ def test_a_recorded_step_has_the_bits_of_one_that_is_not():
     graph.replay()
     torch.cuda.synchronize()
     assert torch.equal(eager, recorded)
+
+
+BY_PAIRS = pytest.mark.parametrize("by_pairs", [False, True])
+
+
+@pytest.mark.parametrize("distance", ["squared", "kl"])
+def test_both_forms_fit_alike(distance):
+    for num_classes in [2, 3, 8, 33]:
+        log_probs = noise(0, 40, num_classes)
+        for mode in (None, torch.arange(40) % num_classes):
+            along, starts = unimodal_fit(log_probs, mode, distance, by_pairs=False)
+            by_pairs, their_starts = unimodal_fit(log_probs, mode, distance, by_pairs=True)
+            torch.testing.assert_close(along, by_pairs, rtol=1e-13, atol=1e-13)
+            assert torch.equal(starts, their_starts)
+
+
+@BY_PAIRS
+def test_blocks_start_where_the_fit_changes(by_pairs):
+    log_probs = torch.tensor([[0.4, 0.15, 0.3, 0.15], [0.1, 0.2, 0.3, 0.4]], dtype=torch.float64).log()
+    _, starts = unimodal_fit(log_probs, None, "squared", by_pairs=by_pairs)
+    assert starts.tolist() == [[True, True, False, True], [True, True, True, True]]
+
+
+@BY_PAIRS
+def test_a_low_mode_takes_in_the_highest_classes_of_both_sides_until_it_is_the_peak(by_pairs):
+    log_probs = torch.tensor([0.1, 0.25, 0.05, 0.4, 0.2], dtype=torch.float64).log()
+    fit, starts = unimodal_fit(log_probs, torch.tensor(2), "squared", by_pairs=by_pairs)
+    height = (0.05 + 0.4 + 0.25) / 3  # 0.4 alone lifts it to 0.225, below 0.25, and 0.2 stays below all three
+    assert fit.exp().tolist() == pytest.approx([0.1, height, height, height, 0.2])
+    assert starts.tolist() == [True, True, False, False, True]
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(-8, 8), st.booleans()), min_size=2, max_size=40),
+)
+def test_every_class_has_the_value_of_its_block(rows):
+    values = torch.tensor([[float(value) for value, _ in rows]])
+    starts = torch.tensor([[place == 0 or start for place, (_, start) in enumerate(rows)]])
+    block = starts.cumsum(-1)
+    members = (block.unsqueeze(-1) == block.unsqueeze(-2)).float()
+    assert torch.equal(over_blocks(values, starts, torch.add), (members @ values.unsqueeze(-1)).squeeze(-1))
+    highest = torch.where(members.bool(), values.unsqueeze(-2), -torch.inf).amax(-1)
+    assert torch.equal(over_blocks(values, starts, torch.maximum), highest)
+
+
+def test_the_jacobian_is_the_share_in_the_block():
+    probs = torch.tensor([0.1, 0.3, 0.2, 0.15, 0.25], dtype=torch.float64)
+    starts = torch.tensor([True, False, True, False, False])
+    fitted = torch.tensor([0.2, 0.2, 0.2, 0.2, 0.2], dtype=torch.float64).log()
+    jacobian = torch.autograd.functional.jacobian(lambda x: with_block_gradient(x, fitted, starts), probs.log())
+    first, second = [0.25, 0.75, 0, 0, 0], [0, 0, 1 / 3, 0.25, 5 / 12]
+    expected = torch.tensor([first, first, second, second, second], dtype=torch.float64)
+    torch.testing.assert_close(jacobian, expected)
+
+
+def test_the_fitted_values_keep_their_bits():
+    log_probs, fitted = torch.randn(2, 6).log_softmax(-1), torch.randn(2, 6)
+    starts = torch.tensor([True, False, False, True, False, True]).expand(2, 6)
+    assert torch.equal(with_block_gradient(log_probs.requires_grad_(), fitted, starts), fitted)

@@ -5,15 +5,15 @@ from html import unescape
 
 import pytest
 
-from onepeak.experiment.records import read_results
-from onepeak.report.evidence import gather
+from onepeak.experiment.results import read_results
 from onepeak.report.figures.canvas import interactive, printed
-from onepeak.report.made import Made
+from onepeak.report.method_tables import WideTable
 from onepeak.report.page import BlockText, page_html, subtitle
-from onepeak.report.section import Card, Chart, Section
+from onepeak.report.provenance import Provenance
+from onepeak.report.run_data import gather
+from onepeak.report.sections import Card, Chart, Section
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
-from onepeak.report.wide import WideTable
 from run_folders import write_run
 
 
@@ -21,7 +21,7 @@ from run_folders import write_run
 def html():
     """A page of two blocks that are alike, with names that would end a script element."""
     chart = Chart(name="</script><b>", figure=interactive(x="</script>", height=200), caption="2 bins <left out>")
-    card = Card(text="ce says so", name="item 3", picture=None, features="", chart=chart)
+    card = Card(text="ce says so", name="item 3", image=None, features="", chart=chart)
     section = Section(
         name="confusion", title="Confusion", text="", charts=(chart, chart), printed=printed()[0], cards=(card,)
     )
@@ -36,7 +36,7 @@ def html():
         failed=(),
         notes=(),
         sections=((section, "figures/confusion.png"),),
-        made=Made(commands=(), config=""),
+        provenance=Provenance(commands=(), config=""),
     )
     return page_html([block, replace(block, id="two")], metrics=())
 
@@ -75,5 +75,5 @@ def test_the_line_below_the_title_counts_classes_methods_splits_and_runs(tmp_pat
         for fold in range(3):
             write_run(tmp_path, method=method, fold=fold)
     runs = read_results(tmp_path)
-    evidence = gather("mine", runs, summary(runs), Source(manifest=None))
-    assert subtitle(evidence) == "4 classes, 2 methods on 3 folds, 6 runs"
+    data = gather("mine", runs, summary(runs), Source(manifest=None))
+    assert subtitle(data) == "4 classes, 2 methods on 3 folds, 6 runs"

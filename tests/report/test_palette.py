@@ -1,7 +1,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,11 +79,11 @@ def test_no_two_colours_look_alike():
         assert np.linalg.norm(colour_as_seen(one) - colour_as_seen(other)) > 20, (one, other)
 
 
-@pytest.mark.parametrize("name", [record.name for record in METHODS])
-def test_every_colour_can_be_seen_on_the_page_in_light_and_dark(name):
-    colour = styles({name: name})[name].colour
-    assert contrast(colour, "#ffffff") > 1.9
-    assert contrast(colour, "#14171a") > 3
+def test_every_colour_can_be_seen_on_the_page_in_light_and_dark():
+    for name in [record.name for record in METHODS]:
+        colour = styles({name: name})[name].colour
+        assert contrast(colour, "#ffffff") > 1.9
+        assert contrast(colour, "#14171a") > 3
 
 
 def test_variants_have_the_colour_of_their_method_and_another_dash():

@@ -3,10 +3,10 @@ import re
 import pandas as pd
 import pytest
 
-from onepeak.data.biopsies import biopsies
-from onepeak.experiment.records import read_results
-from onepeak.report.evidence import gather
-from onepeak.report.sections import sections
+from onepeak.data.datasets.biopsies import biopsies
+from onepeak.experiment.results import read_results
+from onepeak.report.run_data import gather
+from onepeak.report.sections import reliability_section, sections
 from onepeak.report.source import Source
 from onepeak.report.summary import summary
 from report.whole_runs import write_whole_comparison, write_whole_run
@@ -32,7 +32,7 @@ def found(tmp_path_factory):
 
 
 def read_log_probs(place):
-    from onepeak.experiment.records import read_predictions
+    from onepeak.experiment.results import read_predictions
 
     return read_predictions(place, columns=["log_probs"])["log_probs"]
 
@@ -61,18 +61,18 @@ def test_a_method_has_one_chart_in_every_row_of_like_charts(found):
     assert found["posteriors"].choice.names[0] == "g1"
 
 
-def test_a_card_says_what_the_method_says_and_shows_the_picture(found):
+def test_a_card_says_what_the_method_says_and_shows_the_image(found):
     card = found["paradoxes"].cards[0]
-    assert card.text.startswith("ce finds g")
-    assert card.picture.startswith("data:image/jpeg;base64,")
+    assert card.text.startswith("ce predicts g")
+    assert card.image.startswith("data:image/jpeg;base64,")
     assert card.name.endswith("split 0, fold 0")
     assert "Share of such predictions: ce " in found["paradoxes"].text
-    assert found["paradoxes"].text.startswith("Where “g5” is most probable, one would expect “g4” or “g6” second.")
+    assert found["paradoxes"].text.startswith("If “g5” is most probable, “g4” or “g6” should come second.")
 
 
 def test_the_truth_stands_beside_the_bayes_error(found):
     section = found["truth"]
-    assert "would reach an MAE of 0.3" in section.text
+    assert "The best possible model reaches an MAE of 0.3" in section.text
     assert [row[0].text for row in section.table.rows] == ["ce", "elb"]
     assert section.table.caption == "Means over the test parts of 2 runs."
 
@@ -80,10 +80,10 @@ def test_the_truth_stands_beside_the_bayes_error(found):
 def test_calibration_is_shown_before_and_after_with_its_figures(found):
     section = found["reliability"]
     assert [chart.name for chart in section.charts] == [
-        "most probable label, as trained",
-        "most probable label, calibrated",
-        "label k or below, as trained",
-        "label k or below, calibrated",
+        "most probable class, as trained",
+        "most probable class, calibrated",
+        "class k or below, as trained",
+        "class k or below, calibrated",
     ]
     assert section.table.header[2:] == (
         "temperature", "ece ↓ trained", "ece ↓ calibrated", "rps ↓ trained", "rps ↓ calibrated", "nll ↓ trained",
@@ -139,14 +139,40 @@ def test_who_is_ahead_in_error_and_order_is_named_and_a_front_only_where_there_i
     assert "front" not in alone
     assert "lowest" not in alone
     both = text_of_tradeoff(tmp_path, elb=(0.5, 0.99))
-    assert "better. elb has the lowest error and the best order." in both
+    assert "better. elb has the lowest error and the best consistency." in both
     assert "front" not in both
     front = text_of_tradeoff(tmp_path, mv=(0.4, 0.8))
-    assert "than one on the front." in front
+    assert "No method beats one on the front in both error and consistency." in front
     assert "lowest" not in front
 
 
 def test_chance_is_told_where_it_is_not_drawn(tmp_path):
-    assert "Chance, 75.0 %, lies below what is drawn." in text_of_tradeoff(tmp_path, ce=(1.0, 0.9))
-    assert "Chance" not in text_of_tradeoff(tmp_path, mv=(1.0, 0.5))
-    assert "lies above what is drawn." in text_of_tradeoff(tmp_path / "low", ren=(1.0, 0.5))
+    assert "Random guessing, 75.0 %, is below the axis." in text_of_tradeoff(tmp_path, ce=(1.0, 0.9))
+    assert "andom guessing" not in text_of_tradeoff(tmp_path, mv=(1.0, 0.5))
+    assert "is above the axis." in text_of_tradeoff(tmp_path / "low", ren=(1.0, 0.5))
+
+
+def section_of(folder):
+    runs = read_results(folder)
+    return reliability_section(gather("mine", runs, summary(runs), Source(manifest=None)))
+
+
+def test_nothing_is_said_to_be_left_out_where_every_bin_holds_a_handful_and_is_shown(tmp_path):
+    few = write_whole_comparison(tmp_path, {"elb": 0.0}, splits=1, num_test=4, calibration={"temperature": 1.5})
+    section = section_of(few)
+    charts = [chart for chart in section.charts if "most probable" in chart.name]
+    assert [chart.caption for chart in charts] == ["", ""]
+    assert "left out" not in section.text
+
+
+def test_groups_count_for_intervals_and_rows_that_are_off_by_class_are_named(tmp_path):
+    groups, gap = {"train": 90, "valid": 30, "test": 30}, {"label": "1", "probability": 0.2, "share": 0.1}
+    known = {"calibration": {"temperature": 1.5}, "num_test": 100, "splits": 2}
+    write_whole_comparison(tmp_path, {"elb": 0.0}, num_groups=groups, frequency_gap=gap, **known)
+    write_whole_comparison(tmp_path, {"ce": 0.0}, **known)
+    caption = section_of(tmp_path).table.caption
+    assert (
+        "differs from its share of the validation part: ELB (2 runs). 90 % intervals were set on 100 validation "
+        in caption
+    )
+    assert "samples of 30 groups: real coverage" in caption

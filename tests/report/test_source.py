@@ -1,24 +1,26 @@
+import base64
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from onepeak.data.biopsies import biopsies
+from image_files import write_images
+from onepeak.data.datasets.biopsies import biopsies
 from onepeak.data.manifest import FeatureRows, Manifest
-from onepeak.data.splits.digests import data_digest, item_digests
-from onepeak.report.source import Source, open_source
-from picture_files import write_pictures
+from onepeak.data.splits.leaks import data_digest, item_digests
+from onepeak.report.source import SIDE, Source, open_source, pixels, thumbnail
 
 
 @pytest.fixture
 def files(tmp_path):
-    items, _ = write_pictures(tmp_path / "pictures", [(16, 24)] * 4)
+    items, _ = write_images(tmp_path / "pictures", [(16, 24)] * 4)
     labels = np.array([0, 1, 1, 0])
     return Source(manifest=Manifest(name="files", items=items, labels=labels, classes=("low", "high")))
 
 
-def test_a_picture_file_is_found_by_its_path_whatever_was_left_out_before_it(files):
+def test_a_image_file_is_found_by_its_path_whatever_was_left_out_before_it(files):
     paths = files.manifest.items.paths
     assert files.place(0, paths[2], 1) == 2
     assert files.place(0, "gone.png", 1) is None
@@ -28,24 +30,24 @@ def test_a_sample_whose_label_is_another_is_not_shown(files):
     assert files.place(0, files.manifest.items.paths[2], 0) is None
 
 
-def test_pictures_are_opened_and_those_that_have_gone_are_none(files):
-    assert files.picture(1).size == (24, 16)
+def test_images_are_opened_and_those_that_have_gone_are_none(files):
+    assert files.image(1).size == (24, 16)
     (files.manifest.items.root / files.manifest.items.paths[1]).unlink()
-    assert files.picture(1) is None
+    assert files.image(1) is None
 
 
-def test_pictures_are_shown_with_the_bits_that_the_runs_read(tmp_path):
+def test_images_are_shown_with_the_bits_that_the_runs_read(tmp_path):
     for name in ("0", "1"):
         (tmp_path / name).mkdir()
         Image.fromarray(np.full((4, 4), 4095, np.uint16)).save(tmp_path / name / "a.png")
     for recipe, shade in (({}, 16), ({"recipe": {"bits": 12}}, 255)):
-        assert open_source({"data": str(tmp_path), **recipe}, "mine").picture(0).getpixel((0, 0)) == (shade,) * 3
+        assert open_source({"data": str(tmp_path), **recipe}, "mine").image(0).getpixel((0, 0)) == (shade,) * 3
 
 
-def test_generated_pictures_and_their_true_posteriors_are_found_by_their_number():
+def test_generated_images_and_their_true_posteriors_are_found_by_their_number():
     source = Source(manifest=biopsies(6))
     place = source.place(4, None, int(source.manifest.labels[4]))
-    assert np.array_equal(np.asarray(source.picture(place)), source.manifest.items.pixels[4])
+    assert np.array_equal(np.asarray(source.image(place)), source.manifest.items.pixels[4])
     items = np.array([4, 1])
     assert np.array_equal(source.true_log_probs(items), source.manifest.true_log_probs[items])
     assert source.place(6, None, 0) is None
@@ -62,7 +64,7 @@ def test_a_row_of_a_table_is_shown_as_text():
     source = Source(manifest=manifest)
     assert source.features(0) == {"size": "1700000001.5", "tone": "light"}
     assert source.features(1) == {"size": "missing", "tone": "dark"}
-    assert source.picture(0) is None
+    assert source.image(0) is None
 
 
 def test_of_many_columns_those_are_shown_in_which_a_row_is_least_like_the_others():
@@ -93,18 +95,18 @@ def test_a_row_is_called_by_its_line_in_the_file_whatever_was_left_out_before_it
     assert source.name(1, "a.png", 1) == "a.png"
 
 
-def test_a_list_is_opened_by_its_column_of_pictures(files, tmp_path):
+def test_a_list_is_opened_by_its_column_of_images(files, tmp_path):
     items = files.manifest.items
     (tmp_path / "list.csv").write_text("scan,label\n" + "".join(f"{items.root / path},1\n" for path in items.paths[:2]))
     config = {"data": str(tmp_path / "list.csv"), "order": "0,1", "path": "scan"}
-    assert open_source(config, "list").picture(1).size == (24, 16)
+    assert open_source(config, "list").image(1).size == (24, 16)
 
 
 def test_without_data_there_is_nothing():
     source = Source(manifest=None, reason="gone")
     assert source.place(0, None, 0) is None
     assert source.name(0, None, 0) == "item 0"
-    assert source.picture(0) is None
+    assert source.image(0) is None
     assert source.features(0) == {}
     assert source.true_log_probs(np.array([0])) is None
 
@@ -156,3 +158,18 @@ def test_data_that_are_not_there_are_a_sentence(config, reason):
     source = open_source(config, "mine")
     assert source.manifest is None
     assert reason in source.reason
+
+
+def test_a_large_image_becomes_a_small_one_of_the_same_shape():
+    address = thumbnail(Image.new("RGB", (800, 400), "red"))
+    head, _, code = address.partition(",")
+    assert head == "data:image/jpeg;base64"
+    image = Image.open(io.BytesIO(base64.b64decode(code)))
+    assert image.size == (SIDE, SIDE // 2)
+    assert np.abs(np.asarray(image).mean(axis=(0, 1)) - [254, 0, 0]).max() < 3
+
+
+def test_a_small_image_is_not_enlarged_nor_the_one_given_changed():
+    given = Image.new("L", (8, 6), 7)
+    assert pixels(given).shape == (6, 8, 3)
+    assert (given.size, given.mode) == ((8, 6), "L")

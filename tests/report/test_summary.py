@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from onepeak.errors import InputError
-from onepeak.experiment.records import read_results
-from onepeak.report.summary import COLUMNS, summary
+from onepeak.experiment.results import read_results
+from onepeak.metrics.catalog import METRICS
+from onepeak.report.summary import COLUMNS, TABLE_METRICS, summary
 from run_folders import write_comparison, write_run
 
 FIGURES = {"ce": [1.0, 1.5, 1.25, 1.25], "mv": [0.75, 1.0, 1.5, 0.75], "elb": [0.5, 0.75, 0.5, 0.25]}
@@ -148,6 +149,7 @@ def test_chance_is_known_for_the_side_order_index(results):
     table = summary(results)
     assert of(table, "ce", "soi_predicted")["chance"] == 0.75  # 1/2 + 1/4 for four classes
     assert of(table, "ce", "soi_true")["chance"] == 0.5
+    assert of(table, "mv", "soi_predicted")["chance"] == pytest.approx(0.56, abs=0.01)  # of the mean
     assert math.isnan(of(table, "ce")["chance"])
 
 
@@ -204,12 +206,13 @@ def test_the_papers_figures_stand_beside_both_variants(tmp_path):
             method="ld",
             label=label,
             dataset="fgnet",
+            protocol="fgnet-code",
             variant=variant,
             mae=5.0,
             soi_predicted=0.75,
             epochs=1000,
         )
-    write_run(tmp_path, method="elb", dataset="fgnet", mae=4.0, epochs=1000)
+    write_run(tmp_path, method="elb", dataset="fgnet", protocol="fgnet-code", mae=4.0, epochs=1000)
     write_run(tmp_path, method="po", dataset="fgnet", mae=4.0)
     table = summary(read_results(tmp_path))
     corrected, published = of(table, "ld"), of(table, "ld-as_published")
@@ -221,8 +224,9 @@ def test_the_papers_figures_stand_beside_both_variants(tmp_path):
 
 
 def test_other_settings_than_the_papers_are_not_what_it_printed(tmp_path):
+    known = {"dataset": "fgnet", "protocol": "fgnet-code", "epochs": 1000}
     for label, own in (("elb", {}), ("elb-t-5", {"t": 5.0}), ("elb-t-1", {"t": 1.0})):
-        write_run(tmp_path / "one", method="elb", label=label, dataset="fgnet", method_settings=own, epochs=1000)
+        write_run(tmp_path / "one", method="elb", label=label, **known, method_settings=own)
     table = summary(read_results(tmp_path / "one"), metrics=["mae"])
     assert dict(zip(table["method"], table["paper_same"], strict=True)) == {
         "elb": True,
@@ -230,9 +234,26 @@ def test_other_settings_than_the_papers_are_not_what_it_printed(tmp_path):
         "elb-t-1": True,
     }
     for label, own in (("elb", {"t": 4.5, "growth": 1.01}), ("elb-plain", {})):
-        write_run(tmp_path / "two", method="elb", label=label, dataset="afad-full", method_settings=own, epochs=80)
+        known = {"dataset": "afad-full", "protocol": "afad-code", "epochs": 80}
+        write_run(tmp_path / "two", method="elb", label=label, **known, method_settings=own)
     table = summary(read_results(tmp_path / "two"), metrics=["mae"])
     assert dict(zip(table["method"], table["paper_same"], strict=True)) == {"elb": True, "elb-plain": False}
+
+
+@pytest.mark.parametrize(
+    ("record", "same"),
+    [
+        ({"weights": "resnet18.safetensors"}, True),
+        ({"weights": None}, False),
+        ({"network": {"backbone": "resnet34", "pooling": "wildcat"}}, False),
+        ({"protocol": "kfold"}, False),
+        ({"precision": "bf16-mixed"}, False),
+    ],
+)
+def test_what_a_run_records_of_itself_says_whether_it_is_behind_the_papers_figure(tmp_path, record, same):
+    known = {"dataset": "fgnet", "protocol": "fgnet-authors", "epochs": 1000}
+    write_run(tmp_path, method="elb", **{**known, **record})
+    assert of(summary(read_results(tmp_path)), "elb")["paper_same"] == same
 
 
 def test_every_data_set_and_folder_is_a_block_of_its_own(tmp_path):
@@ -281,3 +302,19 @@ def test_a_row_that_a_data_set_does_not_have_is_refused_with_those_it_has(result
     write_run(tmp_path / "two", method="elb", dataset="b")
     with pytest.raises(InputError, match=r"Unknown row of b for .* 'ce'\..* Known: elb\."):
         summary(read_results(tmp_path / "one", tmp_path / "two"), against="ce")
+
+
+def test_every_metric_can_be_in_a_table_and_calibrated_scores_and_intervals_too():
+    names = [record.name for record in TABLE_METRICS]
+    assert [name for name in names if name in METRICS] == [record.name for record in METRICS]
+    assert [name for name in names if name not in METRICS] == [
+        "rps_calibrated", "nll_calibrated", "interval_coverage", "interval_size",
+    ]  # fmt: skip
+
+
+def test_a_calibrated_score_is_read_as_the_one_as_trained():
+    for name in ("rps", "nll"):
+        plain, calibrated = METRICS[name], TABLE_METRICS[f"{name}_calibrated"]
+        assert calibrated.high == plain.high
+        assert calibrated.higher_is_better == plain.higher_is_better
+        assert calibrated.title == f"{plain.title}, calibrated"

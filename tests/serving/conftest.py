@@ -3,12 +3,12 @@
 import pytest
 
 from onepeak.serving import load
-from trained_models import picture_run, table_run
+from trained_models import image_run, table_run
 
 
 @pytest.fixture
 def model():
-    return load(picture_run().folder)
+    return load(image_run().folder)
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 import math
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -6,22 +7,27 @@ import pytest
 import torch
 from PIL import Image
 
-from onepeak.data.open import open_data
+from onepeak.data.manifest import ImageFiles
+from onepeak.data.source import DataSource
+from onepeak.data.splits.leaks import item_digests
 from onepeak.errors import InputError
+from onepeak.experiment.results import read_predictions
 from onepeak.metrics.catalog import DEFAULT_NAMES, NAMES
-from onepeak.serving import evaluate
-from onepeak.serving.opening import open_for
-from trained_models import TABLE_CLASSES, picture_run, table_run
+from onepeak.serving import evaluate, load
+from onepeak.serving.evaluation import held_out
+from onepeak.serving.evaluation_data import open_for
+from onepeak.training.model_files import save_held_out_items
+from trained_models import TABLE_CLASSES, image_run, table_run
 
 
 @pytest.fixture
 def folder(tmp_path):
     """The test part of the biopsies as files, a folder a class."""
-    part = picture_run().manifest.take(picture_run().split.test)
-    for number, (picture, label) in enumerate(zip(part.items.pixels, part.labels, strict=True)):
+    part = image_run().manifest.take(image_run().split.test)
+    for number, (image, label) in enumerate(zip(part.items.pixels, part.labels, strict=True)):
         place = tmp_path / "scans" / part.classes[label]
         place.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(picture).save(place / f"{number:02}.png")
+        Image.fromarray(image).save(place / f"{number:02}.png")
     return tmp_path / "scans"
 
 
@@ -33,7 +39,7 @@ def same(found, expected):
 
 
 def test_the_test_part_has_the_metrics_that_training_wrote_down(model):
-    run = picture_run()
+    run = image_run()
     part = run.manifest.take(run.split.test)
     found = evaluate(model, part, batch_size=run.recipe.evaluation_batch_size)
     same(found.metrics, run.result["metrics"]["test"])
@@ -81,15 +87,15 @@ def test_posteriors_that_are_off_by_class_are_told_with_the_likely_reason(table_
 
 
 def test_a_folder_needs_no_order_for_the_model_has_it(model, folder):
-    data = open_for(model, folder)
-    found = evaluate(model, data, batch_size=picture_run().recipe.evaluation_batch_size)
+    data = open_for(model, DataSource(folder))
+    found = evaluate(model, data, batch_size=image_run().recipe.evaluation_batch_size)
     assert data.classes == model.classes
-    same(found.metrics, picture_run().result["metrics"]["test"])
+    same(found.metrics, image_run().result["metrics"]["test"])
     assert found.prediction.source_name == "path"
 
 
 def test_items_that_were_trained_on_are_counted(model, table_model):
-    for known, run in ((model, picture_run()), (table_model, table_run())):
+    for known, run in ((model, image_run()), (table_model, table_run())):
         for part in (run.split.train, run.split.valid, run.split.test):
             digests = [run.prepared.digests[item] for item in part]
             trained = {run.prepared.digests[item] for item in run.split.train}
@@ -102,15 +108,15 @@ def test_items_that_were_trained_on_are_counted(model, table_model):
 
 def test_a_model_that_does_not_know_its_items_counts_none(model):
     model.trained_items = frozenset()
-    assert not evaluate(model, picture_run().manifest).trained_on.any()
+    assert not evaluate(model, image_run().manifest).trained_on.any()
 
 
-def test_pictures_that_cannot_be_read_are_left_out_and_named(model, folder):
-    whole = evaluate(model, open_for(model, folder))
+def test_images_that_cannot_be_read_are_left_out_and_named(model, folder):
+    whole = evaluate(model, open_for(model, DataSource(folder)))
     (folder / "g1" / "bad.png").write_bytes(b"")
     with pytest.raises(InputError, match=r"1 of 16 images cannot be read:\n .*bad\.png: the file is empty"):
-        evaluate(model, open_for(model, folder))
-    found = evaluate(model, open_for(model, folder), skip_bad=True)
+        evaluate(model, open_for(model, DataSource(folder)))
+    found = evaluate(model, open_for(model, DataSource(folder)), skip_bad=True)
     assert [row.source for row in found.failed] == [str(folder / "g1" / "bad.png")]
     assert len(found.labels) == len(found.prediction) == len(whole.labels)
     assert math.isclose(found.metrics["mae"], whole.metrics["mae"])
@@ -121,10 +127,10 @@ def test_integer_classes_may_be_fewer_than_the_models(table_model, tmp_path):
     numbered = replace(table_model.description, classes=("1", "2", "3"))
     table_model.description = numbered
     (tmp_path / "some.csv").write_text("size,tone,label\n0.1,1,2\n2.0,dark,3\n1.0,2,3\n")
-    found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+    found = evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv")))
     assert found.class_counts == (0, 1, 2)
     assert "1 class of the order without an item: 1" in found.notes
-    declared = evaluate(table_model, open_for(table_model, tmp_path / "some.csv", order="2,3"))
+    declared = evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv", order="2,3")))
     assert declared.class_counts == (0, 1, 2)
     assert "the data has 2 of the model's 3 classes" in declared.notes
 
@@ -132,11 +138,11 @@ def test_integer_classes_may_be_fewer_than_the_models(table_model, tmp_path):
 def test_codes_of_the_data_are_turned_into_those_of_the_model(table_model, tmp_path):
     """In this file there are other names, in another order, and by themselves they are numbers."""
     (tmp_path / "some.csv").write_text("tone,size,label\n2,0.1,low\n1,2.0,high\n2,1.0,middle\n")
-    found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+    found = evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv")))
     expected = table_model.predict({"size": [0.1, 2.0, 1.0], "tone": ["2", "1", "2"]})
     assert (found.prediction.log_probs == expected.log_probs).all()
     (tmp_path / "some.csv").write_text("tone,size,label\npale,0.1,low\ndark,2.0,high\n,1.0,middle\n")
-    found = evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+    found = evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv")))
     expected = table_model.predict({"size": [0.1, 2.0, 1.0], "tone": [None, "dark", None]})
     assert (found.prediction.log_probs == expected.log_probs).all()
     assert "1 name of the column 'tone' not seen in training, taken as missing: pale" in found.notes
@@ -146,24 +152,24 @@ def test_codes_of_the_data_are_turned_into_those_of_the_model(table_model, tmp_p
 def test_classes_of_another_name_or_order_are_refused(model, folder, tmp_path):
     (folder / "classes.txt").write_text("\n".join(reversed(model.classes)))
     with pytest.raises(InputError, match=r"the model has g1 < g2 .* < g8, the data g8 < g7 .* < g1\."):
-        evaluate(model, open_for(model, folder))
+        evaluate(model, open_for(model, DataSource(folder)))
     (folder / "classes.txt").unlink()
     min(folder.iterdir()).rename(folder / "g0")
     with pytest.raises(InputError, match=r"^`order` \(the model's, as none was given\) must name every label .*'g0'"):
-        open_for(model, folder)
+        open_for(model, DataSource(folder))
     with pytest.raises(InputError, match="There is no file or folder"):
-        open_for(model, tmp_path / "nothing")
-    numbers = replace(picture_run().manifest, classes=tuple("12345678"))
+        open_for(model, DataSource(tmp_path / "nothing"))
+    numbers = replace(image_run().manifest, classes=tuple("12345678"))
     with pytest.raises(InputError, match="the data 1 < 2 < 3 < 4 < 5 < 6 < 7 < 8"):
         evaluate(model, numbers)
 
 
 @pytest.mark.bad_input
-def test_pictures_for_a_table_model_and_rows_for_a_picture_model_are_refused(model, table_model):
-    pictures = replace(picture_run().manifest, classes=tuple("abcdefgh"))
+def test_images_for_a_table_model_and_rows_for_a_image_model_are_refused(model, table_model):
+    images = replace(image_run().manifest, classes=tuple("abcdefgh"))
     table_model.description = replace(table_model.description, classes=tuple("abcdefgh"))
     with pytest.raises(InputError, match="must be rows of a table, as the model was trained on, got images"):
-        evaluate(table_model, pictures)
+        evaluate(table_model, images)
     model.description = replace(model.description, classes=TABLE_CLASSES)
     with pytest.raises(InputError, match="must be images, as the model was trained on, got rows of a table"):
         evaluate(model, table_run().manifest)
@@ -173,34 +179,36 @@ def test_pictures_for_a_table_model_and_rows_for_a_picture_model_are_refused(mod
 def test_columns_that_are_missing_or_of_another_kind_are_refused(table_model, tmp_path):
     (tmp_path / "some.csv").write_text("size,label\n0.1,low\n2.0,high\n")
     with pytest.raises(InputError, match="must have the columns size, tone, it lacks tone"):
-        evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+        evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv")))
     (tmp_path / "some.csv").write_text("size,tone,label\nbig,1,low\nsmall,2,high\n")
     with pytest.raises(
         InputError, match=r"column 'size' must be finite numbers .*: 'big' \(row 2\), 'small' \(row 3\)"
     ):
-        evaluate(table_model, open_for(table_model, tmp_path / "some.csv"))
+        evaluate(table_model, open_for(table_model, DataSource(tmp_path / "some.csv")))
 
 
 @pytest.mark.bad_input
 def test_rows_that_were_not_read_for_the_model_are_refused(table_model, tmp_path):
     """By themselves these tones are numbers: they would be taken for codes."""
     (tmp_path / "some.csv").write_text("size,tone,label\n0.1,2,low\n2.0,1,high\n")
-    data = open_data(tmp_path / "some.csv", order=TABLE_CLASSES)
-    with pytest.raises(InputError, match=r"must have the columns and codes .* got others: .*open_for\(model, file\)"):
+    data = DataSource(tmp_path / "some.csv", order=TABLE_CLASSES).open()
+    with pytest.raises(
+        InputError, match=r"must have the columns and codes .* got others: .*open_for\(model, DataSource\(file\)\)"
+    ):
         evaluate(table_model, data)
 
 
 @pytest.mark.bad_input
-def test_data_without_one_good_picture_is_refused(model, tmp_path):
+def test_data_without_one_good_image_is_refused(model, tmp_path):
     for name in ("g1/a.png", "g2/b.png"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(InputError, match=r"2 of 2 images cannot be read:\n .*a.png: the file is empty"):
-        evaluate(model, open_for(model, tmp_path), skip_bad=True)
+        evaluate(model, open_for(model, DataSource(tmp_path)), skip_bad=True)
 
 
 def test_what_predict_shows_is_measured_too(model):
-    run = picture_run()
+    run = image_run()
     part = run.manifest.take(run.split.test)
     found = evaluate(model, part, batch_size=run.recipe.evaluation_batch_size)
     assert found.calibrated == pytest.approx(run.result["calibration"]["test"], abs=1e-6)
@@ -209,7 +217,7 @@ def test_what_predict_shows_is_measured_too(model):
 
 
 def test_another_decision_changes_the_labels_and_projection_the_posteriors(model):
-    run = picture_run()
+    run = image_run()
     part = run.manifest.take(run.split.test)
     plain, other = evaluate(model, part), evaluate(model, part, decide="mean", project=True, alpha=0.4)
     expected = model.predict(part.items.pixels, decide="mean", project=True)
@@ -224,7 +232,7 @@ def test_another_decision_changes_the_labels_and_projection_the_posteriors(model
 
 
 def test_projected_at_the_methods_own_labels_every_pair_is_in_order(model):
-    part = picture_run().manifest.take(picture_run().split.test)
+    part = image_run().manifest.take(image_run().split.test)
     plain, found = evaluate(model, part), evaluate(model, part, project=True)
     assert found.metrics["soi_predicted"] == found.metrics["unimodal"] == 1
     assert found.metrics["mae"] == plain.metrics["mae"]
@@ -242,19 +250,110 @@ def test_with_costs_the_mean_cost_is_measured(table_model):
 @pytest.mark.bad_input
 def test_a_decision_nobody_knows_is_refused_before_the_work(model):
     with pytest.raises(InputError, match="Unknown `decide` 'maximum'"):
-        evaluate(model, picture_run().manifest, decide="maximum")
+        evaluate(model, image_run().manifest, decide="maximum")
 
 
-def test_pictures_and_rows_unlike_the_training_are_told(model, table_model, folder, tmp_path):
-    assert not any("unlike" in note for note in evaluate(model, open_for(model, folder)).notes)
-    black = folder / picture_run().manifest.classes[0] / "black.png"
+def test_images_and_rows_unlike_the_training_are_told(model, table_model, folder, tmp_path):
+    assert not any("unlike" in note for note in evaluate(model, open_for(model, DataSource(folder))).notes)
+    black = folder / image_run().manifest.classes[0] / "black.png"
     Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save(black)
-    found = evaluate(model, open_for(model, folder))
+    found = evaluate(model, open_for(model, DataSource(folder)))
     (note,) = [note for note in found.notes if note.startswith("unlike the training")]
     assert note.endswith(f": {black}")
     assert [row.source for row in found.prediction if row.unlike] == [str(black)]
     (tmp_path / "rows.csv").write_text("size,tone,grade\n0,1,low\n1,2,middle\n999,dark,high\n")
-    data = open_for(table_model, tmp_path / "rows.csv", order=TABLE_CLASSES, label="grade")
+    data = open_for(table_model, DataSource(tmp_path / "rows.csv", order=TABLE_CLASSES, label="grade"))
     notes = evaluate(table_model, data).notes
-    assert "unlike the training, so that answers may mean nothing: 1 of 3 rows, by size (1): row 4" in notes
+    assert "unlike the training data, do not rely on such predictions: 1 of 3 rows, by size (1): row 4" in notes
     assert len(set(notes)) == len(notes)
+
+
+RUNS = pytest.mark.parametrize("trained", [image_run, table_run])
+
+
+@RUNS
+@pytest.mark.parametrize("part", ["valid", "test"])
+def test_the_part_has_the_metrics_that_training_wrote_down(trained, part):
+    run = trained()
+    model = load(run.folder)
+    found = evaluate(
+        model, held_out(run.manifest, model, run.folder, part), batch_size=run.recipe.evaluation_batch_size
+    )
+    assert len(found.labels) == len(run.split.parts[part])
+    for name, value in run.result["metrics"][part].items():
+        assert found.metrics[name] == pytest.approx(value, abs=1e-6, nan_ok=True), name
+
+
+@RUNS
+def test_items_are_found_in_another_order_and_among_others(trained):
+    run = trained()
+    order = np.random.default_rng(0).permutation(len(run.manifest))
+    model = load(run.folder)
+    found = held_out(run.manifest.take(order), model, run.folder, "test")
+    expected = run.manifest.take(run.split.test)
+    assert sorted(found.labels.tolist()) == sorted(expected.labels.tolist())
+    mae = evaluate(model, found).metrics["mae"]
+    assert mae == pytest.approx(run.result["metrics"]["test"]["mae"], abs=1e-6)
+
+
+def test_of_equal_rows_as_many_are_kept_as_were_held_out():
+    run = table_run()
+    twice = run.manifest.take(np.repeat(np.arange(len(run.manifest)), 2))
+    assert len(held_out(twice, load(run.folder), run.folder, "test")) == len(run.split.test)
+
+
+def test_what_is_done_is_in_the_notes():
+    run = image_run()
+    model = load(run.folder)
+    some = run.manifest.take(np.setdiff1d(np.arange(60), run.split.test[:2]))
+    whole, less = (held_out(data, model, run.folder, "test").notes for data in (run.manifest, some))
+    assert "only the test part of the model's training: 15 of 60 items" in whole
+    assert "2 of the 15 items of the test part are no longer in the data" in less
+    assert not any("no longer" in note for note in whole)
+    assert any("figures flatter it" in note for note in held_out(run.manifest, model, run.folder, "valid").notes)
+
+
+def test_files_are_read_once_to_be_known_again(tmp_path):
+    run = image_run()
+    folder = shutil.copytree(run.folder, tmp_path / "model")
+    names = tuple(f"{place}.png" for place in range(len(run.manifest)))
+    for name, image in zip(names, run.manifest.items.pixels, strict=True):
+        Image.fromarray(image).save(tmp_path / name)
+    files = ImageFiles(root=tmp_path, paths=names)
+    digests = item_digests(files)
+    save_held_out_items(folder, [digests[item] for item in read_predictions(folder, columns=["item"])["item"]])
+    found = held_out(replace(run.manifest, items=files), load(folder), folder, "test").items
+    assert found == files.take(run.split.test)
+    for name in names:  # nobody can read them again
+        (tmp_path / name).unlink()
+    assert item_digests(found) == tuple(digests[item] for item in run.split.test)
+
+
+@pytest.mark.bad_input
+def test_other_data_and_other_labels_have_nothing_of_the_part(tmp_path):
+    run = table_run()
+    model = load(run.folder)
+    (tmp_path / "new.csv").write_text("size,tone,grade\n100,dark,low\n200,1,high\n")
+    with pytest.raises(InputError, match=r"got data with none of the \d+ items of its test part"):
+        held_out(open_for(model, DataSource(tmp_path / "new.csv")), model, run.folder, "test")
+    alone = DataSource(tmp_path / "new.csv", label="grade", order=run.manifest.classes).open()
+    with pytest.raises(InputError, match="must have the columns and codes that the model was trained with, got others"):
+        held_out(alone, model, run.folder, "test")
+    turned = replace(run.manifest, labels=(run.manifest.labels + 1) % 3)
+    with pytest.raises(InputError, match="got data with none of"):
+        held_out(turned, model, run.folder, "test")
+
+
+@pytest.mark.bad_input
+def test_a_folder_that_does_not_say_what_was_held_out_is_told(tmp_path):
+    run = table_run()
+    folder = shutil.copytree(run.folder, tmp_path / "copy")
+    model = load(folder)
+    with pytest.raises(InputError, match=r"Unknown `part` 'train'\. Known: valid, test"):
+        held_out(run.manifest, model, folder, "train")
+    (folder / "held_out_items.txt").unlink()
+    with pytest.raises(InputError, match=r"without its own held_out_items\.txt: copy .* whole, or train again"):
+        held_out(run.manifest, model, folder, "test")
+    (folder / "predictions.parquet").unlink()
+    with pytest.raises(InputError, match=r"does not say without predictions\.parquet"):
+        held_out(run.manifest, model, folder, "test")

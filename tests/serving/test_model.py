@@ -1,4 +1,4 @@
-"""A loaded model as its user meets it: long because pictures, arrays and tables each have their own ways in."""
+"""A loaded model as its user meets it: long because images, arrays and tables each have their own ways in."""
 
 import hashlib
 import json
@@ -15,29 +15,29 @@ from PIL import Image
 from torch import nn
 from torch._inductor import config as inductor
 
+from image_files import in_twelve_bits
 from onepeak.errors import InputError
 from onepeak.metrics.functional import side_order_index
 from onepeak.networks import NetworkSettings, build_network
 from onepeak.posterior import covers, is_unimodal, mean, project, sizes, temper
 from onepeak.serving import load, stream
 from onepeak.serving.model import Model
-from onepeak.serving.reading import Reading
+from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.table_rows import rows_of
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import predict
-from picture_files import in_twelve_bits
-from trained_models import picture_run, table_run
+from trained_models import image_run, table_run
 
 
 @pytest.fixture
 def pixels():
-    return picture_run().manifest.items.pixels
+    return image_run().manifest.items.pixels
 
 
 @pytest.fixture
 def copied(tmp_path):
     """The model's folder to do harm to."""
-    return shutil.copytree(picture_run().folder, tmp_path / "model")
+    return shutil.copytree(image_run().folder, tmp_path / "model")
 
 
 def said_in_training(run, model, indices):
@@ -47,8 +47,8 @@ def said_in_training(run, model, indices):
     return predict(model.network, feed, indices, labels, fabric=make_fabric(device="cpu"), batch_size=size)
 
 
-def test_pictures_get_to_the_bit_what_training_said_of_them(model, pixels):
-    run = picture_run()
+def test_images_get_to_the_bit_what_training_said_of_them(model, pixels):
+    run = image_run()
     stored = pandas.read_parquet(run.folder / "predictions.parquet").query("part == 'test'")
     said = model.predict(pixels[run.split.test], batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert said.labels.tolist() == stored["predicted"].tolist()
@@ -73,8 +73,8 @@ def test_twelve_bits_are_told_unless_the_model_knows_and_then_read_as_eight_were
         model.predict(tmp_path / "scan.png")
 
 
-def test_every_picture_gets_what_the_evaluation_of_training_says(model, pixels):
-    run = picture_run()
+def test_every_image_gets_what_the_evaluation_of_training_says(model, pixels):
+    run = image_run()
     expected = said_in_training(run, model, np.arange(60))
     said = model.predict(pixels, batch_size=run.recipe.evaluation_batch_size, raw=True)
     assert torch.equal(said.log_probs, expected.log_probs)
@@ -97,11 +97,11 @@ def test_soi_and_peaks_are_those_of_the_posterior_at_the_decided_label(model, pi
     assert said.names == tuple(model.classes[label] for label in said.labels)
 
 
-def test_files_arrays_tensors_and_opened_pictures_give_the_same(model, pixels, tmp_path):
+def test_files_arrays_tensors_and_opened_images_give_the_same(model, pixels, tmp_path):
     few = pixels[:3]
     paths = [tmp_path / f"{number}.png" for number in range(3)]
-    for path, picture in zip(paths, few, strict=True):
-        Image.fromarray(picture).save(path)
+    for path, image in zip(paths, few, strict=True):
+        Image.fromarray(image).save(path)
     opened = [Image.open(path) for path in paths]
     first = torch.from_numpy(few.copy()).permute(0, 3, 1, 2)
     expected = model.predict(few).log_probs
@@ -117,19 +117,19 @@ def test_files_arrays_tensors_and_opened_pictures_give_the_same(model, pixels, t
     )
     for inputs in every:
         assert torch.equal(model.predict(inputs).log_probs, expected)
-    for picture in opened:
-        picture.close()
+    for image in opened:
+        image.close()
     assert model.predict(paths).sources == tuple(str(path) for path in paths)
 
 
-def test_one_picture_is_a_batch_of_one(model, pixels, tmp_path):
+def test_one_image_is_a_batch_of_one(model, pixels, tmp_path):
     Image.fromarray(pixels[0]).save(tmp_path / "a.png")
     expected = model.predict(pixels[:1]).log_probs
     for inputs in (tmp_path / "a.png", pixels[0], torch.from_numpy(pixels[0].copy()), Image.fromarray(pixels[0])):
         assert torch.equal(model.predict(inputs).log_probs, expected)
 
 
-def test_a_picture_turned_by_exif_is_the_upright_one(model, pixels, tmp_path):
+def test_a_image_turned_by_exif_is_the_upright_one(model, pixels, tmp_path):
     upright = pixels[0][:40]
     turned = Image.fromarray(np.rot90(upright))
     exif = Image.Exif()
@@ -141,10 +141,10 @@ def test_a_picture_turned_by_exif_is_the_upright_one(model, pixels, tmp_path):
         assert torch.equal(model.predict(opened).log_probs, expected)
 
 
-def test_pictures_of_different_sizes_keep_their_order(model, pixels):
+def test_images_of_different_sizes_keep_their_order(model, pixels):
     mixed = [pixels[number][: 64 - 8 * (number % 3)] for number in range(12)]
     together = model.predict(mixed, batch_size=2).log_probs
-    alone = torch.cat([model.predict(picture).log_probs for picture in mixed])
+    alone = torch.cat([model.predict(image).log_probs for image in mixed])
     torch.testing.assert_close(together, alone, rtol=0, atol=1e-5)
     assert together.unique(dim=0).shape == alone.shape
 
@@ -179,21 +179,21 @@ def test_a_name_the_model_has_not_seen_is_missing_and_noted(table_model):
     assert torch.equal(said.log_probs[0], said.log_probs[1])
     assert said.notes == (
         "1 name of the column 'tone' not seen in training, taken as missing: pale",
-        "unlike the training, so that answers may mean nothing: 1 of 2 rows, by tone (1): row 0",
+        "unlike the training data, do not rely on such predictions: 1 of 2 rows, by tone (1): row 0",
     )
     assert said.unlike == (("tone",), ())
     assert table_model.predict({"size": 999.0, "tone": "1"}).notes == (
-        "unlike the training, so that answers may mean nothing: 1 of 1 row, by size (1): row 0",
+        "unlike the training data, do not rely on such predictions: 1 of 1 row, by size (1): row 0",
     )
 
 
 def test_a_model_says_what_it_is(model, table_model):
     assert repr(model) == "Model(images, 'elb', 8 classes, cpu)"
-    weights = (picture_run().folder / "model.safetensors").read_bytes()
+    weights = (image_run().folder / "model.safetensors").read_bytes()
     assert model.model_id == hashlib.sha256(weights).hexdigest()[:12]
     assert repr(table_model) == "Model(tables, 'elb', 3 classes, cpu)"
-    assert model.classes == picture_run().manifest.classes
-    assert model.description.metrics["test"]["mae"] == picture_run().result["metrics"]["test"]["mae"]
+    assert model.classes == image_run().manifest.classes
+    assert model.description.metrics["test"]["mae"] == image_run().result["metrics"]["test"]["mae"]
 
 
 @pytest.mark.bad_input
@@ -206,7 +206,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(InputError, match="must be a model's folder, got a file"):
         load(tmp_path / "file")
     with pytest.raises(InputError, match="Unknown `device` 'tpu'"):
-        load(picture_run().folder, device="tpu")
+        load(image_run().folder, device="tpu")
 
 
 @pytest.mark.bad_input
@@ -240,7 +240,7 @@ def test_a_description_with_another_number_of_classes_or_format_is_refused(copie
 
 
 @pytest.mark.bad_input
-def test_inputs_that_are_no_pictures_are_refused(model, pixels, tmp_path):
+def test_inputs_that_are_no_images_are_refused(model, pixels, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(InputError, match=r"notes.txt cannot be read: not an image in a known format"):
         model.predict(tmp_path / "notes.txt")
@@ -298,7 +298,7 @@ def test_a_row_without_a_posterior_is_named_and_changes_no_other_answer(table_mo
 
 @pytest.mark.gpu
 def test_a_gpu_says_nearly_the_same(model, pixels):
-    said = load(picture_run().folder, device="cuda").predict(pixels)
+    said = load(image_run().folder, device="cuda").predict(pixels)
     assert said.log_probs.device.type == "cpu"
     torch.testing.assert_close(said.log_probs, model.predict(pixels).log_probs, rtol=0, atol=1e-2)
 
@@ -329,9 +329,9 @@ def test_every_way_to_read_a_posterior_can_be_asked_for(model, table_model, pixe
         assert covers(said.intervals, said.labels).all()
 
 
-def test_pictures_one_by_one_are_read_as_many_at_once(model, pixels):
+def test_images_one_by_one_are_read_as_many_at_once(model, pixels):
     together = model.predict(pixels[:4], decide="median", alpha=0.3)
-    streamed = list(stream(model, pixels[:4], reading=Reading(decide="median", alpha=0.3)))
+    streamed = list(stream(model, pixels[:4], posterior_options=PosteriorOptions(decide="median", alpha=0.3)))
     assert streamed == list(together)
 
 
@@ -344,7 +344,7 @@ def test_a_table_of_costs_decides(table_model, tmp_path):
 
 
 @pytest.mark.bad_input
-def test_what_cannot_be_read_that_way_is_refused_before_any_picture(model, tmp_path):
+def test_what_cannot_be_read_that_way_is_refused_before_any_image(model, tmp_path):
     for settings, message in (
         ({"decide": "modus"}, "Unknown `decide` 'modus'"),
         ({"alpha": 0.0001}, r"`alpha` must be >= 0\.\d+ for a model whose validation part had"),
@@ -352,7 +352,7 @@ def test_what_cannot_be_read_that_way_is_refused_before_any_picture(model, tmp_p
         with pytest.raises(InputError, match=message):
             model.predict(tmp_path / "gone.png", **settings)
         with pytest.raises(InputError, match=message):
-            stream(model, [tmp_path / "gone.png"], reading=Reading(**settings))
+            stream(model, [tmp_path / "gone.png"], posterior_options=PosteriorOptions(**settings))
 
 
 def test_a_model_of_an_earlier_version_answers_without_calibration(copied, pixels):
@@ -363,7 +363,7 @@ def test_a_model_of_an_earlier_version_answers_without_calibration(copied, pixel
     said = load(copied).predict(pixels[:2])
     assert said.intervals is None
     assert said.notes == ("posteriors are not calibrated and have no intervals: the model is from an earlier version",)
-    assert torch.equal(said.log_probs, load(picture_run().folder).predict(pixels[:2], raw=True).log_probs)
+    assert torch.equal(said.log_probs, load(image_run().folder).predict(pixels[:2], raw=True).log_probs)
 
 
 def test_to_answer_no_compiler_and_no_metrics_are_imported():
@@ -401,17 +401,17 @@ def test_a_network_of_somebodys_own_may_be_compiled_and_gives_the_same_bits_too(
     assert (set(SEEN), inductor.deterministic) == ({True}, False)
 
 
-def test_pictures_unlike_the_training_are_told_and_by_older_models_not(model, pixels, tmp_path):
+def test_images_unlike_the_training_are_told_and_by_older_models_not(model, pixels, tmp_path):
     black = np.zeros((64, 64, 3), np.uint8)
     said = model.predict([pixels[0], black, pixels[1]])
     by = ", ".join(f"{name} (1)" for name in said.unlike[1])
-    assert said.notes == (f"unlike the training, so that answers may mean nothing: 1 of 3 images, by {by}: item 1",)
+    assert said.notes == (f"unlike the training data, do not rely on such predictions: 1 of 3 images, by {by}: item 1",)
     assert (said.unlike[0], said[1].unlike, said[1:].unlike) == ((), said.unlike[1], said.unlike[1:])
     Image.fromarray(black).save(tmp_path / "black.png")
     Image.fromarray(pixels[0]).save(tmp_path / "usual.png")
     assert model.predict(tmp_path).notes[0].endswith(f": {tmp_path / 'black.png'}")
     assert model.predict(pixels).notes == ()
-    model.description = replace(model.description, pictures=None)
+    model.description = replace(model.description, image_range=None)
     older = model.predict([pixels[0], black, pixels[1]])
     assert older.notes == ()
     assert older.unlike == (None, None, None)

@@ -9,31 +9,31 @@ from onepeak.errors import InputError
 from onepeak.serving import load, stream
 from onepeak.serving.streaming import stream_rows
 from onepeak.serving.table_rows import rows_of, rows_of_file
-from trained_models import picture_run, table_run
+from trained_models import image_run, table_run
 
 
 @pytest.fixture
-def pictures():
-    """Sixty pictures of three shapes."""
-    pixels = picture_run().manifest.items.pixels
+def images():
+    """Sixty images of three shapes."""
+    pixels = image_run().manifest.items.pixels
     return [pixels[number][: 64 - 8 * (number % 3)] for number in range(60)]
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 32])
-def test_rows_come_in_order_with_what_predict_says(model, pictures, batch_size):
-    rows = list(stream(model, pictures, batch_size=batch_size))
-    said = model.predict(pictures, batch_size=batch_size)
+def test_rows_come_in_order_with_what_predict_says(model, images, batch_size):
+    rows = list(stream(model, images, batch_size=batch_size))
+    said = model.predict(images, batch_size=batch_size)
     assert rows == list(said.rows())
     assert [row.source for row in rows] == list(range(60))
 
 
-def test_bad_files_are_rows_with_their_error_and_the_others_are_answered(model, pictures, tmp_path):
+def test_bad_files_are_rows_with_their_error_and_the_others_are_answered(model, images, tmp_path):
     good = tmp_path / "good.png"
-    Image.fromarray(pictures[0]).save(good)
-    Image.fromarray(pictures[1]).save(tmp_path / "whole.jpg")
+    Image.fromarray(images[0]).save(good)
+    Image.fromarray(images[1]).save(tmp_path / "whole.jpg")
     whole = (tmp_path / "whole.jpg").read_bytes()
     (tmp_path / "cut.jpg").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "text.png").write_text("no picture")
+    (tmp_path / "text.png").write_text("no image")
     (tmp_path / "empty.png").write_bytes(b"")
     (tmp_path / "folder.png").mkdir()
     names = ["cut.jpg", "good.png", "text.png", "missing.png", "good.png", "empty.png", "folder.png", "nul\0.png"]
@@ -51,7 +51,7 @@ def test_bad_files_are_rows_with_their_error_and_the_others_are_answered(model, 
     assert all(row.label is row.log_probs is row.soi is row.unimodal is None for row in rows if row.error)
 
 
-def test_a_size_that_the_network_cannot_take_is_an_error_of_its_row(model, pictures, monkeypatch):
+def test_a_size_that_the_network_cannot_take_is_an_error_of_its_row(model, images, monkeypatch):
     forward = model.network.backbone.forward
 
     def small_only(inputs):
@@ -61,20 +61,20 @@ def test_a_size_that_the_network_cannot_take_is_an_error_of_its_row(model, pictu
 
     monkeypatch.setattr(model.network.backbone, "forward", small_only)
     tall = np.zeros((96, 48, 3), np.uint8)
-    rows = list(stream(model, [pictures[0], tall, pictures[0]]))
+    rows = list(stream(model, [images[0], tall, images[0]]))
     assert [row.error for row in rows] == [None, "the network cannot take 96 x 48 pixels: out of memory", None]
 
 
-def test_a_posterior_that_is_no_number_is_an_error_of_its_row_alone(model, pictures, monkeypatch):
+def test_a_posterior_that_is_no_number_is_an_error_of_its_row_alone(model, images, monkeypatch):
     forward = model.network.forward
     monkeypatch.setattr(
         model.network, "forward", lambda images: forward(images).index_fill(0, torch.tensor(1), torch.nan)
     )
-    rows = list(stream(model, [pictures[0], pictures[3], pictures[6]]))
+    rows = list(stream(model, [images[0], images[3], images[6]]))
     assert [row.error is None for row in rows] == [True, False, True]
     assert rows[1].error.startswith("the model has no posterior for it")
     with pytest.raises(InputError, match="item 1 of the inputs cannot be answered: the model has no posterior for it"):
-        model.predict([pictures[0], pictures[3], pictures[6]])
+        model.predict([images[0], images[3], images[6]])
 
 
 def test_rows_of_a_table_come_as_predict_says_them_in_batches_of_any_size():
@@ -98,44 +98,44 @@ def test_bad_and_empty_rows_of_a_table_are_rows_with_their_error(tmp_path, batch
     assert all(row.label is row.log_probs is row.lower is row.soi is None for row in rows[1:3])
 
 
-def test_rows_come_while_later_pictures_are_unread(model, pictures):
+def test_rows_come_while_later_images_are_unread(model, images):
     taken = []
 
-    def reading():
-        for number, picture in enumerate(pictures):
+    def posterior_options():
+        for number, image in enumerate(images):
             taken.append(number)
-            yield picture
+            yield image
 
-    rows = stream(model, reading(), batch_size=2)
+    rows = stream(model, posterior_options(), batch_size=2)
     assert taken == []
     next(rows)
     assert len(taken) <= 2 * 3 + 1
 
 
-def test_memory_does_not_grow_with_the_number_of_pictures(model):
-    def peak(num_pictures):
-        sides = np.random.default_rng(0).integers(48, 60, num_pictures)
+def test_memory_does_not_grow_with_the_number_of_images(model):
+    def peak(num_images):
+        sides = np.random.default_rng(0).integers(48, 60, num_images)
         tracemalloc.start()
         count = sum(1 for _ in stream(model, (np.zeros((48, side, 3), np.uint8) for side in sides), batch_size=2))
         _, highest = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert count == num_pictures
+        assert count == num_images
         return highest
 
     peak(10)  # whatever is made once
     assert peak(100) < 2 * peak(20)
 
 
-def test_many_bad_files_do_not_pile_up(model, pictures):
+def test_many_bad_files_do_not_pile_up(model, images):
     missing = (f"missing-{number}.png" for number in range(10_000))
     rows = stream(model, missing)
     assert next(rows).source == "missing-0.png"
     assert next(missing) == "missing-1.png"
 
 
-def test_the_state_of_torch_is_left_as_it_was(model, pictures):
+def test_the_state_of_torch_is_left_as_it_was(model, images):
     before = torch.are_deterministic_algorithms_enabled()
-    next(stream(model, pictures, batch_size=1))
+    next(stream(model, images, batch_size=1))
     assert torch.are_deterministic_algorithms_enabled() == before
     assert not torch.is_inference_mode_enabled()
 
@@ -148,8 +148,8 @@ def test_a_model_of_a_table_and_a_batch_of_none_are_refused_at_once(model):
         stream(model, [], batch_size=0)
 
 
-def test_a_picture_unlike_the_training_says_by_what_and_so_does_predict(model, pictures):
-    given = [pictures[0], np.zeros((64, 64, 3), np.uint8), pictures[1]]
+def test_a_image_unlike_the_training_says_by_what_and_so_does_predict(model, images):
+    given = [images[0], np.zeros((64, 64, 3), np.uint8), images[1]]
     rows = list(stream(model, given))
     assert (rows[0].unlike, rows[2].unlike) == ((), ())
     assert "contrast" in rows[1].unlike

@@ -56,7 +56,7 @@ def test_a_bad_row_of_a_file_is_told_of_and_the_others_are_read(tmp_path):
     }
     np.testing.assert_array_equal(found.rows.values[[0, 4]], np.array([[1, 2], [3, 0]]))
     assert (found.sources, found.empty, found.notes) == ((2, 3, 4, 5, 6), frozenset(), ())
-    assert found.kept.rows == (("a",), ("b",), (None,), ("d",), ("e",))
+    assert found.passthrough.rows == (("a",), ("b",), (None,), ("d",), ("e",))
 
 
 def test_so_is_one_of_a_parquet_file_whose_numbers_are_text(tmp_path):
@@ -65,7 +65,7 @@ def test_so_is_one_of_a_parquet_file_whose_numbers_are_text(tmp_path):
     found = rows_of_file(tmp_path / "rows.parquet", ENCODER, keep=["id"])
     assert found.errors == {1: "`size` must be a number, got 'big'"}
     np.testing.assert_array_equal(found.rows.values[[0, 2]], np.array([[1.5, 2], [np.nan, 1]]))
-    assert (found.source_name, found.kept.rows) == ("row", ((7,), (8,), (9,)))
+    assert (found.source_name, found.passthrough.rows) == ("row", ((7,), (8,), (9,)))
 
 
 def test_several_wrong_cells_of_a_row_are_all_named(tmp_path):
@@ -81,13 +81,13 @@ def test_decimal_commas_are_read_in_columns_of_numbers_and_what_is_kept_stays_as
     np.testing.assert_array_equal(found.rows.values[:, 0], [1.5, 1.234])
     assert found.errors == {}
     assert found.notes[0] == "read with decimal commas: size (1,5 is 1.5)"
-    assert found.kept.rows == (("1,5", "2,5"), ("1,234", None))
+    assert found.passthrough.rows == (("1,5", "2,5"), ("1,234", None))
 
 
 def test_rows_with_numbers_far_outside_those_of_the_training_are_told_by_column(tmp_path):
     encoder = TableEncoder.learn(FeatureRows(columns=("a", "b", "c"), values=np.eye(3)))
     (tmp_path / "rows.csv").write_text("a,b,c\n9,-9,1\n9,2,1\n0,1,1\n")
-    start = "unlike the training, so that answers may mean nothing: 2 of 3 rows, by a (2), b (1): "
+    start = "unlike the training data, do not rely on such predictions: 2 of 3 rows, by a (2), b (1): "
     found = rows_of_file(tmp_path / "rows.csv", encoder)
     assert (found.unlike, found.unlike_notes) == ((("a", "b"), ("a",), ()), (f"{start}line 2, line 3",))
     found = rows_of(pandas.read_csv(tmp_path / "rows.csv", index_col=False), encoder)
@@ -150,7 +150,7 @@ def test_a_column_of_the_model_that_is_there_twice_is_named():
 
 
 @pytest.mark.bad_input
-def test_a_folder_or_a_picture_is_no_table(tmp_path):
+def test_a_folder_or_a_image_is_no_table(tmp_path):
     with pytest.raises(InputError, match=r"reads rows of a table, from a CSV or parquet file, got a folder: "):
         rows_of(tmp_path, ENCODER)
     (tmp_path / "a.png").touch()

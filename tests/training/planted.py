@@ -36,7 +36,7 @@ def planted_table(num_rows=101, *, noise=0.3, seed=0):
     )
 
 
-def planted_pictures(num_items=60, *, size=16, seed=0):
+def planted_images(num_items=60, *, size=16, seed=0):
     """Noise whose brightness tells the class."""
     rng = np.random.default_rng(seed)
     labels = np.arange(num_items) % len(CLASSES)

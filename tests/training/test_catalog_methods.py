@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onepeak.data.biopsies import biopsies
+from onepeak.data.datasets.biopsies import biopsies
 from onepeak.data.splits import make_splits
 from onepeak.methods.catalog import METHODS
 from onepeak.training.devices import make_fabric

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from onepeak._one_step import NotWrittenError
+from onepeak._core.files import NotWrittenError
 from onepeak.errors import InputError
 from onepeak.training.checkpoint import CheckpointError, epochs_done, load_checkpoint, save_checkpoint
 from training.scripts import run_script

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from onepeak.data.augment import Augment
-from onepeak.data.batches import normalise
-from onepeak.data.store import build_store
-from onepeak.training.feed import PictureFeed, RowFeed, epoch_order, on_device
-from training.planted import planted_pictures
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.batches import normalise
+from onepeak.data.images.store.build import build_store
+from onepeak.training.feed import ImageFeed, RowFeed, epoch_order, on_device
+from training.planted import planted_images
 
 CPU = torch.device("cpu")
 SAMPLES = np.arange(5, 105)
@@ -70,13 +70,13 @@ def test_rows_come_as_they_are_for_training_and_all_of_them_for_evaluation():
     assert lengths == [2, 2, 1]
 
 
-def test_pictures_are_cropped_for_training_and_whole_for_evaluation():
-    pictures = planted_pictures(8).items
-    feed = PictureFeed(build_store(pictures), Augment(crop=9), CPU)
+def test_images_are_cropped_for_training_and_whole_for_evaluation():
+    images = planted_images(8).items
+    feed = ImageFeed(build_store(images), Augment(crop=9), CPU)
     batch = feed.train_inputs(np.array([5, 2, 3]), seed=0, epoch=0)
     assert batch.shape == (3, 3, 9, 9)
     assert -1 <= batch.min() <= batch.max() <= 1
     assert not torch.equal(batch, feed.train_inputs(np.array([5, 2, 3]), seed=0, epoch=1))
     for places, whole in feed.evaluation_inputs(np.array([7, 6, 0]), batch_size=2):
-        pixels = pictures.pixels[np.array([7, 6, 0])[places.numpy()]].transpose(0, 3, 1, 2)
+        pixels = images.pixels[np.array([7, 6, 0])[places.numpy()]].transpose(0, 3, 1, 2)
         assert torch.equal(whole, normalise(torch.from_numpy(np.ascontiguousarray(pixels))))

@@ -4,12 +4,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 import onepeak
+from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.network import Network
 from onepeak.training.checkpoint import load_checkpoint
-from onepeak.training.diverged import DivergedError
-from onepeak.training.loop import Loop
+from onepeak.training.loop import DivergedError, Loop, RunningAverage, check_share, synchronise_batch_norm
 from training.planted import CLASSES, RECIPE
 
 NETWORK = NetworkSettings(backbone="mlp", num_features=6, hidden=(16,))
@@ -33,11 +35,13 @@ class Diary:
 def make_loop(table, split, fabric):
     """A loop over the planted table; settings of the recipe by name."""
 
-    def make(method="elb", *, select="mae", seed=0, watches=(), method_settings=None, parts=split, **recipe):
+    def make(
+        method="elb", *, select="mae", published=False, seed=0, watches=(), method_settings=None, parts=split, **recipe
+    ):
         made = onepeak.method(method, num_classes=len(CLASSES), **(method_settings or {}))
         network = build_network(made, NETWORK, seed=seed)
         feed, _ = table.feed(parts, RECIPE, fabric.device)
-        whole = replace(RECIPE, **recipe)
+        whole = replace(RECIPE, **recipe, **({"select": "as_published"} if published else {}))
         labels = table.manifest.labels
         return Loop(network, feed, labels, parts, whole, fabric=fabric, seed=seed, select=select, watches=watches)
 
@@ -70,6 +74,19 @@ def test_the_weights_kept_are_those_of_the_first_best_epoch(make_loop, select, b
     assert all(torch.equal(kept[name], states[trained.best_epoch][name]) for name in weights)
     others = [state for epoch, state in enumerate(states) if epoch != trained.best_epoch]
     assert not any(torch.equal(kept[weights[0]], state[weights[0]]) for state in others)
+
+
+@pytest.mark.parametrize(("published", "kept"), [(False, 1), (True, 3)])
+@pytest.mark.parametrize(("select", "sign"), [("mae", 1), ("loss", 1), ("accuracy", -1)])
+def test_of_equal_epochs_the_first_is_kept_and_the_last_as_published(make_loop, select, sign, published, kept):
+    loop = make_loop(select=select, published=published, epochs=6)
+    found = []
+    for epoch, value in enumerate([math.nan, 0.25, 0.5, 0.25, 0.75, math.nan]):
+        loop.epoch = epoch
+        loop.keep_if_best(sign * value)
+        found.append(loop.best_epoch)
+    assert found == [0, 1, 1, kept, kept, kept]
+    assert loop.best_value == sign * 0.25
 
 
 def test_the_last_epoch_is_kept_where_none_is_chosen(make_loop):
@@ -226,3 +243,70 @@ def test_the_barriers_t_is_not_averaged_with_the_weights(make_loop):
     loop.run_epoch()
     assert loop.evaluated().method.constraint.t.item() == 1.5  # as the last validation saw it
     assert loop.network.method.constraint.t.item() == 2.25
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(0)
+    return Network(
+        nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 5), onepeak.method("elb", num_classes=5)
+    )
+
+
+def test_weights_and_statistics_are_those_of_torchs_own_average(network):
+    average = RunningAverage(network, 0.9)
+    own = torch.optim.swa_utils.AveragedModel(
+        network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.9), use_buffers=True
+    )
+    own.update_parameters(network)  # its first step copies: the weights to begin with
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.5)
+    for _ in range(4):
+        network.method.loss(network(torch.randn(8, 3)), torch.arange(8) % 5).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        average.follow()
+        own.update_parameters(network)
+    for name, expected in own.module.state_dict().items():
+        if expected.is_floating_point():
+            torch.testing.assert_close(average.network.state_dict()[name], expected, msg=name)
+    assert average.network.backbone[1].num_batches_tracked == network.backbone[1].num_batches_tracked == 4
+
+
+def test_following_leaves_the_network_and_needs_no_gradient(network):
+    average = RunningAverage(network, 0.5)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    average.follow()
+    assert all(torch.equal(before[name], tensor) for name, tensor in network.state_dict().items())
+    assert not any(weight.requires_grad for weight in average.network.parameters())
+
+
+def test_a_network_loaded_later_is_still_followed(network):
+    average = RunningAverage(network, 0.0)
+    network.load_state_dict({name: tensor + 1 for name, tensor in network.state_dict().items()})
+    average.follow()
+    for own, averaged in zip(network.parameters(), average.network.parameters(), strict=True):
+        torch.testing.assert_close(averaged, own)
+
+
+def test_weights_that_two_layers_share_are_followed_once(network):
+    network.backbone.append(nn.Linear(4, 4, bias=False))
+    network.backbone.append(nn.Linear(4, 4, bias=False))
+    network.backbone[3].weight = network.backbone[2].weight
+    average = RunningAverage(network, 0.5)
+    before = network.backbone[2].weight.detach().clone()
+    with torch.no_grad():
+        network.backbone[2].weight.add_(8.0)
+    average.follow()
+    torch.testing.assert_close(average.network.backbone[3].weight, before + 4.0)
+
+
+def test_a_batch_must_have_a_sample_for_every_process():
+    with pytest.raises(InputError, match="`batch_size` must be at least the number of processes, 8, got 4"):
+        check_share(replace(RECIPE, batch_size=4), 8)
+
+
+def test_synchronised_batch_norm_is_refused_on_a_cpu(fabric):
+    with pytest.raises(InputError, match="`sync_batch_norm` must be off on cpu"):
+        synchronise_batch_norm(
+            build_network(onepeak.method("ce", num_classes=4), NetworkSettings(backbone="small")), fabric
+        )

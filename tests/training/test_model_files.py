@@ -7,14 +7,26 @@ import numpy as np
 import pytest
 import torch
 
-from onepeak.data.manifest import FeatureRows
-from onepeak.data.resize import Resize
+from onepeak.data.images.resize import Resize
+from onepeak.data.manifest import FeatureRows, ImageArrays
+from onepeak.data.splits.leaks import item_digests
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.training.calibration import Calibration
-from onepeak.training.model_files import ModelDescription, load_description, load_network, save_model, weights_id
-from onepeak.training.picture_range import PictureRange
+from onepeak.training.image_range import ImageRange
+from onepeak.training.model_files import (
+    ModelDescription,
+    load_description,
+    load_held_out_items,
+    load_network,
+    load_trained_items,
+    save_held_out_items,
+    save_model,
+    save_trained_items,
+    short,
+    weights_id,
+)
 from onepeak.training.table import TableEncoder
 from training.planted import CLASSES, WEIGHTS
 
@@ -33,7 +45,7 @@ TABLE = ModelDescription(
     calibration=Calibration(temperature=3.5, num_samples=3, scores=(0.0, 1.25, math.inf), note=None),
     data="planted",
 )
-PICTURES = replace(
+IMAGES = replace(
     TABLE,
     method="ce",
     method_settings={},
@@ -68,7 +80,7 @@ def test_weights_are_called_by_the_first_digits_of_the_digest_of_their_file(tmp_
     assert weights_id(tmp_path) == "ba7816bf8f01"  # FIPS 180-2, appendix B.1
 
 
-@pytest.mark.parametrize("description", [TABLE, PICTURES], ids=["table", "pictures"])
+@pytest.mark.parametrize("description", [TABLE, IMAGES], ids=["table", "pictures"])
 def test_what_was_saved_is_loaded(tmp_path, description):
     network = made(description)
     save_model(tmp_path, description, network.state_dict())
@@ -186,21 +198,50 @@ def test_a_column_without_a_value_in_the_training_has_no_range_after_loading_eit
 ENDS = {"brightness": (90.5, 150.0), "contrast": (5.0, 6.0), "grain": (-4.0, -3.0), "redness": (0.0, 9.0)}
 
 
-def test_what_the_pictures_are_like_is_loaded_with_the_model_and_older_ones_say_nothing(tmp_path):
-    pictures = PictureRange(num_pictures=500, ends={**ENDS, "yellowness": (-1.0, 1.0)})
-    save_model(tmp_path, replace(PICTURES, pictures=pictures), made(PICTURES).state_dict())
-    assert load_description(tmp_path).pictures == pictures
+def test_what_the_images_are_like_is_loaded_with_the_model_and_older_ones_say_nothing(tmp_path):
+    images = ImageRange(num_images=500, ends={**ENDS, "yellowness": (-1.0, 1.0)})
+    save_model(tmp_path, replace(IMAGES, image_range=images), made(IMAGES).state_dict())
+    assert load_description(tmp_path).image_range == images
     path = tmp_path / "onepeak.json"
     content = json.loads(path.read_text())
-    del content["pictures"]
+    ends = content.pop("image_range")["ends"]
     path.write_text(json.dumps(content))
-    assert load_description(tmp_path).pictures is None
+    assert load_description(tmp_path).image_range is None
+    path.write_text(json.dumps({**content, "pictures": {"num_pictures": 500, "ends": ends}}))  # as version 0.1 wrote it
+    assert load_description(tmp_path).image_range == images
 
 
 @pytest.mark.bad_input
-def test_what_cannot_be_what_pictures_are_like_is_refused(tmp_path):
-    save_model(tmp_path, PICTURES, made(PICTURES).state_dict())
+def test_what_cannot_be_what_images_are_like_is_refused(tmp_path):
+    save_model(tmp_path, IMAGES, made(IMAGES).state_dict())
     path = tmp_path / "onepeak.json"
-    path.write_text(changed(pictures={"num_pictures": 500, "ends": ENDS})(path.read_text()))
+    path.write_text(changed(image_range={"num_images": 500, "ends": ENDS})(path.read_text()))
     with pytest.raises(InputError, match=r"got one that cannot be read: .*ends must be given for bright"):
         load_description(tmp_path)
+
+
+def test_the_items_of_a_model_are_known_again_and_others_are_not(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 4, 4, 3), np.uint8)
+    digests = item_digests(ImageArrays(pixels=pixels))
+    save_trained_items(tmp_path, [*digests[:4], digests[0]])
+    known = load_trained_items(tmp_path)
+    assert [short(digest) in known for digest in digests] == [True] * 4 + [False] * 2
+    assert len(known) == 4
+    assert (tmp_path / "trained_items.txt").stat().st_size == 4 * 17
+
+
+def test_what_was_held_out_is_listed_in_the_order_of_the_predictions(tmp_path):
+    save_held_out_items(tmp_path, ["b" * 64, "a" * 64, "b" * 64])
+    assert load_held_out_items(tmp_path) == ["b" * 16, "a" * 16, "b" * 16]
+
+
+def test_a_folder_that_does_not_say_knows_of_none(tmp_path):
+    assert load_trained_items(tmp_path) == frozenset()
+    assert load_held_out_items(tmp_path) == []
+
+
+@pytest.mark.bad_input
+def test_a_list_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "trained_items.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"trained_items\.txt must be the list that onepeak wrote"):
+        load_trained_items(tmp_path)

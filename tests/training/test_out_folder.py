@@ -1,10 +1,11 @@
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.training.out_folder import check_out, make_out, refuse_others
+from onepeak.training.out_folder import check_out, make_out, refuse_others, write_history
 
 
 def test_a_new_folder_is_made_and_one_that_is_there_is_left(tmp_path):
@@ -56,3 +57,10 @@ def test_what_the_system_refuses_is_told_with_its_reason(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)  # who runs the tests may be allowed everything
     with pytest.raises(InputError, match=r"can be created and written to, got .*run: Permission denied\.$"):
         check_out(tmp_path / "run")
+
+
+def test_an_epoch_is_a_row_and_undefined_values_are_empty(tmp_path):
+    write_history([{"epoch": 0, "valid_mae": 0.5}, {"epoch": 1, "valid_mae": float("nan")}], tmp_path)
+    assert (tmp_path / "history.csv").read_text() == "epoch,valid_mae\n0,0.5\n1,\n"
+    write_history([{"epoch": 0, "valid_mae": 0.25}], tmp_path)
+    assert pd.read_csv(tmp_path / "history.csv").to_dict("list") == {"epoch": [0], "valid_mae": [0.25]}

@@ -11,10 +11,10 @@ import torch
 from torch import nn
 
 from onepeak.networks.own_backbone import OwnBackbone
-from onepeak.training import objective
+from onepeak.training import loop
 from onepeak.training.devices import make_fabric
 from onepeak.training.evaluate import loss_or_nan
-from onepeak.training.graph import Graph
+from onepeak.training.graphs import Graph
 from onepeak.training.pack import MOST_LANES, draws_at_random, lanes, lanes_that_fit
 from onepeak.training.run import train_run
 from training.planted import RECIPE, settings_of
@@ -61,7 +61,7 @@ def test_in_mixed_precision_one_lane_may_end_its_backward_pass_within_that_of_an
             loss.register_hook(lambda _: time.sleep(0.02))
         return loss
 
-    monkeypatch.setattr(objective, "loss_or_nan", lasting)
+    monkeypatch.setattr(loop, "loss_or_nan", lasting)
 
     def train(name):
         settings = settings_of("ce", replace(RECIPE, epochs=1))
@@ -123,9 +123,8 @@ def test_as_many_fit_as_there_is_memory_for(monkeypatch, free, reserved, shared,
     assert lanes_that_fit(torch.device("cuda"), shared=shared) == lanes
 
 
-@pytest.mark.parametrize(
-    ("network", "draws"),
-    [
+def test_layers_that_draw_random_numbers_are_found():
+    for network, draws in [
         (nn.Sequential(nn.Conv2d(3, 3, 1), nn.Dropout2d(0.1)), True),
         (nn.Sequential(nn.Conv2d(3, 3, 1), nn.Dropout2d(0.0)), False),
         (timm.create_model("resnet18", drop_path_rate=0.1), True),
@@ -136,19 +135,5 @@ def test_as_many_fit_as_there_is_memory_for(monkeypatch, free, reserved, shared,
         (nn.MultiheadAttention(4, 2), False),
         (nn.RReLU(), True),
         (nn.Sequential(OwnBackbone("torch.nn:Identity")), True),
-    ],
-    ids=[
-        "dropout",
-        "no dropout",
-        "drop path",
-        "plain",
-        "drop block",
-        "patches",
-        "attention",
-        "plain attention",
-        "rrelu",
-        "the user's own",
-    ],
-)
-def test_layers_that_draw_random_numbers_are_found(network, draws):
-    assert draws_at_random(network) is draws
+    ]:
+        assert draws_at_random(network) is draws

@@ -1,17 +1,25 @@
-from dataclasses import replace
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
-from onepeak.data.manifest import ImageFiles
-from onepeak.data.resize import Resize
+import onepeak
+from image_files import write_images
+from onepeak._core.formats import json_text
+from onepeak.data.images.resize import Resize
+from onepeak.data.manifest import FeatureRows, ImageFiles
 from onepeak.errors import InputError
-from onepeak.training.feed import PictureFeed, RowFeed
-from onepeak.training.prepare import prepare
-from picture_files import write_pictures
-from training.planted import RECIPE, planted_pictures, planted_table, split_of
+from onepeak.networks.backbones import SmallConvNet
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.training.feed import ImageFeed, RowFeed
+from onepeak.training.model_files import ModelDescription, load_description, save_model
+from onepeak.training.prepare import NETWORK_NAMES, check_backbone, prepare, try_network
+from onepeak.training.table import TableEncoder
+from training.planted import RECIPE, planted_images, planted_table, split_of
 
 
 def test_a_table_is_encoded_by_its_training_part_alone():
@@ -28,10 +36,10 @@ def test_a_table_is_encoded_by_its_training_part_alone():
     assert prepare(other, RECIPE).feed(split, RECIPE, torch.device("cpu"))[1] == encoder
 
 
-def test_pictures_are_resized_and_fed_from_a_store():
-    prepared = prepare(planted_pictures(20), replace(RECIPE, resize=Resize(scale=0.5)), quiet=True)
+def test_images_are_resized_and_fed_from_a_store():
+    prepared = prepare(planted_images(20), replace(RECIPE, resize=Resize(scale=0.5)), quiet=True)
     feed, encoder = prepared.feed(split_of(20), RECIPE, torch.device("cpu"))
-    assert isinstance(feed, PictureFeed)
+    assert isinstance(feed, ImageFeed)
     assert encoder is None
     assert prepared.store is not None
     assert (prepared.store.sizes == 8).all()
@@ -42,14 +50,14 @@ def test_pictures_are_resized_and_fed_from_a_store():
 def test_a_network_is_proposed_that_suits_the_data():
     table = prepare(planted_table(10), RECIPE).suits()
     assert (table.backbone, table.num_features) == ("mlp", 6)
-    assert prepare(planted_pictures(4, size=96), RECIPE, quiet=True).suits().backbone == "small"
-    assert prepare(planted_pictures(4, size=97), RECIPE, quiet=True).suits().backbone == "resnet18"
+    assert prepare(planted_images(4, size=96), RECIPE, quiet=True).suits().backbone == "small"
+    assert prepare(planted_images(4, size=97), RECIPE, quiet=True).suits().backbone == "resnet18"
 
 
-def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_path):
-    items, _ = write_pictures(tmp_path / "pictures", [(8, 8)] * 6)
+def test_bad_images_are_left_out_with_their_labels_where_that_is_allowed(tmp_path):
+    items, _ = write_images(tmp_path / "pictures", [(8, 8)] * 6)
     (items.root / "4.png").write_bytes(b"")
-    manifest = replace(planted_pictures(6), items=items)
+    manifest = replace(planted_images(6), items=items)
     prepared = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", skip_bad=True, quiet=True)
     assert prepared.notes == ("left out 1 image that cannot be read: 4.png: the file is empty (0 bytes)",)
     assert prepared.manifest.items.paths == ("0.png", "1.png", "2.png", "3.png", "5.png")
@@ -61,11 +69,11 @@ def test_bad_pictures_are_left_out_with_their_labels_where_that_is_allowed(tmp_p
 
 
 @pytest.mark.bad_input
-def test_bad_pictures_that_are_all_of_a_class_are_not_left_out(tmp_path):
-    items, _ = write_pictures(tmp_path / "pictures", [(8, 8)] * 6)
+def test_bad_images_that_are_all_of_a_class_are_not_left_out(tmp_path):
+    items, _ = write_images(tmp_path / "pictures", [(8, 8)] * 6)
     for name in ("2.png", "3.png"):
         (items.root / name).write_bytes(b"")
-    manifest = replace(planted_pictures(6), items=items)
+    manifest = replace(planted_images(6), items=items)
     flags = {"cache_dir": tmp_path / "cache", "skip_bad": True, "quiet": True}
     message = (
         r"^Every class must keep an item, none is left of 'good', 'high': left out 2 images that cannot be read: "
@@ -76,13 +84,121 @@ def test_bad_pictures_that_are_all_of_a_class_are_not_left_out(tmp_path):
     assert len(prepare(manifest, RECIPE, keep_classes=False, **flags).manifest) == 4
 
 
-def test_pictures_that_are_nearly_black_are_told_of(tmp_path):
+def test_images_that_are_nearly_black_are_told_of(tmp_path):
     names = tuple(f"{number}.png" for number in range(4))
     for name in names:
         Image.fromarray(np.full((8, 8), 4000, np.uint16)).save(tmp_path / name)
-    manifest = replace(planted_pictures(4), items=ImageFiles(root=tmp_path, paths=names))
+    manifest = replace(planted_images(4), items=ImageFiles(root=tmp_path, paths=names))
     (note,) = prepare(manifest, RECIPE, cache_dir=tmp_path / "cache", quiet=True).notes
     assert "no value above 4,000 of 65,535" in note
     prepared = prepare(manifest, replace(RECIPE, bits=12), cache_dir=tmp_path / "cache", quiet=True)
     assert prepared.notes == ()
     assert (prepared.store[0] == 249).all()  # 4000 / 4095 of 255
+
+
+TABLE, IMAGES = planted_table(10), planted_images(4)
+
+
+def test_what_can_be_built_is_let_through(tmp_path):
+    try_network(TABLE, {})
+    try_network(TABLE, {"hidden": (8, 4), "dropout": 0.5})
+    try_network(IMAGES, {"kmax": 0.2, "alpha": 0.5})
+    torch.save(SmallConvNet().state_dict(), tmp_path / "weights.pt")
+    try_network(IMAGES, {"backbone": "small", "pooling": "max"}, weights=tmp_path / "weights.pt")
+    try_network(IMAGES, {}, weights=tmp_path / "weights.pt")
+
+
+def test_every_setting_of_a_network_can_be_given_but_what_the_data_says():
+    assert {"maps_per_class", "kmax", "kmin", "alpha", "hidden", "dropout", "pooling", "backbone"} == set(NETWORK_NAMES)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("data", "given", "message"),
+    [
+        (IMAGES, {"kmx": 0.2}, r"Unknown setting of a network 'kmx'\. Did you mean 'kmax'\?"),
+        (IMAGES, {"num_features": 3}, r"Unknown setting of a network 'num_features'"),
+        (IMAGES, {"kmax": -1}, r"`kmax` must be .*got -1"),
+        (IMAGES, {"hidden": (8,)}, r"`hidden` does nothing with backbone='small', got \(8,\): leave it out"),
+        (IMAGES, {"backbone": "resnet19"}, r"Unknown backbone 'resnet19'\. Did you mean 'resnet18'"),
+        (IMAGES, {"backbone": "mlp"}, r"`backbone` must be small or a timm name for images, got 'mlp'"),
+        (TABLE, {"backbone": "small"}, r"`backbone` must be mlp for a table, got 'small'"),
+        (TABLE, {"kmax": 0.2}, r"`kmax` does nothing with backbone='mlp'"),
+        (TABLE, {"dropout": 2.0}, r"`dropout` must be .*got 2\.0"),
+        (TABLE, {"hidden": (0,)}, r"hidden"),
+    ],
+)
+def test_what_cannot_be_built_is_refused(data, given, message):
+    with pytest.raises(InputError, match=message):
+        try_network(data, given)
+
+
+@pytest.mark.bad_input
+def test_weights_that_are_not_there_or_do_not_fit_are_refused(tmp_path):
+    for given in ({}, {"backbone": "small"}):
+        with pytest.raises(InputError, match=r"`weights` must be a file, 'gone\.pt' is not there"):
+            try_network(IMAGES, given, weights=Path("gone.pt"))
+    torch.save({"other": torch.zeros(1)}, tmp_path / "weights.pt")
+    with pytest.raises(InputError, match="`weights` must fit the backbone"):
+        try_network(IMAGES, {"backbone": "small"}, weights=tmp_path / "weights.pt")
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """Those of a model of a table, beside its description."""
+    network = NetworkSettings(backbone="mlp", num_features=4)
+    description = ModelDescription(
+        classes=("a", "b"),
+        method="ce",
+        variant="corrected",
+        method_settings={},
+        network=network,
+        resize=None,
+        table=TableEncoder.learn(rows_of(["size", "shape", "age"])),
+    )
+    save_model(tmp_path, description, build_network(onepeak.method("ce", num_classes=2), network).state_dict())
+    return tmp_path / "model.safetensors"
+
+
+def rows_of(columns, *, codes=("oval", "round")):
+    categories = {"shape": codes} if "shape" in columns else {}
+    return FeatureRows(columns=tuple(columns), values=np.zeros((4, len(columns))), categories=categories)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (rows_of(["age", "shape", "size"]), "column 1 is size, and here it is age"),
+        (rows_of(["size", "shape", "years"]), "column 3 is age, and here it is years"),
+        (rows_of(["size", "shape"]), "column 3 is age, and here it is none"),
+        (
+            rows_of(["size", "shape", "age"], codes=("oval", "square")),
+            "(oval, round), and here it is shape (oval, square)",
+        ),
+    ],
+)
+def test_weights_of_a_table_are_not_taken_for_other_columns(weights, rows, told):
+    table = replace(TABLE, items=rows_of(["size", "shape", "age"]), labels=np.zeros(4, int), groups=None)
+    try_network(table, {}, weights=weights)
+    with pytest.raises(InputError, match=re.escape(told)):
+        try_network(replace(table, items=rows), {}, weights=weights)
+    elsewhere = weights.rename(weights.with_name("moved.safetensors"))  # what the columns were, nobody knows
+    try_network(replace(table, items=rows), {}, weights=elsewhere)
+
+
+@pytest.mark.bad_input
+def test_weights_of_images_are_not_taken_for_a_table(weights):
+    description = replace(load_description(weights.parent), table=None)
+    (weights.parent / "onepeak.json").write_text(json_text(asdict(description)))
+    with pytest.raises(InputError, match="belongs to a model for images"):
+        try_network(TABLE, {}, weights=weights)
+
+
+@pytest.mark.bad_input
+def test_a_backbone_must_suit_the_data():
+    check_backbone(TABLE, None)
+    check_backbone(TABLE, "mlp")
+    check_backbone(IMAGES, "resnet18")
+    with pytest.raises(InputError, match="must be mlp for a table"):
+        check_backbone(TABLE, "resnet18")

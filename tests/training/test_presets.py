@@ -3,25 +3,25 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from onepeak.data.augment import Augment
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.resize import Resize
 from onepeak.errors import InputError
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.prepare import prepare
 from onepeak.training.presets import (
+    IMAGES,
     LARGE_TABLE,
     MANY_ROWS,
     PAPER,
-    PICTURES,
-    SMALL_PICTURES,
+    SMALL_IMAGES,
     TABLE,
     preset,
     rows_per_step,
 )
 from onepeak.training.run import train_run
 from onepeak.training.run_settings import RunSettings
-from training.planted import planted_pictures, planted_table, split_of
+from training.planted import planted_images, planted_table, split_of
 
 JITTER = (0.5, 0.5, 0.5, 0.05)
 
@@ -58,8 +58,8 @@ def test_the_papers_rate_length_and_batch_are_those_of_each_set(name, lr, epochs
 @pytest.mark.parametrize(
     ("name", "stored", "resize", "augment"),
     [
-        # 512-pixel crops halved are 256-pixel crops of the halved picture
-        ("iciar", (768, 1024), Resize(scale=0.5), Augment(crop=256, vertical_flip=True, colour_jitter=JITTER)),
+        # 512-pixel crops halved are 256-pixel crops of the halved image
+        ("iciar", (768, 1024), Resize(short_side=768), Augment(crop=256, vertical_flip=True, colour_jitter=JITTER)),
         ("hci", (1536, 2048), Resize(), Augment(crop=256, vertical_flip=True)),
         ("fgnet", (768, 1024), Resize(short_side=532, only_enlarge=True, scale=0.5), Augment(crop=256)),
         ("afad-full", (768, 1024), Resize(short_side=532, only_enlarge=True, scale=0.5), Augment(crop=256)),
@@ -72,6 +72,12 @@ def test_the_papers_geometry_and_augmentation_are_those_of_each_set(name, stored
     assert recipe.augment == augment
 
 
+@pytest.mark.parametrize("size", [(1536, 2048), (768, 1024), (2048, 1536)])
+def test_biopsies_are_halved_once(size):
+    assert min(preset("paper", named("iciar")).resize.size_of(*size)) == 768
+    assert max(preset("paper", named("iciar")).resize.size_of(*size)) == 1024
+
+
 def test_small_faces_are_enlarged_until_the_papers_crop_fits():
     assert min(preset("paper", named("fgnet")).resize.size_of(400, 300)) == 266
 
@@ -80,14 +86,14 @@ def test_other_data_gets_the_papers_general_recipe():
     assert preset("paper", named("mine")) == PAPER
 
 
-def test_what_suits_depends_on_whether_there_are_rows_small_pictures_or_files(tmp_path):
+def test_what_suits_depends_on_whether_there_are_rows_small_images_or_files(tmp_path):
     files = Manifest(
         name="files",
         items=ImageFiles(root=tmp_path, paths=("a.png", "b.png")),
-        labels=planted_pictures(2).labels,
+        labels=planted_images(2).labels,
         classes=("low", "high"),
     )
-    small, large = planted_pictures(4, size=16), planted_pictures(4, size=97)
+    small, large = planted_images(4, size=16), planted_images(4, size=97)
     assert preset("auto", planted_table(4)).evaluation_batch_size == 4096
     assert preset("auto", small).augment.crop is None
     assert preset("auto", large) == preset("auto", files)
@@ -107,11 +113,11 @@ def test_files_of_one_small_size_stay_as_they_are_and_later_ones_become_like_the
     paths = [f"{i}.png" for i in range(len(sizes))]
     for path, size in zip(paths, sizes, strict=True):
         Image.new("RGB", size).save(tmp_path / path)
-    (tmp_path / "broken.png").write_bytes(b"no picture")
+    (tmp_path / "broken.png").write_bytes(b"no image")
     files = Manifest(
         name="files",
         items=ImageFiles(root=tmp_path, paths=("broken.png", *paths)),
-        labels=planted_pictures(3).labels,
+        labels=planted_images(3).labels,
         classes=("low", "middle", "high"),
     )
     recipe = preset("auto", files)
@@ -132,15 +138,15 @@ def test_files_of_one_small_size_stay_as_they_are_and_later_ones_become_like_the
         (800, 32, 15),
     ],
 )
-def test_few_pictures_come_in_smaller_batches_and_for_300_steps_at_least(num_items, batch_size, epochs):
-    recipe = preset("auto", planted_pictures(num_items))
+def test_few_images_come_in_smaller_batches_and_for_300_steps_at_least(num_items, batch_size, epochs):
+    recipe = preset("auto", planted_images(num_items))
     assert (recipe.batch_size, recipe.epochs) == (batch_size, epochs)
-    assert replace(recipe, batch_size=32, epochs=15) == SMALL_PICTURES
+    assert replace(recipe, batch_size=32, epochs=15) == SMALL_IMAGES
 
 
-def test_few_large_pictures_too_but_neither_rows_nor_the_papers_recipe():
-    large = planted_pictures(24, size=97)
-    assert preset("auto", large) == replace(PICTURES, batch_size=8, epochs=150)
+def test_few_large_images_too_but_neither_rows_nor_the_papers_recipe():
+    large = planted_images(24, size=97)
+    assert preset("auto", large) == replace(IMAGES, batch_size=8, epochs=150)
     assert preset("auto", planted_table(24)) == TABLE
     assert preset("auto", planted_table(1000)) == TABLE
     assert preset("auto", planted_table(MANY_ROWS - 1)) == replace(TABLE, batch_size=256)
@@ -154,18 +160,18 @@ def test_batches_of_rows_grow_with_the_square_root_of_a_table():
     assert rows_per_step(10**9) == 1024
 
 
-def test_few_pictures_are_learnt_by_what_auto_chooses_and_not_by_one_step_an_epoch(tmp_path, fabric):
-    pictures, split = planted_pictures(40), split_of(40)
+def test_few_images_are_learnt_by_what_auto_chooses_and_not_by_one_step_an_epoch(tmp_path, fabric):
+    images, split = planted_images(40), split_of(40)
 
     def errors(recipe):
         settings = RunSettings(method="elb", network=NetworkSettings(backbone="small"), recipe=recipe)
         folder = tmp_path / f"batches of {recipe.batch_size}"
-        metrics = train_run(settings, prepare(pictures, recipe), split, folder, fabric=fabric)["metrics"]
+        metrics = train_run(settings, prepare(images, recipe), split, folder, fabric=fabric)["metrics"]
         return metrics["valid"]["mae"], metrics["test"]["mae"]
 
     # 24 to train on: one step an epoch in batches of 32. The best constant answer has an error of 0.875.
-    assert max(errors(replace(preset("auto", pictures), epochs=30))) <= 0.15
-    assert max(errors(SMALL_PICTURES)) >= 0.5
+    assert max(errors(replace(preset("auto", images), epochs=30))) <= 0.15
+    assert max(errors(SMALL_IMAGES)) >= 0.5
 
 
 @pytest.mark.bad_input

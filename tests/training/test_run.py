@@ -11,25 +11,25 @@ import pandas as pd
 import pytest
 import torch
 
+from image_files import write_images
+from onepeak.data.images.store.build import build_store
 from onepeak.data.splits import Split
-from onepeak.data.store import build_store
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.calibration import calibrated_figures, calibration_of
 from onepeak.training.checkpoint import CheckpointError
 from onepeak.training.devices import make_fabric
-from onepeak.training.diverged import DivergedError
 from onepeak.training.evaluate import Predictions, measure, predict
+from onepeak.training.image_range import ImageRange
+from onepeak.training.loop import DivergedError
 from onepeak.training.model_files import load_description, load_network
-from onepeak.training.picture_range import PictureRange
 from onepeak.training.prepare import Prepared, prepare
 from onepeak.training.run import make_network, train_run
 from onepeak.training.run_settings import RunSettings
-from picture_files import write_pictures
 from run_folders import RUN_FILES
-from trained_models import picture_run
-from training.planted import CLASSES, RECIPE, WEIGHTS, planted_pictures, settings_of, split_of
+from trained_models import image_run
+from training.planted import CLASSES, RECIPE, WEIGHTS, planted_images, settings_of, split_of
 
 
 class Stop:
@@ -64,6 +64,8 @@ def test_a_run_leaves_the_files_and_the_record_that_others_rely_on(trained):
     assert (result["method"], result["dataset"], result["epochs"], result["seed"]) == ("elb", "planted", 3, 0)
     assert result["sizes"] == {"train": 60, "valid": 20, "test": 21}
     assert result["data"] == {"items": 101, "groups": None, "group_column": None, "left_out": 0}
+    assert (result["decision"], result["weights"]) == ("mode", None)
+    assert result["network"] == {"backbone": "mlp", "pooling": NetworkSettings().pooling}
     assert result["seconds"] > 0
     for part in ("valid", "test"):
         assert result["metrics"][part].keys() == set(DEFAULT_NAMES)
@@ -93,7 +95,7 @@ def test_a_run_ends_with_the_calibration_of_its_validation_part(trained):
 
 
 def test_a_run_knows_its_groups_and_whether_its_posteriors_are_off_by_class(tmp_path, fabric):
-    manifest = planted_pictures(300)
+    manifest = planted_images(300)
     rng = np.random.default_rng(0)
     rare = np.where(rng.random(300) < 0.9, 0, manifest.labels)  # balanced, they are said to be frequent
     manifest = replace(manifest, labels=rare, groups=tuple(str(number // 2) for number in range(300)))
@@ -245,9 +247,9 @@ def test_training_that_runs_away_names_epoch_step_and_cause_and_writes_nothing(t
     assert not list((tmp_path / "run").iterdir())
 
 
-def test_pictures_train_and_the_number_of_decoding_workers_changes_nothing(tmp_path, fabric):
-    items, _ = write_pictures(tmp_path / "pictures", [(16, 16)] * 30)
-    manifest = replace(planted_pictures(30), items=items)
+def test_images_train_and_the_number_of_decoding_workers_changes_nothing(tmp_path, fabric):
+    items, _ = write_images(tmp_path / "pictures", [(16, 16)] * 30)
+    manifest = replace(planted_images(30), items=items)
     settings = RunSettings(method="elb", network=NetworkSettings(backbone="small"), recipe=replace(RECIPE, epochs=2))
     runs = []
     for workers in (1, 2):
@@ -260,17 +262,17 @@ def test_pictures_train_and_the_number_of_decoding_workers_changes_nothing(tmp_p
     assert load_description(tmp_path / "run1").resize == RECIPE.resize
 
 
-def test_a_run_keeps_what_the_pictures_of_its_training_part_are_like(trained):
-    run = picture_run()
-    assert load_description(run.folder).pictures == PictureRange.learn(run.prepared.store, run.split.train)
-    everything = PictureRange.learn(run.prepared.store, np.arange(60))
-    assert load_description(run.folder).pictures.ends != everything.ends
+def test_a_run_keeps_what_the_images_of_its_training_part_are_like(trained):
+    run = image_run()
+    assert load_description(run.folder).image_range == ImageRange.learn(run.prepared.store, run.split.train)
+    everything = ImageRange.learn(run.prepared.store, np.arange(60))
+    assert load_description(run.folder).image_range.ends != everything.ends
     folder, _ = trained()
-    assert load_description(folder).pictures is None  # a table
+    assert load_description(folder).image_range is None  # a table
 
 
 def test_half_precision_trains_on_a_cpu(tmp_path, fabric):
-    prepared = prepare(planted_pictures(), RECIPE, quiet=True)
+    prepared = prepare(planted_images(), RECIPE, quiet=True)
     settings = RunSettings(method="elb", network=prepared.suits(), recipe=replace(RECIPE, epochs=6))
     folders = {}
     for precision in ("fp32", "bf16"):
@@ -322,7 +324,7 @@ def test_class_weights_of_another_number_of_classes_are_refused(trained):
     ],
 )
 def test_a_network_that_cannot_be_made_is_refused_before_training(tmp_path, fabric, network, weights, message):
-    prepared = prepare(planted_pictures(20), RECIPE, quiet=True)
+    prepared = prepare(planted_images(20), RECIPE, quiet=True)
     settings = RunSettings(method="ce", network=network, recipe=RECIPE, weights=weights)
     with pytest.raises(InputError, match=message):
         train_run(settings, prepared, split_of(20), tmp_path / "run", fabric=fabric)
@@ -331,7 +333,7 @@ def test_a_network_that_cannot_be_made_is_refused_before_training(tmp_path, fabr
 @pytest.mark.bad_input
 def test_weights_that_do_not_fit_name_what_is_missing(tmp_path, fabric):
     torch.save({"blocks.0.0.weight": torch.zeros(1)}, tmp_path / "weights.pt")
-    prepared = prepare(planted_pictures(20), RECIPE, quiet=True)
+    prepared = prepare(planted_images(20), RECIPE, quiet=True)
     settings = RunSettings(method="ce", network=prepared.suits(), recipe=RECIPE, weights=tmp_path / "weights.pt")
     with pytest.raises(InputError, match=r"missing \(blocks.0.1.weight.*of another shape \(blocks.0.0.weight"):
         train_run(settings, prepared, split_of(20), tmp_path / "run", fabric=fabric)

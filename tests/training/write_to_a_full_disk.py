@@ -4,7 +4,7 @@ import resource
 import sys
 from pathlib import Path
 
-from onepeak._one_step import NotWrittenError
+from onepeak._core.files import NotWrittenError
 from onepeak.training.checkpoint import save_checkpoint
 from training.write_and_be_killed import made_checkpoint
 

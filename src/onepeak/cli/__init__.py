@@ -23,7 +23,7 @@ def main() -> None:
     if debug:
         sys.argv.remove("--debug")
     try:
-        from onepeak._extras import require
+        from onepeak._core.imports import require
 
         require("typer", extra="cli", purpose="The command line")
         from onepeak.cli.app import app
@@ -36,8 +36,8 @@ def main() -> None:
             message = str(error).replace("skip_bad=True", "--skip-bad")  # who types a command has a flag, no argument
             print(f"onepeak: {message}", file=sys.stderr)  # noqa: T201
         else:
-            print(f"onepeak: {error} (--debug shows where).", file=sys.stderr)  # noqa: T201
+            print(f"onepeak: {error} (--debug shows the traceback).", file=sys.stderr)  # noqa: T201
         sys.exit(2 if isinstance(error, InputError) else 1)
     except KeyboardInterrupt:
-        print("onepeak: stopped; what was finished is kept.", file=sys.stderr)  # noqa: T201
+        print("onepeak: stopped; finished work is kept.", file=sys.stderr)  # noqa: T201
         sys.exit(1)

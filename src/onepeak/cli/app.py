@@ -1,25 +1,21 @@
 """All commands, in the order in which `onepeak --help` shows them."""
 
+from collections.abc import Callable
+from inspect import getdoc
 from typing import Annotated
 
 import typer
 
 from onepeak import __version__
-from onepeak.cli import (
-    compare,
-    datasets,
-    demo,
-    evaluate,
-    export,
-    inspect,
-    methods,
-    metrics,
-    predict,
-    report,
-    serve,
-    splits,
-    train,
-)
+from onepeak.cli import datasets, demo, evaluate, export, inspect, methods, metrics, predict, report, serve, splits
+from onepeak.cli.compare.command import compare
+from onepeak.cli.train.command import train
+
+
+def _paragraphs(command: Callable[..., None]) -> str:
+    """A command's docstring with one line per paragraph: the width of the terminal breaks the lines."""
+    return "\n\n".join(" ".join(part.split()) for part in (getdoc(command) or "").split("\n\n"))
+
 
 app = typer.Typer(
     name="onepeak",
@@ -29,19 +25,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command()(demo.demo)
-app.command()(compare.compare)
-app.command()(train.train)
-app.command()(report.report)
-app.command()(inspect.inspect)
-app.command()(evaluate.evaluate)
-app.command()(predict.predict)
-app.command()(export.export)
-app.command()(serve.serve)
-app.command()(methods.methods)
-app.command()(metrics.metrics)
-app.command()(datasets.datasets)
-app.command()(splits.splits)
+for command in (
+    demo.demo,
+    compare,
+    train,
+    report.report,
+    inspect.inspect,
+    evaluate.evaluate,
+    predict.predict,
+    export.export,
+    serve.serve,
+    methods.methods,
+    metrics.metrics,
+    datasets.datasets,
+    splits.splits,
+):
+    app.command(help=_paragraphs(command))(command)
 
 
 def _show_version(wanted: bool) -> bool:
@@ -57,7 +56,7 @@ def _root(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[  # here for the help: `onepeak.cli.main` takes it, wherever it stands
-        bool, typer.Option("--debug", help="Show where an error comes from; also after a command.")
+        bool, typer.Option("--debug", help="Show the traceback of an error (also works after a command).")
     ] = False,
 ) -> None:
     """Deep ordinal classification whose posteriors have one peak."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.tables import print_notes, print_table
+from onepeak.cli.output import print_notes, print_table
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="A data set; all of them if left out.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="Data set to show (default: all).", show_default=False)] = None,
     root: Annotated[
         Path | None,
         typer.Option(
-            callback=options.at_home, help="Where it lies: shows what was found against what the set should hold."
+            callback=options.at_home,
+            help="Folder of the data set: compares its contents with what the set should hold.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
-    """Lists the data sets onepeak reads by name, how to obtain them, and what one holds on this disk.
+    """Lists the data sets onepeak knows by name and how to obtain them, or checks one on this disk.
 
     Example: onepeak datasets biopsies
     """

@@ -17,22 +17,22 @@ def demo(
         typer.Option(
             "--out",
             callback=options.at_home,
-            help="Folder for the runs and the report; out/biopsies-demo if left out.",
+            help="Folder for the runs and the report (default: out/biopsies-demo).",
         ),
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", help="Runs at once; as many as fit by default.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", help="Parallel runs (default: as many as fit).")] = None,
     device: options.Device = "auto",
     quiet: options.Quiet = False,
 ) -> None:
-    """Compares the paper's seven methods and smooth-slopes on drawn biopsies, in minutes on two CPU cores.
+    """Compares the paper's seven methods and smooth-slopes on synthetic biopsy images (a few minutes on CPU).
 
-    Called again, it goes on where it was. What it compares stands in config.toml in its folder.
+    If interrupted, run it again to resume. config.toml in its folder holds the experiment.
 
     Example: onepeak demo
     """
-    from onepeak.cli.comparing import run_comparison
-    from onepeak.cli.tables import print_note
-    from onepeak.experiment.local import LocalExecutor
+    from onepeak.cli.compare.run import run_comparison
+    from onepeak.cli.output import print_note
+    from onepeak.experiment.executors.local import LocalExecutor
 
     plan = demo_plan()
     folder = Path("out", plan.name) if out is None else out
@@ -41,7 +41,8 @@ def demo(
         return
     if page is not None:
         print_note(
-            f"Open {page} in a browser: what was found, every figure, and predictions that contradict themselves."
+            f"Open {page} in a browser for the findings, the figures and contradictory predictions. "
+            f"To look at every sample: onepeak inspect {folder}"
         )
     print_note(
         "Next, on your own data: onepeak compare FOLDER --order low,middle,high --methods ce,elb --out comparison"

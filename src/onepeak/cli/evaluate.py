@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.busy import busy
-from onepeak.cli.tables import print_note, print_notes, print_table
+from onepeak.cli.output import print_note, print_notes, print_table, spinner
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.metrics.bootstrap import Interval
@@ -32,14 +31,14 @@ def evaluate(
     order: options.Order = None,
     label: options.Label = None,
     group: options.Group = None,
-    path: options.Pictures = None,
+    path: options.Images = None,
     decimal: options.Decimal = None,
     part: Annotated[
         str | None,
-        typer.Option("--part", help="test: only what the model's training held out of this data; or valid."),
+        typer.Option("--part", help="test or valid: only the samples that the model's training held out."),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
+        int | None, typer.Option(min=1, help="Samples per batch (default: 32 images or 4096 rows).")
     ] = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
@@ -49,38 +48,32 @@ def evaluate(
     skip_bad: options.SkipBad = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every metric and count as JSON.")] = False,
 ) -> None:
-    """Measures a trained model on data whose labels are known: error, order, posteriors, intervals, and each class.
+    """Evaluates a trained model on labelled data: error, consistency, posteriors, intervals and each class.
 
-    Order and columns that are not given are those of the training. Items that were trained on are counted, and told;
-    --part test leaves them out, where the data are those of the training. --json has every metric there is.
+    The class order and the columns default to those of the training data. Reports how many samples the model was
+    trained on; on the training data, --part test leaves them out. --json prints every metric.
 
-    The column 95 % confidence says how far a figure may be off because few items were measured. It resamples groups,
-    where the data have them: name the column with --group if several items are of one patient.
+    The 95 % confidence interval shows how much a figure may vary because the sample is small. It resamples whole
+    groups: if a patient has several samples, name the patient column with --group.
 
     Example: onepeak evaluate model biopsies --part test
     """
-    from onepeak._listing import counted
+    from onepeak._core.wording import counted
+    from onepeak.data.source import DataSource
     from onepeak.serving import load
-    from onepeak.serving.choosing import model_folder
+    from onepeak.serving.choose_model import model_folder
     from onepeak.serving.evaluation import evaluate as measured
-    from onepeak.serving.held_out import held_out
-    from onepeak.serving.opening import open_for
+    from onepeak.serving.evaluation import held_out
+    from onepeak.serving.evaluation_data import open_for
 
     loaded = load(model, device=device)
-    manifest = open_for(
-        loaded,
-        data,
-        root=root,
-        order=order,
-        label=label,
-        group=group,
-        path=path,
-        decimal=decimal,
-        skip_bad=skip_bad,
+    source = DataSource(
+        data, root=root, order=order, label=label, group=group, path=path, decimal=decimal, skip_bad=skip_bad
     )
+    manifest = open_for(loaded, source)
     if part is not None:
         manifest = held_out(manifest, loaded, model_folder(model), part)  # type: ignore[arg-type]
-    with busy(f"Predicting {len(manifest):,} items"):
+    with spinner(f"Predicting {len(manifest):,} samples"):
         found = measured(
             loaded,
             manifest,
@@ -97,24 +90,24 @@ def evaluate(
         typer.echo(json.dumps(_record(loaded, manifest.name, part, found), indent=2, allow_nan=False))
         return
     classes, method = len(loaded.classes), loaded.description.method
-    print_note(f"{manifest.name}: {counted(len(found.labels), 'item')}, {classes} classes; method {method}")
+    print_note(f"{manifest.name}: {counted(len(found.labels), 'sample')}, {classes} classes; method {method}")
     print_notes(found.notes)
     _tell_failed(found)
     _warn(found, part)
-    _show(loaded.classes, found)
+    _show(loaded.classes, found, decision=loaded.network.method.decision)
     print_note(f"--json prints all {len(found.metrics)} metrics.")
 
 
 def _warn(found: "Evaluation", part: str | None) -> None:
-    from onepeak._listing import counted
+    from onepeak._core.wording import counted
 
     if not found.num_trained_on:
         return
-    seen = f"{found.num_trained_on:,} of these {counted(len(found.labels), 'item')}"
+    seen = f"{found.num_trained_on:,} of these {counted(len(found.labels), 'sample')}"
     if part is None:
         print_note(
-            f"Warning: the model was trained on {seen}: the figures are no measure of how it does on new data. "
-            "Of the data that it was trained on, --part test measures what it never saw."
+            f"Warning: the model was trained on {seen}: these figures do not show how it does on new data. "
+            "--part test uses only samples held out of training."
         )
     else:
         print_note(f"Note: the model was trained on copies of {seen}.")
@@ -146,7 +139,11 @@ def _record(model: "Model", name: str, part: str | None, found: "Evaluation") ->
         "paradoxical": found.paradoxical,
         **({} if found.cost is None else {"cost": found.cost}),
         "confidence": None if found.confidence is None else _confidence(found.confidence),
-        "chance": {record.name: record.chance(num_classes) for record in METRICS if record.chance is not None},
+        "chance": {
+            record.name: record.chance(num_classes, model.network.method.decision)
+            for record in METRICS
+            if record.chance is not None
+        },
         "failed": [{"path": row.source, "error": row.error} for row in found.failed],
         "notes": list(found.notes),
     }
@@ -178,7 +175,7 @@ def _intervals_by_class(classes: tuple[str, ...], found: "Evaluation") -> dict[s
     }
 
 
-def _headlines(num_classes: int, found: "Evaluation") -> list[tuple[str, ...]]:
+def _headlines(num_classes: int, found: "Evaluation", *, decision: str) -> list[tuple[str, ...]]:
     """The headline metrics, those of posteriors before calibration."""
     from onepeak.metrics.catalog import METRICS
 
@@ -187,9 +184,9 @@ def _headlines(num_classes: int, found: "Evaluation") -> list[tuple[str, ...]]:
         record, value = METRICS[name], found.metrics[name]
         interval = None if found.confidence is None else found.confidence.metrics[name]
         better = "higher" if record.higher_is_better else "lower"
-        chance = "" if record.chance is None else f"{record.chance(num_classes):.4f}"
+        chance = "" if record.chance is None else f"{record.chance(num_classes, decision):.4f}"
         title = f"{record.title}, before calibration" if name in found.calibrated else record.title
-        rows.append((name, *_shown(value, interval), better, chance, title))
+        rows.append((name, *_cells(value, interval), better, chance, title))
     return rows
 
 
@@ -200,22 +197,22 @@ def _as_predicted(found: "Evaluation") -> list[tuple[str, ...]]:
     figures = {**found.calibrated, "paradoxical": found.paradoxical}
     titles = {name: f"{METRICS[name].title}, calibrated" for name in _HEADLINES if name in found.calibrated}
     if "coverage" in found.calibrated:
-        asked = 1 - found.calibrated["alpha"]
-        covered = f"Share of items whose interval holds the true class; {asked:.4f} is asked for"
-        titles = {"coverage": covered, "interval_size": "Classes in an interval, on average", **titles}
+        target = 1 - found.calibrated["alpha"]
+        covered = f"Share of samples whose interval contains the true class; target {target:.4f}"
+        titles = {"coverage": covered, "interval_size": "Mean number of classes in an interval", **titles}
     if found.cost is not None:
         figures["cost"] = found.cost
-        titles["cost"] = "Cost of an item, on average"
-    titles["paradoxical"] = "Share of items whose second most probable class is no neighbour of the first"
+        titles["cost"] = "Mean cost per sample"
+    titles["paradoxical"] = "Share of samples whose two most probable classes are not neighbours"
     sure = found.confidence
     intervals = {} if sure is None else {**sure.calibrated, "cost": sure.cost, "paradoxical": sure.paradoxical}
-    return [(name, *_shown(figures[name], intervals.get(name)), title) for name, title in titles.items()]
+    return [(name, *_cells(figures[name], intervals.get(name)), title) for name, title in titles.items()]
 
 
-def _shown(value: float, interval: "Interval | None") -> tuple[str, str]:
+def _cells(value: float, interval: "Interval | None") -> tuple[str, str]:
     """A figure and its confidence interval."""
-    shown = f"{value:.4f}" if math.isfinite(value) else "not defined"
-    return shown, "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}"
+    text = f"{value:.4f}" if math.isfinite(value) else "not defined"
+    return text, "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}"
 
 
 def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -227,16 +224,16 @@ def _by_class(classes: tuple[str, ...], found: "Evaluation") -> tuple[tuple[str,
         within = () if intervals is None else tuple(map(_two_digits, intervals[place]))
         rows.append((name, f"{count:,}", f"{row[place]:,}", *within, *(f"{number:,}" for number in row[: len(given)])))
     about_intervals = () if intervals is None else ("covered", "interval")
-    return ("class", "items", "right", *about_intervals, *(f"given {name}" for name in given)), rows
+    return ("class", "samples", "correct", *about_intervals, *(f"predicted {name}" for name in given)), rows
 
 
 def _two_digits(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.2f}"
 
 
-def _show(classes: tuple[str, ...], found: "Evaluation") -> None:
+def _show(classes: tuple[str, ...], found: "Evaluation", *, decision: str) -> None:
     header = ("metric", "value", _CONFIDENCE, "better", "chance", "what it is")
-    print_table(header, _headlines(len(classes), found))
+    print_table(header, _headlines(len(classes), found, decision=decision))
     typer.echo()
     print_table(("as predicted", "value", _CONFIDENCE, "what it is"), _as_predicted(found))
     typer.echo()

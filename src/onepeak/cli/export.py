@@ -7,36 +7,35 @@ from typing import Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.busy import busy
-from onepeak.cli.tables import print_note, print_notes, print_table
+from onepeak.cli.output import print_note, print_notes, print_table, spinner
 from onepeak.errors import InputError
 
 
 def export(
     model: options.Model,
-    onnx: Annotated[Path, typer.Option("--onnx", callback=options.at_home, help="The ONNX file to write.")],
+    onnx: Annotated[Path, typer.Option("--onnx", callback=options.at_home, help="ONNX file to write.")],
     alpha: options.Alpha = None,
     decide: options.Decide = None,
     cost: options.Cost = None,
     project: options.Project = False,
     size: Annotated[
-        str | None, typer.Option("--size", help="Pictures of this size alone, such as 224x224 (height x width).")
+        str | None, typer.Option("--size", help="Fixed image size, height x width, such as 224x224.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Writes a model as one ONNX file: from pixels, or the values of a row, to label, posterior and interval.
+    """Exports a model as one ONNX file, from pixels or row values to class, posterior and interval.
 
-    Classes, resizing and all choices are in the file's metadata, as JSON. Before it is kept, onnxruntime answers about
-    random samples as the model does.
+    The file's metadata holds the classes, the resizing and all options as JSON. The export checks that onnxruntime and
+    the model agree on random samples.
 
     Example: onepeak export model --onnx grades.onnx
     """
     from onepeak.serving import export_onnx, load
 
     loaded = load(model, device="cpu")
-    with busy(f"Exporting {model}", quiet=quiet):
+    with spinner(f"Exporting {model}", quiet=quiet):
         written = export_onnx(
             loaded, onnx, alpha=alpha, decide=decide, cost=cost, project=project, size=_sides(size), force=force
         )
@@ -46,7 +45,7 @@ def export(
         return
     if not quiet:
         print_notes(written.notes)
-        print_note(f"exported {written.path}, {_size(written.num_bytes)}; onnxruntime answers as the model does")
+        print_note(f"exported {written.path}, {_size(written.num_bytes)}; onnxruntime and the model agree")
     rows = [("input", *each) for each in written.inputs.items()] + [
         ("output", *each) for each in written.outputs.items()
     ]

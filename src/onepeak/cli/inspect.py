@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.busy import busy
+from onepeak.cli.output import spinner
 from onepeak.errors import InputError
-from onepeak.training.file_names import DESCRIPTION
+from onepeak.training.out_folder import DESCRIPTION
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, and torch only where a model is asked
     from fastapi import FastAPI
@@ -22,24 +22,24 @@ def inspect(
     folder: Annotated[
         Path,
         typer.Argument(
-            callback=options.at_home, help="What onepeak compare or train wrote to; with --data, a model's folder."
+            callback=options.at_home, help="Folder of onepeak compare or train; with --data, a model folder."
         ),
     ],
     data: Annotated[
-        str | None, typer.Option("--data", help="Data to ask the model about: a known set, a folder or a CSV.")
+        str | None, typer.Option("--data", help="Data to predict: a known data set, a folder or a CSV file.")
     ] = None,
     root: options.Root = None,
     order: options.Order = None,
     label: options.Label = None,
     group: options.Group = None,
-    path: options.Pictures = None,
+    path: options.Images = None,
     decimal: options.Decimal = None,
     model: Annotated[
         Path | None,
         typer.Option(
             "--model",
             callback=options.at_home,
-            help="The model of the page Try it; that of the folder if it holds one.",
+            help="Model for the page Try it (default: the model in the folder).",
         ),
     ] = None,
     actions: options.Actions = None,
@@ -47,17 +47,17 @@ def inspect(
     port: options.Port = 8000,
     token: options.Token = None,
     device: options.Device = "auto",
-    open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the first page in a browser.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Shows methods, samples, posteriors and evidence maps as pages in the browser, until Ctrl-C.
+    """Shows methods, samples, posteriors and evidence maps in the browser until Ctrl-C.
 
-    A comparison or a run is shown as it lies on disk. A model is asked about the data first: onepeak inspect model
-    --data biopsies
+    Shows a comparison or a run from its folder. With --data, predicts the data first: onepeak inspect model --data
+    biopsies
 
     Example: onepeak inspect out/biopsies-demo --open
     """
-    from onepeak._extras import require
+    from onepeak._core.imports import require
 
     for module in ("fastapi", "uvicorn", "jinja2"):
         require(module, extra="serve", purpose="The inspector")
@@ -65,22 +65,26 @@ def inspect(
     from onepeak.serving.inspector import open_inspection
 
     check_address(host, token=token)
-    opening = {"order": order, "label": label, "group": group, "path": path, "decimal": decimal}
     if data is None:
-        _refuse(opening, "without --data")
+        of_data = {"order": order, "label": label, "group": group, "path": path, "decimal": decimal}
+        _refuse(of_data, "without --data")
         inspection = open_inspection(folder, root=root, actions=actions)
         loaded = _model_to_try(inspection, model, device=device)
     else:
-        _refuse({"model": model}, "beside --data, which asks the model of the folder")
+        _refuse({"model": model}, "with --data, which uses the model of the folder")
+        from onepeak.data.source import DataSource
         from onepeak.serving import load
-        from onepeak.serving.choosing import model_folder
-        from onepeak.serving.inspector.asked_model import inspect_model
-        from onepeak.serving.opening import open_for
+        from onepeak.serving.choose_model import model_folder
+        from onepeak.serving.evaluation_data import open_for
+        from onepeak.serving.inspector.model_inspection import inspect_model
 
         place = model_folder(folder)
         loaded = load(place, device=device)
-        manifest = open_for(loaded, data, root=root, **opening, skip_bad=True)
-        with busy(f"Predicting {len(manifest):,} items", quiet=quiet):
+        source = DataSource(
+            data, root=root, order=order, label=label, group=group, path=path, decimal=decimal, skip_bad=True
+        )
+        manifest = open_for(loaded, source)
+        with spinner(f"Predicting {len(manifest):,} samples", quiet=quiet):
             inspection = inspect_model(loaded, place, manifest, actions=actions)
     app = _app(inspection, loaded, token=token)
 
@@ -112,8 +116,8 @@ def _model_to_try(inspection: "Inspection", model: Path | None, *, device: str) 
     except (BackboneError, UnknownMethodError) as error:
         if model is not None:
             raise
-        told = f"Shown is what lies on disk, without a page to try the model and without evidence maps. {error}"
-        inspection.notes += (told,)
+        note = f"The page Try it and evidence maps are missing. {error}"
+        inspection.notes += (note,)
         return None
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.output import print_note, print_table
 
 if TYPE_CHECKING:  # torch comes when the command runs
     from onepeak.methods.record import MethodRecord
@@ -13,31 +13,29 @@ if TYPE_CHECKING:  # torch comes when the command runs
 
 def methods(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One method, with its settings: elb, mv+elb, smooth-elb.")
+        str | None, typer.Argument(metavar="[NAME]", help="Method to show with its settings: elb, mv+elb, smooth-elb.")
     ] = None,
     family: Annotated[
         str | None,
         typer.Option(
-            "--family", help="Only one family: plain, distance, soft-labels, levels, distribution, constraint."
+            "--family", help="Only this family: plain, distance, soft-labels, levels, distribution, constraint."
         ),
     ] = None,
     unimodal: Annotated[
         bool | None,
-        typer.Option("--unimodal/--not-unimodal", help="Only those with one peak by construction, or only the others."),
+        typer.Option("--unimodal/--not-unimodal", help="Only methods with, or without, one peak by construction."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
-    """Lists every method: its name, what it is, and whether its posterior has one peak by construction.
+    """Lists all methods and whether their posteriors have one peak by construction, or shows one with its settings.
 
-    With a name it shows that method: its settings with their defaults, and how they are given.
-
-    A constraint can be put on any method with class scores: mv+elb, ld+pn. Neighbouring outputs of any method with one
-    a class or level can learn together: smooth-elb, smooth-rps+elb.
+    The suffix +elb or +pn adds a constraint to any method with class scores: mv+elb, ld+pn. The prefix smooth- averages
+    neighbouring outputs of any method with one output per class or level: smooth-elb, smooth-rps+elb.
 
     Example: onepeak methods elb
     """
     import onepeak
-    from onepeak._check import check_choice
+    from onepeak._core.check import check_choice
     from onepeak.errors import InputError
     from onepeak.methods.record import Family
 
@@ -54,7 +52,7 @@ def methods(
         if family in (None, record.family) and unimodal in (None, record.unimodal)
     ]
     if as_json:
-        typer.echo(json.dumps([_told(record) for record in records], indent=2))
+        typer.echo(json.dumps([_record(record) for record in records], indent=2))
         return
     _show_all(records)
 
@@ -77,10 +75,10 @@ def _show_all(records: "list[MethodRecord]") -> None:
         ],
     )
     constraints = ", ".join(f"+{record.name} ({record.title})" for record in CONSTRAINTS)
-    print_note("These combine with what is put before and behind a name, both at once too, as in smooth-rps+elb:")
-    print_note(f"  {SMOOTH}   before any with an output for each class or level: neighbouring outputs learn together")
-    print_note(f"  +...      behind any with class scores: {constraints}")
-    print_note("Settings of one, with their defaults: onepeak methods NAME")
+    print_note("Add a prefix, a suffix or both, as in smooth-rps+elb:")
+    print_note(f"  {SMOOTH}   for any method with one output per class or level: averages neighbouring outputs")
+    print_note(f"  +...      for any method with class scores: {constraints}")
+    print_note("Show one method with its settings: onepeak methods NAME")
 
 
 def _show_one(name: str, *, as_json: bool) -> None:
@@ -89,24 +87,26 @@ def _show_one(name: str, *, as_json: bool) -> None:
 
     parts = parts_of(name)
     method(name, num_classes=2)  # refuses what does not go together
-    told = _told(parts.record) | {"name": name}
+    record_values = _record(parts.record) | {"name": name}
     if parts.constraint is not None:
-        told["title"] = f"{parts.record.title}, {parts.constraint.title}"
+        record_values["title"] = f"{parts.record.title}, {parts.constraint.title}"
         own, others = parts.record.defaults, parts.constraint.defaults
-        told["settings"] = {key: value for key, value in (own | others).items() if not (key in own and key in others)}
+        record_values["settings"] = {
+            key: value for key, value in (own | others).items() if not (key in own and key in others)
+        }
     if parts.smooth:
-        told["title"] = f"{told['title']}, neighbouring outputs learn together ({SMOOTH})"
+        record_values["title"] = f"{record_values['title']}, neighbouring outputs averaged ({SMOOTH})"
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(record_values, indent=2))
         return
-    settings: dict[str, object] = told["settings"]
+    settings: dict[str, object] = record_values["settings"]
     rows = [
-        ("title", told["title"]),
-        ("family", told["family"]),
-        ("reference", told["reference"]),
-        ("outputs for c classes", told["num_outputs"]),
-        ("one peak by construction", "yes" if told["unimodal"] else "no"),
-        ("variants", ", ".join(told["variants"])),
+        ("title", record_values["title"]),
+        ("family", record_values["family"]),
+        ("reference", record_values["reference"]),
+        ("outputs for c classes", record_values["num_outputs"]),
+        ("one peak by construction", "yes" if record_values["unimodal"] else "no"),
+        ("variants", ", ".join(record_values["variants"])),
         *((f"setting {key}", _written(value)) for key, value in settings.items()),
     ]
     print_table(("name", name), rows)
@@ -115,15 +115,17 @@ def _show_one(name: str, *, as_json: bool) -> None:
         return
     key, value = next(iter(settings.items()))
     given = f"{key}={_written(value)}"
-    print_note(f"In train --method {name}:{given}, in compare --methods ce,{name}:{given}; more after further colons.")
+    print_note(
+        f"Use train --method {name}:{given} or compare --methods ce,{name}:{given}; add more with further colons."
+    )
 
 
-def _told(record: "MethodRecord") -> dict[str, Any]:
+def _record(record: "MethodRecord") -> dict[str, Any]:
     """What is known of a method, in values of JSON."""
     fields = ("name", "title", "family", "reference", "year", "num_outputs", "unimodal", "as_published")
     variants = ["corrected"] if record.as_published == "none" else ["corrected", "as_published"]
-    told = {name: getattr(record, name) for name in fields}
-    return told | {"variants": variants, "settings": record.defaults}
+    record_values = {name: getattr(record, name) for name in fields}
+    return record_values | {"variants": variants, "settings": record.defaults}
 
 
 def _written(value: object) -> str:

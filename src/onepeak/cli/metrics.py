@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onepeak.cli.tables import print_note, print_table
+from onepeak.cli.output import print_note, print_table
 
 if TYPE_CHECKING:
-    from onepeak.metrics.record import MetricRecord
+    from onepeak.metrics.catalog import MetricRecord
 
 
 def metrics(
     default: Annotated[
         bool | None,
-        typer.Option("--default/--further", help="Only those that training measures, or only the others."),
+        typer.Option("--default/--further", help="Only the metrics that training computes, or only the others."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
-    """Lists every metric: its key in results, what it is, which way is better, and between which values it lies.
+    """Lists all metrics: key in the results, title, direction and range.
 
-    Training measures the default ones, and the one it selects by; evaluate measures all.
+    Training computes the default metrics and the one that selects the epoch; evaluate computes all.
 
     Example: onepeak metrics --default
     """

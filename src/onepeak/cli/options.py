@@ -2,13 +2,14 @@
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from onepeak._home import expanded
+from onepeak._core.files import expanded
 from onepeak.errors import InputError
 
 
@@ -37,113 +38,112 @@ def _with_commas(order: str | None) -> str | None:
     return at_home(order) if order is not None and order.strip().endswith(".txt") else order
 
 
-Model = Annotated[Path, typer.Argument(callback=at_home, help="A model's folder, as onepeak train --out makes it.")]
-Data = Annotated[str, typer.Argument(help="A known data set, a folder with one folder per class, or a CSV.")]
-Root = Annotated[str | None, typer.Option("--root", help="Where the known data set, or the CSV's pictures, lie.")]
+Model = Annotated[Path, typer.Argument(callback=at_home, help="Model folder (the --out of onepeak train).")]
+Data = Annotated[
+    str, typer.Argument(help="Name of a known data set, a folder with one subfolder per class, or a CSV file.")
+]
+Root = Annotated[str | None, typer.Option("--root", help="Folder of the known data set or of the CSV's images.")]
 Order = Annotated[
     str | None,
-    typer.Option("--order", callback=_with_commas, help="The classes, lowest first: a,b,c or 0..69 or a .txt file."),
+    typer.Option("--order", callback=_with_commas, help="Classes, lowest first: a,b,c or 0..69 or a .txt file."),
 ]
-Label = Annotated[str | None, typer.Option("--label", help="The column of labels in a table.")]
-Group = Annotated[str | None, typer.Option("--group", help="The column of groups: person, patient, slide.")]
-Pictures = Annotated[str | None, typer.Option("--path", help="The column of pictures in a list, if not path.")]
+Label = Annotated[str | None, typer.Option("--label", help="Label column of a table.")]
+Group = Annotated[str | None, typer.Option("--group", help="Group column: person, patient, slide.")]
+Images = Annotated[str | None, typer.Option("--path", help="Image column of a list (default: path).")]
 Category = Annotated[
-    list[str], typer.Option("--category", help="A column of names in a table, even if in digits. Repeatable.")
+    list[str],
+    typer.Option("--category", help="Table column to read as categories, even if it holds numbers. Repeatable."),
 ]
-Drop = Annotated[list[str], typer.Option("--drop", help="A column of a table to leave out, such as an id. Repeatable.")]
+Drop = Annotated[list[str], typer.Option("--drop", help="Table column to ignore, such as an id. Repeatable.")]
 Decimal = Annotated[
     str | None,
-    typer.Option("--decimal", help="A comma: in the numbers of a CSV it is decimal, though 1,234 might be thousands."),
+    typer.Option("--decimal", help="Decimal separator: pass , if 1,234 means 1.234."),
 ]
-Splits = Annotated[
-    int | None, typer.Option("--splits", help="How often the data are split anew, into all folds each time.")
-]
+Splits = Annotated[int | None, typer.Option("--splits", help="Number of random splits.")]
 Folds = Annotated[
-    int | None, typer.Option("--folds", help="Folds of each split that are run; kfold makes five or more.")
+    int | None, typer.Option("--folds", help="Number of folds to run in each split (kfold makes at least five).")
 ]
-Epochs = Annotated[int | None, typer.Option("--epochs", help="Instead of the recipe's.")]
-BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Instead of the recipe's.")]
-LearningRate = Annotated[float | None, typer.Option("--lr", help="Learning rate instead of the recipe's.")]
-Select = Annotated[str | None, typer.Option("--select", help="Validation metric that picks the epoch; or last.")]
+Epochs = Annotated[int | None, typer.Option("--epochs", help="Number of epochs (default: from the recipe).")]
+BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Samples per batch (default: from the recipe).")]
+LearningRate = Annotated[float | None, typer.Option("--lr", help="Learning rate (default: from the recipe).")]
+Select = Annotated[str | None, typer.Option("--select", help="Validation metric that selects the epoch, or last.")]
 Patience = Annotated[
     int | None,
-    typer.Option("--patience", help="Stop after so many epochs without a better --select; all are run if left out."),
+    typer.Option("--patience", help="Stop after this many epochs without improvement (default: never)."),
 ]
 ClassWeight = Annotated[
     str | None,
-    typer.Option(
-        "--class-weight", help="balanced: rare classes count as much as others; or one number per class: 1,1,3."
-    ),
+    typer.Option("--class-weight", help="balanced, or one weight per class: 1,1,3."),
 ]
-Bits = Annotated[
-    int | None, typer.Option("--bits", help="Bits that 16-bit pictures hold, such as 12; all 16 if left out.")
+Bits = Annotated[int | None, typer.Option("--bits", help="Bits used in 16-bit images, such as 12 (default: 16).")]
+Network = Annotated[list[str], typer.Option("--network", help="Network setting: kmax=0.2, hidden=64,32. Repeatable.")]
+Backbone = Annotated[
+    str | None, typer.Option("--backbone", help="Backbone: a timm name, small, mlp, or your own as module:name.")
 ]
-Network = Annotated[
-    list[str], typer.Option("--network", help="A setting of the network: kmax=0.2, hidden=64,32. Repeatable.")
-]
-Backbone = Annotated[str | None, typer.Option("--backbone", help="A timm name, small, mlp, or your own: module:name.")]
-Pooling = Annotated[str | None, typer.Option("--pooling", help="wildcat, average or max.")]
+Pooling = Annotated[str | None, typer.Option("--pooling", help="Pooling: wildcat, average or max.")]
 Protocol = Annotated[
     str,
-    typer.Option("--protocol", callback=at_home, help="How to split: auto, paper, code, kfold, holdout or a file."),
+    typer.Option(
+        "--protocol", callback=at_home, help="Split protocol: auto, paper, code, kfold, holdout, a file or a folder."
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Decides every random choice.")]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda (or gpu), cuda:1 or mps.")]
-Host = Annotated[str, typer.Option("--host", help="The address to listen on; any but this machine's needs a token.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Where to listen; 0 for any that is free.")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
+Device = Annotated[str, typer.Option("--device", help="Device: auto, cpu, cuda (or gpu), cuda:1 or mps.")]
+Host = Annotated[str, typer.Option("--host", help="Address to listen on; needs --token unless it is this machine's.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 picks a free one.")]
 Token = Annotated[
     str | None,
-    typer.Option("--token", envvar="ONEPEAK_TOKEN", help="The secret that every request must bring."),
+    typer.Option("--token", envvar="ONEPEAK_TOKEN", help="Secret that every request must send."),
 ]
 SkipBad = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Leave out rows with bad cells, and pictures that are missing or cannot be read."),
+    typer.Option("--skip-bad", help="Skip rows with bad cells and images that are missing or unreadable."),
 ]
 Cache = Annotated[
     Path | None,
     typer.Option(
         "--cache",
         callback=at_home,
-        help="Folder for decoded pictures; $ONEPEAK_CACHE or ~/.cache/onepeak if left out.",
+        help="Folder for decoded images (default: $ONEPEAK_CACHE or ~/.cache/onepeak).",
     ),
 ]
 Alpha = Annotated[
     float | None,
-    typer.Option("--alpha", help="Intervals miss the true class in this share of items; 0.1 if left out."),
+    typer.Option("--alpha", help="Share of samples whose interval may miss the true class (default: 0.1)."),
 ]
 Decide = Annotated[
     str | None,
     typer.Option(
-        "--decide", help="mode, median, mean or cost, of the calibrated posterior; else the method's own way."
+        "--decide", help="Decision: mode, median, mean or cost of the calibrated posterior (default: the method's own)."
     ),
 ]
 Cost = Annotated[
     str | None,
     typer.Option(
-        "--cost", help="For --decide cost: a CSV of costs, one row per true class, one column per class decided on."
+        "--cost", help="Costs for --decide cost: a CSV with one row per true class and one column per predicted class."
     ),
 ]
-Project = Annotated[bool, typer.Option("--project", help="Take the nearest posterior with one peak.")]
-Raw = Annotated[bool, typer.Option("--raw", help="Posteriors as the network gives them, not calibrated.")]
+Project = Annotated[bool, typer.Option("--project", help="Replace each posterior by the nearest one with one peak.")]
+Raw = Annotated[bool, typer.Option("--raw", help="Leave posteriors uncalibrated.")]
 Actions = Annotated[
     Path | None,
     typer.Option(
-        "--actions", callback=at_home, help="A CSV with the columns label and action: what to do for a class."
+        "--actions", callback=at_home, help="What to do for each class: a CSV with the columns label and action."
     ),
 ]
 Against = Annotated[
     str | None,
-    typer.Option("--against", help="The row of the table that others are tested against; the best if left out."),
+    typer.Option("--against", help="Row to test the others against (default: the best)."),
 ]
 Alone = Annotated[
     str | None,
     typer.Option(
         "--alone",
-        help="The row that is compared with --against (or ce) in one test by itself: name it before you look. elb if "
-        "left out.",
+        help="Row to compare with --against (or ce) in a separate test; choose it before you see results "
+        "(default: elb).",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print results only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only results.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -158,7 +158,7 @@ def settings_of(pairs: list[str], *, flag: str = "--set") -> dict[str, object]:
         >>> settings_of(["t=1.5", "hidden=64,32", "kind=log"])
         {'t': 1.5, 'hidden': (64, 32), 'kind': 'log'}
     """
-    from onepeak.experiment.entries import setting_value
+    from onepeak.experiment.plan import setting_value
 
     found: dict[str, object] = {}
     for pair in pairs:
@@ -186,7 +186,7 @@ def recipe_changes(
         >>> recipe_changes(epochs=5, patience=2, class_weight="1,1,2.5", **others)
         {'epochs': 5, 'patience': 2, 'class_weight': (1, 1, 2.5)}
     """
-    from onepeak.experiment.entries import setting_value
+    from onepeak.experiment.plan import setting_value
 
     weights = None if class_weight is None else setting_value(class_weight)
     numbers = {"epochs": epochs, "batch_size": batch_size, "lr": lr, "patience": patience, "bits": bits}
@@ -250,3 +250,23 @@ def _with_flags(line: str, names: Iterable[str]) -> str:
 def given(flags: dict[str, object]) -> dict[str, object]:
     """The flags that were given."""
     return {name: value for name, value in flags.items() if value is not None}
+
+
+def command_line() -> list[str]:
+    """The command with its arguments: `onepeak`, or a program of the user's own that adds methods and calls `main`.
+
+    Where it lies on this machine is left out, if it works without.
+
+    Example:
+        >>> command_line()[0] in ("onepeak", "python")
+        True
+    """
+    program = Path(sys.argv[0])
+    if program.name == "__main__.py" and program.parent.name != "onepeak":
+        command = ["python", "-m", program.parent.name]
+    elif program.suffix == ".py" and program.name != "__main__.py":
+        here = program.is_relative_to(Path.cwd())
+        command = ["python", str(program.relative_to(Path.cwd()) if here else program)]
+    else:
+        command = ["onepeak"]
+    return [*command, *sys.argv[1:]]

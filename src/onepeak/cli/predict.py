@@ -1,4 +1,4 @@
-"""`onepeak predict`: what a trained model says of pictures or of the rows of a table."""
+"""`onepeak predict`: a trained model's predictions for images or for the rows of a table."""
 
 import io
 import os
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.tables import print_notes
-from onepeak.data.label_key import label_key
+from onepeak.cli.output import print_notes
+from onepeak.data.order import label_key
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
-    from onepeak.serving.kept import Kept
     from onepeak.serving.model import Model
+    from onepeak.serving.output import OutputColumns, TextSink
+    from onepeak.serving.passthrough_columns import PassthroughColumns
+    from onepeak.serving.posterior_options import PosteriorOptions
     from onepeak.serving.prediction import Row, SourceName
-    from onepeak.serving.reading import Reading
-    from onepeak.serving.writing import Columns, TextSink
 
 Format: TypeAlias = Literal["table", "csv", "json"]
 
@@ -30,7 +30,7 @@ _MOST_FAILED = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Asked:
+class _Request:
     """What was given, and the answers as they come."""
 
     rows: "Iterator[Row]"
@@ -38,10 +38,10 @@ class _Asked:
     source_name: "SourceName"
     """What the rows are called by."""
     notes: tuple[str, ...]
-    kept: "Kept | None"
+    passthrough: "PassthroughColumns | None"
     """Columns of the input beside the answers."""
     from_list: bool = False
-    """Whether pictures are named by a list."""
+    """Whether images are named by a list."""
 
 
 def predict(
@@ -50,23 +50,23 @@ def predict(
         list[Path],
         typer.Argument(
             callback=options.at_home,
-            help="Pictures, folders of them, lists of them as CSV; or one CSV or parquet for a table model.",
+            help="Images, folders or CSV lists of images; for a table model, one CSV or parquet file.",
         ),
     ],
     root: options.Root = None,
-    path: options.Pictures = None,
+    path: options.Images = None,
     decimal: options.Decimal = None,
     keep: Annotated[
-        list[str], typer.Option("--keep", help="Columns of the table or list to copy: id or id,patient. Repeatable.")
+        list[str], typer.Option("--keep", help="Columns to copy to the output: id or id,patient. Repeatable.")
     ] = [],  # noqa: B006
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV: the default where not on a terminal.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV (the default if output is not a terminal).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(callback=options.at_home, help="Write to this file: JSON if .json or .jsonl, else CSV."),
+        typer.Option(callback=options.at_home, help="File to write: JSON for .json and .jsonl, else CSV."),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Most samples at once; 32 pictures or 4096 rows if left out.")
+        int | None, typer.Option(min=1, help="Samples per batch (default: 32 images or 4096 rows).")
     ] = None,
     alpha: options.Alpha = None,
     decide: options.Decide = None,
@@ -76,52 +76,55 @@ def predict(
     actions: options.Actions = None,
     device: options.Device = "auto",
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 if an answer is missing or an input unlike the training.")
+        bool,
+        typer.Option("--strict", help="Exit with 1 if a prediction is missing or an input is unlike the training."),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no notes.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide the progress bar and the notes.")] = False,
 ) -> None:
-    """Predicts the class of each picture or row, with an interval of classes, the posterior and whether it makes sense.
+    """Predicts the class of each image or row, with an interval of classes and the posterior.
 
-    In CSV and JSON, name is the class and label its place in the order, counted from 0. The interval, lower_name to
-    upper_name (in places lower to upper), holds the true class of 9 in 10 (see --alpha). A row is paradoxical where the
-    second most probable class is no neighbour of the first.
+    In CSV and JSON, name is the predicted class and label its number, counted from 0. The interval from lower_name to
+    upper_name contains the true class for 9 in 10 samples (see --alpha). A prediction is paradoxical if its two most
+    probable classes are not neighbours.
 
-    A picture or row that cannot be read, a row without any value or path, or one that the model has no posterior for is
-    a row with its error; the exit status is 1 only if all fail, or with --strict if any does or is unlike the training.
-    The column unlike says by what. Rows of a CSV are called by their line: the header is line 1.
+    A sample without a prediction gets a row with its error. The exit status is 1 if all samples fail; with --strict
+    also if any fails or is unlike the training data, as the column unlike explains. Rows of a CSV are named by their
+    line number; the header is line 1.
 
-    Example: onepeak predict model out/try/photos --csv > answers.csv
+    Example: onepeak predict model out/try/photos --csv > predictions.csv
     """
     if as_csv and as_json:
         raise typer.BadParameter("--csv and --json are two formats: give one of them.")
-    from onepeak.data.store.progress import progress_of
+    from onepeak.data.images.store.build import progress_of
     from onepeak.serving import load
     from onepeak.serving.actions import read_actions
-    from onepeak.serving.unlike import unknown_notes, unlike_notes
-    from onepeak.serving.writing import Columns
+    from onepeak.serving.out_of_range import unknown_notes, unlike_notes
+    from onepeak.serving.output import OutputColumns
 
     form = _format(as_csv=as_csv, as_json=as_json, out=out)
     loaded = load(model, device=device)
-    reading = loaded.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
+    posterior_options = loaded.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
     to_do = read_actions(actions, loaded.classes)
     if loaded.reads_tables:
         _refuse({"--root": root, "--path": path}, "a table")
-        asked = _ask_rows(loaded, inputs, reading, keep=keep, decimal=decimal, batch_size=batch_size)
+        request = _ask_rows(loaded, inputs, posterior_options, keep=keep, decimal=decimal, batch_size=batch_size)
     else:
-        _refuse({"--decimal": decimal}, "pictures")
-        asked = _ask_pictures(loaded, inputs, reading, root=root, path=path, keep=keep, batch_size=batch_size)
-    columns = Columns(source_name=asked.source_name, classes=loaded.classes, kept=asked.kept, actions=to_do)
+        _refuse({"--decimal": decimal}, "images")
+        request = _ask_images(loaded, inputs, posterior_options, root=root, path=path, keep=keep, batch_size=batch_size)
+    columns = OutputColumns(
+        source_name=request.source_name, classes=loaded.classes, passthrough=request.passthrough, actions=to_do
+    )
     places = places_notes(loaded.classes) if form != "table" else []
     unknown = unknown_notes(loaded.description) if strict else ()
-    print_notes(unknown if quiet else (*asked.notes, *places, *unknown))
+    print_notes(unknown if quiet else (*request.notes, *places, *unknown))
     # Rows on a terminal are their own progress, and a bar among them would tear them.
     bar = not quiet and sys.stderr.isatty() and (form == "table" or out is not None or not sys.stdout.isatty())
     failed: list[Row] = []
     unlike: list[tuple[str | int, tuple[str, ...]]] = []
 
     def watched() -> "Iterator[Row]":
-        with progress_of(bar, title="Predicting", total=asked.total) as report:
-            for done, row in enumerate(asked.rows, 1):
+        with progress_of(bar, title="Predicting", total=request.total) as report:
+            for done, row in enumerate(request.rows, 1):
                 if row.error is not None:
                     failed.append(row)
                 if row.unlike:
@@ -130,33 +133,37 @@ def predict(
                 yield row
 
     try:
-        with _opened(out) as file:
+        with _output_file(out) as file:
             _write(watched(), file, form, columns)
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit would fail again
         raise typer.Exit(0) from None
     if strict or not quiet:
-        print_notes(unlike_notes(unlike, asked.total, source_name=asked.source_name))
+        print_notes(unlike_notes(unlike, request.total, source_name=request.source_name))
     if failed:
-        _tell_failed(failed, asked)
-    if len(failed) == asked.total:
+        _tell_failed(failed, request)
+    if len(failed) == request.total:
         raise typer.Exit(1)
     if out is not None and not quiet:
-        typer.echo(f"answers: {out}", err=True)
+        typer.echo(f"predictions: {out}", err=True)
     if strict and (failed or unlike):
-        typer.echo("onepeak: exit status 1, as --strict asks for where answers are missing or in doubt.", err=True)
+        typer.echo(
+            "onepeak: exit status 1 (--strict): a prediction is missing or an input is unlike the training.", err=True
+        )
         raise typer.Exit(1)
 
 
-def _tell_failed(failed: "list[Row]", asked: _Asked) -> None:
+def _tell_failed(failed: "list[Row]", request: _Request) -> None:
     from onepeak.serving.prediction import called
 
-    typer.echo(f"onepeak: {len(failed):,} of {asked.total:,} could not be answered; their rows say why.", err=True)
+    typer.echo(
+        f"onepeak: {len(failed):,} of {request.total:,} have no prediction; the error column says why.", err=True
+    )
     for row in failed[:_MOST_FAILED]:
-        typer.echo(f"  {called(row.source, asked.source_name)}: {row.error}", err=True)
+        typer.echo(f"  {called(row.source, request.source_name)}: {row.error}", err=True)
     if len(failed) > _MOST_FAILED:
         typer.echo(f"  ... and {len(failed) - _MOST_FAILED:,} more", err=True)
-    if asked.from_list and len(failed) == asked.total:
+    if request.from_list and len(failed) == request.total:
         typer.echo("If the paths of the list start from another folder, name it with --root.", err=True)
 
 
@@ -167,7 +174,7 @@ def _format(*, as_csv: bool, as_json: bool, out: Path | None) -> Format:
 
 
 def places_notes(classes: tuple[str, ...]) -> list[str]:
-    """Places of classes that are numbers themselves look like classes, and like wrong ones."""
+    """A note where the classes are numbers, so that their indices could be taken for classes."""
     numbers = [label_key(name) for name in classes]
     if not all(isinstance(number, int) for number in numbers) or numbers == list(range(len(numbers))):
         return []
@@ -183,32 +190,32 @@ def _refuse(flags: dict[str, str | None], kind: str) -> None:
             raise InputError(f"`{flag}` has no use for a model of {kind}: leave it out.")
 
 
-def _ask_pictures(
+def _ask_images(
     model: "Model",
     inputs: list[Path],
-    reading: "Reading",
+    posterior_options: "PosteriorOptions",
     *,
     root: str | None,
     path: str | None,
     keep: list[str],
     batch_size: int | None,
-) -> _Asked:
-    from onepeak.data.depth import depth_notes
-    from onepeak.data.frame_columns import PATH
-    from onepeak.serving.model import PICTURES_A_BATCH
-    from onepeak.serving.paths import is_list, pictures_and_columns
+) -> _Request:
+    from onepeak.data.images.depth import depth_notes
+    from onepeak.data.tables.columns import PATH
+    from onepeak.serving.images import images_and_columns, is_list
+    from onepeak.serving.model import IMAGES_A_BATCH
     from onepeak.serving.streaming import stream
 
     about = model.description
     columns = (about.path or PATH, PATH) if path is None else (path,)  # that of the training, where the list has it
-    pictures = pictures_and_columns(inputs, columns=columns, keep=keep, root=root)
-    files = [picture for picture in pictures.paths if isinstance(picture, Path)]
-    return _Asked(
-        rows=stream(model, pictures.paths, batch_size=batch_size or PICTURES_A_BATCH, reading=reading),
-        total=len(pictures.paths),
+    images = images_and_columns(inputs, columns=columns, keep=keep, root=root)
+    files = [image for image in images.paths if isinstance(image, Path)]
+    return _Request(
+        rows=stream(model, images.paths, batch_size=batch_size or IMAGES_A_BATCH, posterior_options=posterior_options),
+        total=len(images.paths),
         source_name="path",
-        notes=(*depth_notes(files, about.bits, asked=True), *reading.notes(about.calibration)),
-        kept=pictures.kept,
+        notes=(*depth_notes(files, about.bits, asked=True), *posterior_options.notes(about.calibration)),
+        passthrough=images.passthrough,
         from_list=any(map(is_list, inputs)),
     )
 
@@ -216,12 +223,12 @@ def _ask_pictures(
 def _ask_rows(
     model: "Model",
     inputs: list[Path],
-    reading: "Reading",
+    posterior_options: "PosteriorOptions",
     *,
     keep: list[str],
     decimal: str | None,
     batch_size: int | None,
-) -> _Asked:
+) -> _Request:
     from onepeak.serving.model import ROWS_A_BATCH
     from onepeak.serving.streaming import stream_rows
     from onepeak.serving.table_rows import rows_of_file
@@ -231,17 +238,17 @@ def _ask_rows(
     if len(inputs) != 1:
         raise InputError(f"`inputs` must be one CSV or parquet file, as the model reads a table, got {len(inputs)}.")
     table = rows_of_file(inputs[0], about.table, keep=keep, decimal=decimal)
-    return _Asked(
-        rows=stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, reading=reading),
+    return _Request(
+        rows=stream_rows(model, table, batch_size=batch_size or ROWS_A_BATCH, posterior_options=posterior_options),
         total=len(table.rows),
         source_name=table.source_name,
-        notes=(*table.notes, *reading.notes(about.calibration)),
-        kept=table.kept,
+        notes=(*table.notes, *posterior_options.notes(about.calibration)),
+        passthrough=table.passthrough,
     )
 
 
 @contextmanager
-def _opened(out: Path | None) -> "Iterator[TextSink]":
+def _output_file(out: Path | None) -> "Iterator[TextSink]":
     """The file to write to, UTF-8 but on a terminal; names of files that are no text go through as their bytes."""
     if out is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -258,9 +265,9 @@ def _opened(out: Path | None) -> "Iterator[TextSink]":
         yield file
 
 
-def _write(rows: "Iterable[Row]", file: "TextSink", form: Format, columns: "Columns") -> None:
-    from onepeak.cli.answers_table import print_answers
-    from onepeak.serving.writing import write_csv, write_json_lines
+def _write(rows: "Iterable[Row]", file: "TextSink", form: Format, columns: "OutputColumns") -> None:
+    from onepeak.cli.prediction_table import print_answers
+    from onepeak.serving.output import write_csv, write_json_lines
 
     match form:
         case "json":

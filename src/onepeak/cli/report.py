@@ -9,33 +9,33 @@ import typer
 from onepeak.cli import options
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
-    from onepeak.data.frame_types import Frame
+    from onepeak._core.imports import Frame
     from onepeak.report import Report
 
 
 def report(
     folders: Annotated[
         list[Path],
-        typer.Argument(callback=options.at_home, help="What onepeak compare or train wrote to; one or more."),
+        typer.Argument(callback=options.at_home, help="One or more folders of onepeak compare or train."),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", callback=options.at_home, help="Where the report goes; the folder itself if left out."),
+        typer.Option("--out", callback=options.at_home, help="Folder for the report (default: the folder itself)."),
     ] = None,
     against: options.Against = None,
     alone: options.Alone = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Writes table.csv, .md and .tex, figures for print, and report.html, which opens without a network.
+    """Writes tables (table.csv, .md, .tex), figures for print and report.html, which opens offline.
 
-    Several folders make one report, with mean ranks over their data sets.
+    Several folders give one report with mean ranks over their data sets.
 
     Example: onepeak report comparison
     """
-    from onepeak.cli.tables import print_results
-    from onepeak.experiment.records import read_results
-    from onepeak.training.json_text import json_text
+    from onepeak._core.formats import json_text
+    from onepeak.cli.output import print_results
+    from onepeak.experiment.results import read_results
 
     written = write_with_progress(*folders, out=out, against=against, alone=alone, quiet=quiet or as_json)
     results = read_results(*folders)
@@ -53,8 +53,8 @@ def print_findings(written: "Report", *, stderr: bool = False) -> None:
 
     console = Console(stderr=stderr, highlight=False)
     for title, sentences in written.findings.items():
-        prefix = f"{title}: " if len(written.findings) > 1 else ""
-        console.print(f"\n{prefix}{' '.join(sentences)}", markup=False)
+        heading = f"{title}:\n" if len(written.findings) > 1 else ""
+        console.print(f"\n{heading}" + "\n".join(f"- {sentence}" for sentence in sentences), markup=False)
     console.print(f"\nreport: {written.page}", markup=False, soft_wrap=True)
 
 
@@ -101,7 +101,7 @@ def findings_record(
         written: The report; None where none could be written.
         against: The row that the others are tested against; the best one of each metric if left out.
     """
-    from onepeak.experiment.run_json import failed_runs
+    from onepeak.experiment.run_files import failed_runs
     from onepeak.report.summary import summary
 
     return {

@@ -9,7 +9,7 @@ from onepeak.cli import options
 
 if TYPE_CHECKING:  # the packages behind it are loaded when the command runs, so that --help is fast
     from onepeak.serving.model import Model
-    from onepeak.serving.reading import Reading
+    from onepeak.serving.posterior_options import PosteriorOptions
 
 
 def serve(
@@ -17,7 +17,7 @@ def serve(
         Path,
         typer.Argument(
             callback=options.at_home,
-            help="A model's folder, as onepeak train --out makes it, or one run of a comparison.",
+            help="Model folder (the --out of onepeak train), or one run of a comparison.",
         ),
     ],
     host: options.Host = "127.0.0.1",
@@ -30,34 +30,34 @@ def serve(
     raw: options.Raw = False,
     actions: options.Actions = None,
     device: options.Device = "auto",
-    max_mb: Annotated[int, typer.Option(min=1, help="Megabytes of one request.")] = 32,
-    max_items: Annotated[int, typer.Option(min=1, help="Pictures in one request.")] = 256,
-    max_rows: Annotated[int, typer.Option(min=1, help="Rows of a table in one request.")] = 10_000,
-    max_megapixels: Annotated[int, typer.Option(min=1, help="Millions of pixels of one picture.")] = 50,
+    max_mb: Annotated[int, typer.Option(min=1, help="Largest request, in megabytes.")] = 32,
+    max_items: Annotated[int, typer.Option(min=1, help="Most images per request.")] = 256,
+    max_rows: Annotated[int, typer.Option(min=1, help="Most table rows per request.")] = 10_000,
+    max_megapixels: Annotated[int, typer.Option(min=1, help="Largest image, in megapixels.")] = 50,
     max_network_megapixels: Annotated[
-        int, typer.Option(min=1, help="Millions of pixels of one picture as the network sees it, after resizing.")
+        int, typer.Option(min=1, help="Largest image after resizing, in megapixels.")
     ] = 8,
-    max_requests: Annotated[int, typer.Option(min=1, help="Requests that wait at once; more are told to wait.")] = 512,
-    upload_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take to arrive.")] = 30.0,
-    access_log: Annotated[
-        bool, typer.Option("--access-log", help="Write one line per request to stderr: time, client, address, status.")
-    ] = False,
-    open_browser: Annotated[bool, typer.Option("--open", help="Show the first page in a browser.")] = False,
+    max_requests: Annotated[
+        int, typer.Option(min=1, help="Most waiting requests; others are refused with a time to retry.")
+    ] = 512,
+    upload_seconds: Annotated[float, typer.Option(min=0.1, help="Most seconds for a request to arrive.")] = 30.0,
+    access_log: Annotated[bool, typer.Option("--access-log", help="Write one line per request to stderr.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the first page in a browser.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Answers HTTP requests with what a model says of pictures or rows: POST /v1/predict; all addresses are at /docs.
+    """Serves a model's predictions over HTTP at POST /v1/predict; /docs lists all addresses.
 
-    Only this machine is served unless --host says otherwise, which needs a token. Ctrl-C or SIGTERM ends it, once the
-    requests under way are answered.
+    Serves only this machine, unless --host is given with a token. Ctrl-C or SIGTERM stops the server after the requests
+    in progress.
 
-    To ask it about a picture: curl -F images=@scan.png http://127.0.0.1:8000/v1/predict
+    To try it: curl -F images=@scan.png http://127.0.0.1:8000/v1/predict
 
-    --alpha, --decide, --cost, --project, --raw and --actions are as in predict, for all requests; one may say otherwise
-    of all but the costs and the actions, as in /v1/predict?alpha=0.05
+    --alpha, --decide, --cost, --project, --raw and --actions work as in predict and apply to every request. A request
+    can override all but costs and actions: /v1/predict?alpha=0.05
 
     Example: onepeak serve model --port 8000
     """
-    from onepeak._extras import require
+    from onepeak._core.imports import require
 
     for module in ("fastapi", "uvicorn", "python_multipart"):
         require(module, extra="serve", purpose="Serving a model")
@@ -78,22 +78,24 @@ def serve(
         max_buffered_bytes=max(512, 2 * max_mb) * 10**6,
     )
     loaded = load(model, device=device)
-    reading = loaded.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
+    posterior_options = loaded.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
     to_do = read_actions(actions, loaded.classes)
 
     def ready(address: str) -> None:
         if not quiet:
-            typer.echo(_summary(loaded, reading, with_token=token is not None))
+            typer.echo(_summary(loaded, posterior_options, with_token=token is not None))
         typer.echo(address)  # alone on its line, for who reads it with a program
 
-    pages = [try_router(loaded, reading=reading)]
-    app = create_app(loaded, reading=reading, actions=to_do, limits=limits, token=token, extra_routers=pages)
+    pages = [try_router(loaded, posterior_options=posterior_options)]
+    app = create_app(
+        loaded, posterior_options=posterior_options, actions=to_do, limits=limits, token=token, extra_routers=pages
+    )
     serve_app(app, host=host, port=port, token=token, access_log=access_log, open_browser=open_browser, on_ready=ready)
 
 
-def _summary(model: "Model", reading: "Reading", *, with_token: bool) -> str:
-    kind = "rows of a table" if model.reads_tables else "pictures"
+def _summary(model: "Model", posterior_options: "PosteriorOptions", *, with_token: bool) -> str:
+    kind = "rows of a table" if model.reads_tables else "images"
     key = "; requests need the token" if with_token else ""
     called = (repr(model.description.method), f"model {model.model_id}", f"{len(model.classes)} classes")
-    told = ", ".join((*called, *reading.choices))
-    return f"Serving {told}, for {kind}{key}. Ctrl-C stops."
+    description = ", ".join((*called, *posterior_options.choices))
+    return f"Serving {description}, for {kind}{key}. Ctrl-C stops."

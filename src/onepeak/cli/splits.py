@@ -1,4 +1,4 @@
-"""`onepeak splits`: who is trained on and who is tested on, by a protocol, with what leaks."""
+"""`onepeak splits`: the parts of every split, and what leaks between them."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onepeak.cli import options
-from onepeak.cli.tables import print_note, print_notes, print_table
+from onepeak.cli.output import print_note, print_notes, print_table
 
 if TYPE_CHECKING:  # the packages behind these are loaded when the command runs, so that --help is fast
     from onepeak.data.manifest import Manifest
@@ -25,7 +25,7 @@ def splits(
     order: options.Order = None,
     label: options.Label = None,
     group: options.Group = None,
-    path: options.Pictures = None,
+    path: options.Images = None,
     category: options.Category = [],  # noqa: B006
     drop: options.Drop = [],  # noqa: B006
     decimal: options.Decimal = None,
@@ -33,30 +33,31 @@ def splits(
         str,
         typer.Option(
             callback=options.at_home,
-            help="auto, kfold, holdout; paper or code for one of the paper's data sets; or a CSV or JSON of splits.",
+            help="Split protocol: auto, kfold or holdout; paper or code for the paper's data sets; authors for FG-NET; "
+            "a CSV or JSON file of splits, or a folder of them as in the paper's code.",
         ),
     ] = "auto",
     num_splits: options.Splits = None,
     num_folds: options.Folds = None,
-    seed: Annotated[int, typer.Option(help="Another seed is another series.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out rows with bad cells and missing pictures; none is decoded.")
+        bool, typer.Option("--skip-bad", help="Skip rows with bad cells and missing images (images are not decoded).")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(callback=options.at_home, help="Save the splits: a file that ends in .csv or .json."),
+        typer.Option(callback=options.at_home, help="File to save the splits to (.csv or .json)."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print sizes, classes and leaks of every run as JSON.")
+        bool, typer.Option("--json", help="Print sizes, classes, groups and leaks of every run as JSON.")
     ] = False,
 ) -> None:
-    """Splits data by a protocol and shows sizes by part and class, groups, leaks and copies with two labels.
+    """Splits data and shows part sizes, classes, groups, leaks, and copies with different labels.
 
     Example: onepeak splits biopsies --protocol holdout --out splits.csv
     """
     from rich.console import Console
 
-    from onepeak.data.open import open_data
+    from onepeak.data.source import DataSource
     from onepeak.data.splits import (
         conflicting_duplicates,
         find_leaks,
@@ -65,22 +66,22 @@ def splits(
         save_splits,
     )
 
-    manifest = open_data(
+    manifest = DataSource(
         data,
         root=root,
         order=order,
         label=label,
         group=group,
         path=path,
-        category=category,
-        drop=drop,
+        category=tuple(category),
+        drop=tuple(drop),
         decimal=decimal,
         skip_bad=skip_bad,
-    )
+    ).open()
     runs = make_splits(manifest, protocol=protocol, splits=num_splits, folds=num_folds, seed=seed)
     if out is not None:
         save_splits(runs, manifest, out)
-    with Console(stderr=True).status(f"Reading {len(manifest):,} items to find copies"):
+    with Console(stderr=True).status(f"Reading {len(manifest):,} samples to find copies"):
         digests = item_digests(manifest.items)
     leaks = [find_leaks(manifest, run, digests=digests) for run in runs]
     conflicts = conflicting_duplicates(manifest, digests)
@@ -95,10 +96,11 @@ def splits(
 def _record(
     manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]", conflicts: "Sequence[Conflict]"
 ) -> dict[str, object]:
-    """Everything the tables show, for every run."""
+    """Everything the tables show, for every run, and which groups are in each part."""
     from dataclasses import asdict
 
     from onepeak.data.splits import class_counts, group_counts, split_notes
+    from onepeak.data.splits.counts import group_names
 
     return {
         "dataset": manifest.name,
@@ -114,6 +116,7 @@ def _record(
                 "fold": run.fold,
                 "sizes": run.sizes,
                 "groups": group_counts(manifest, run),
+                "group_names": group_names(manifest, run),
                 "class_counts": {part: counts.tolist() for part, counts in class_counts(manifest, run).items()},
                 "leaks": [{**asdict(leak), "harmful": leak.harmful} for leak in found],
             }
@@ -125,11 +128,11 @@ def _record(
 def _show(
     manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence[list[Leak]]", conflicts: "Sequence[Conflict]"
 ) -> None:
-    from onepeak._listing import counted
+    from onepeak._core.wording import counted
     from onepeak.data.splits import split_notes
 
     print_note(
-        f"{manifest.name}: {counted(len(manifest), 'item')}, {manifest.num_classes} classes; "
+        f"{manifest.name}: {counted(len(manifest), 'sample')}, {manifest.num_classes} classes; "
         f"protocol {runs[0].protocol}, seed {runs[0].seed}, {counted(len(runs), 'run')}"
     )
     _print_parts(manifest, runs, leaks)
@@ -154,7 +157,7 @@ def _print_parts(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence
     from onepeak.data.splits import PARTS, group_counts
 
     grouped = manifest.groups is not None
-    none = "none" if grouped else "none by content; no groups were given"
+    none = "none" if grouped else "none by content; no groups given"
     rows = []
     for run, found in zip(runs, leaks, strict=True):
         groups = group_counts(manifest, run)
@@ -162,7 +165,7 @@ def _print_parts(manifest: "Manifest", runs: "Sequence[Split]", leaks: "Sequence
         kinds = sorted({f"same {leak.kind}" for leak in found if leak.harmful})
         rows.append((run.name, *sizes, ", ".join(kinds) or ("none; equal rows, see the note" if found else none)))
     most = _MOST_ROWS if sys.stdout.isatty() else len(rows)
-    title = f"Items{' (and groups)' if grouped else ''} of each part"
+    title = f"Samples{' (and groups)' if grouped else ''} in each part"
     print_table(("run", *PARTS, "leaks"), rows[:most], title=title)
     if len(rows) > most:
         print_note(f"... and {len(rows) - most} more runs (--json shows all).")
@@ -180,4 +183,4 @@ def _print_classes(manifest: "Manifest", runs: "Sequence[Split]") -> None:
         ]
         held = int((manifest.labels == label).sum())
         rows.append((name, f"{held:,}", *(f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high in ranges)))
-    print_table(("class", "items", *PARTS), rows, title="Items of each class, over the runs")
+    print_table(("class", "samples", *PARTS), rows, title="Samples of each class, over the runs")

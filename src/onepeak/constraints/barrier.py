@@ -6,14 +6,10 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._check import check_number, readable
-from onepeak._real import real_tensors
-from onepeak._shapes import Gaps
-from onepeak.constraints.gaps import signed_gaps
+from onepeak._core.check import check_number, readable
+from onepeak._core.tensors import Gaps, real_tensors
 from onepeak.constraints.order import OrderConstraint
 from onepeak.errors import InputError
-from onepeak.kernels.fused import FusedTerms
-from onepeak.kernels.terms import BarrierTerms, PlainCost
 
 
 def log_barrier(gaps: Gaps, t: float | Tensor) -> Gaps:
@@ -114,19 +110,6 @@ class LogBarrier(OrderConstraint):
     def gap_costs(self, gaps: Gaps) -> Gaps:
         """`log_barrier` at the current t; a copy, because `tighten` may change t before the backward pass."""
         return log_barrier(gaps, self.t.to(gaps.dtype, copy=True))
-
-    def gap_terms(self) -> BarrierTerms:
-        """`log_barrier` at the current t, as a value and a slope."""
-        return BarrierTerms(self.read_t())
-
-    def cost_as_it_is(self) -> PlainCost:
-        """The sum of `log_barrier` at the current t, unaffected by later calls of `tighten`."""
-        t = self.read_t()
-        return lambda scores, labels: log_barrier(signed_gaps(scores, labels), t).sum(dim=-1)
-
-    def fused_terms(self) -> FusedTerms:
-        """`log_barrier` with t on the device."""
-        return FusedTerms(t=self.t)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogBarrier":
         # `module.bfloat16()` must not round t: 1.001 t would round back to t and the barrier would never tighten.

@@ -2,8 +2,8 @@ r"""The hinge on gaps, the most common order penalty, for comparison with the pa
 
 from typing import final
 
-from onepeak._check import check_number
-from onepeak._shapes import Gaps
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Gaps
 from onepeak.constraints.order import OrderConstraint
 
 

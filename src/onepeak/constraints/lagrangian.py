@@ -6,10 +6,8 @@ from typing import final
 import torch
 from torch import Tensor, distributed
 
-from onepeak._check import check_number, in_plain_eager
-from onepeak._real import real_tensors
-from onepeak._shapes import Gaps, Labels, PerSample, Scores
-from onepeak.constraints.gaps import signed_gaps
+from onepeak._core.check import check_number, in_plain_eager
+from onepeak._core.tensors import Gaps, real_tensors
 from onepeak.constraints.order import OrderConstraint
 
 
@@ -58,19 +56,14 @@ class AugmentedLagrangian(OrderConstraint):
             self.asked, self.seen = torch.zeros(num_classes - 1), torch.zeros(())
 
     def gap_costs(self, gaps: Gaps) -> Gaps:
-        """The augmented Lagrangian term of each gap."""
-        duals = self.duals.to(gaps.dtype)
-        return ((duals + self.weight * gaps).relu().square() - duals.square()) / (2 * self.weight)
-
-    def plain_cost(self, scores: Scores, labels: Labels) -> PerSample:
-        """The sum of the gaps' terms; in training mode it also records the multiplier updates."""
-        gaps = signed_gaps(scores, labels)
+        """The augmented Lagrangian term of each gap; in training mode it also records the multiplier updates."""
         if self.training and in_plain_eager():
             with torch.no_grad():
                 rows = gaps.reshape(-1, self.num_classes - 1)
                 self.asked += (self.duals + self.weight * rows).relu().sum(dim=0)
                 self.seen += len(rows)
-        return self.gap_costs(gaps).sum(dim=-1)
+        duals = self.duals.to(gaps.dtype)
+        return ((duals + self.weight * gaps).relu().square() - duals.square()) / (2 * self.weight)
 
     def tighten(self) -> None:
         """Updates the multipliers in place. They stay as they are if no samples were seen since the last call.

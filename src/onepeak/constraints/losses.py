@@ -5,7 +5,7 @@ from typing import final
 
 from torch import Tensor, nn
 
-from onepeak._check import (
+from onepeak._core.check import (
     check_class_weight,
     check_label_range,
     check_label_shape,
@@ -14,10 +14,10 @@ from onepeak._check import (
     check_weights,
     finite_loss,
 )
-from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
-from onepeak._shapes import Labels, PerClass, PerSample, Scores
+from onepeak._core.reduce import Reduction, check_reduction, reduce, weights_of_samples
+from onepeak._core.tensors import Labels, PerClass, PerSample, Scores
 from onepeak.constraints.barrier import LogBarrier
-from onepeak.constraints.cross_entropy import mean_of_few, ordered_cross_entropy
+from onepeak.constraints.cross_entropy import ordered_cross_entropy
 from onepeak.constraints.order import OrderConstraint
 from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
@@ -53,11 +53,6 @@ class _ConstrainedCrossEntropy(nn.Module):
         `scores.movedim(1, -1)` first. If W equals C, the shape check cannot detect the mistake.
         """
         constraint, class_weight = self.constraint, self.class_weight
-        unweighted = sample_weight is None and class_weight is None
-        if unweighted and self.reduction == "mean" and self.label_smoothing == 0:
-            loss = mean_of_few(scores, labels, constraint)
-            if loss is not None:
-                return loss
         check_scores(scores, constraint.num_classes)
         check_label_shape(labels, scores.shape[:-1])
         if sample_weight is not None:

@@ -4,11 +4,9 @@ from typing import final
 
 import torch
 
-from onepeak._check import check_number
-from onepeak._shapes import Gaps
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Gaps
 from onepeak.constraints.order import OrderConstraint
-from onepeak.kernels.fused import FusedTerms
-from onepeak.kernels.terms import PenaltyTerms
 
 
 def quadratic_penalty(gaps: Gaps, slack: float) -> Gaps:
@@ -67,14 +65,6 @@ class QuadraticPenalty(OrderConstraint):
     def gap_costs(self, gaps: Gaps) -> Gaps:
         """`quadratic_penalty`, weighted."""
         return self.weight * quadratic_penalty(gaps, self.slack)
-
-    def gap_terms(self) -> PenaltyTerms:
-        """`quadratic_penalty`, weighted, as a value and a slope."""
-        return PenaltyTerms(self.weight, self.slack)
-
-    def fused_terms(self) -> FusedTerms:
-        """`quadratic_penalty`, weighted."""
-        return FusedTerms(weight=self.weight, slack=self.slack)
 
     def extra_repr(self) -> str:
         """The settings shown by `print`."""

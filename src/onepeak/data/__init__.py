@@ -2,17 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from onepeak._lazy import lazy_names
+from onepeak._core.imports import lazy_names
 
 if TYPE_CHECKING:
     from onepeak.data.arrays import from_arrays
     from onepeak.data.datasets import DATASETS, Dataset
-    from onepeak.data.frame import from_frame
     from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
-    from onepeak.data.open import open_data
+    from onepeak.data.source import DataSource
+    from onepeak.data.tables.frame import from_frame
 
 __all__ = [
     "DATASETS",
+    "DataSource",
     "Dataset",
     "FeatureRows",
     "ImageArrays",
@@ -20,7 +21,6 @@ __all__ = [
     "Manifest",
     "from_arrays",
     "from_frame",
-    "open_data",
 ]
 
 # Lazy imports: decoding workers import this package and should load nothing but Pillow.
@@ -29,8 +29,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "arrays": ["from_arrays"],
         "datasets": ["DATASETS", "Dataset"],
-        "frame": ["from_frame"],
         "manifest": ["FeatureRows", "ImageArrays", "ImageFiles", "Manifest"],
-        "open": ["open_data"],
+        "source": ["DataSource"],
+        "tables.frame": ["from_frame"],
     },
 )

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._listing import counted
-from onepeak.data.declared_order import Order, declared_order
+from onepeak._core.wording import counted
 from onepeak.data.manifest import FeatureRows, ImageArrays, Items, Manifest
-from onepeak.data.order import OrderedLabels, order_labels
+from onepeak.data.order import Order, OrderedLabels, declared_order, order_labels
 from onepeak.errors import InputError
 
 

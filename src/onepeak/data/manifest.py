@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._listing import counted
-from onepeak._values import check_integer
+from onepeak._core.values import check_integer
+from onepeak._core.wording import counted
 from onepeak.errors import InputError
 
 
@@ -20,7 +20,7 @@ class ImageFiles:
     root: Path
     paths: tuple[str, ...]
     digests: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
-    """The fingerprint of every file, if already known (`onepeak.data.splits.digests`)."""
+    """The fingerprint of every file, if already known (`onepeak.data.splits.leaks`)."""
 
     def __len__(self) -> int:
         return len(self.paths)

@@ -2,19 +2,117 @@
 
 import math
 import numbers
+import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._listing import counted, listed
-from onepeak.data.declared_order import Order, declared_order
-from onepeak.data.faults import FEW, Fault, shown_rows
-from onepeak.data.label_key import Key, label_key, letters
+from onepeak._core.files import read_text
+from onepeak._core.wording import counted, did_you_mean_file, listed
+from onepeak.data.tables.faults import FEW, Fault, shown_rows
 from onepeak.errors import InputError
+
+Order: TypeAlias = str | Path | range | Sequence[str] | Sequence[int]
+"""`"a,b,c"`, `"0..69"`, the path of a `.txt` file, or the names themselves; lowest first."""
+
+CLASSES_FILE = "classes.txt"
+_RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
+_MOST_CLASSES = 100_000
+
+
+def declared_order(order: Order, *, argument: str = "order") -> tuple[str, ...]:
+    """Returns the names of the classes, lowest first.
+
+    Args:
+        order: See `Order`.
+        argument: The name of the argument, for messages.
+
+    Example:
+        >>> declared_order("low, middle, high")
+        ('low', 'middle', 'high')
+        >>> declared_order("3..6")
+        ('3', '4', '5', '6')
+    """
+    match order:
+        case Path():
+            names = _read_classes(order)
+        case str() if order.strip().endswith(".txt"):
+            names = _read_classes(Path(order.strip()))
+        case str():
+            names = _range(order, argument) or tuple(name.strip() for name in order.split(","))
+        case set() | frozenset():
+            raise InputError(f"`{argument}` must be a sequence, lowest first, got a set, which has no order.")
+        case _:
+            names = tuple(str(name).strip() for name in order)
+    if "" in names:
+        raise InputError(f"`{argument}` must not have an empty name, got {', '.join(map(repr, names))}.")
+    if len(names) < 2:
+        words = " ".join(names).split()
+        commas = f": write {','.join(words)}" if len(words) > 1 else ""
+        raise InputError(
+            f"`{argument}` must name at least 2 classes, lowest first, got {' '.join(names) or 'none'}{commas}."
+        )
+    counts = Counter(map(label_key, names))
+    if twice := dict.fromkeys(name for name in names if counts[label_key(name)] > 1):
+        raise InputError(f"`{argument}` must name each class once, got {listed(twice)} more than once.")
+    return names
+
+
+def classes_file(folder: Path) -> Path | None:
+    """Returns the `classes.txt` of a folder, or None if there is none."""
+    path = folder / CLASSES_FILE
+    return path if path.is_file() else None
+
+
+def _range(text: str, argument: str) -> tuple[str, ...] | None:
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        return None
+    first, last = int(match[1]), int(match[2])
+    if not first < last < first + _MOST_CLASSES:
+        raise InputError(
+            f"`{argument}` must be an ascending range of at most {_MOST_CLASSES:,} integers, got {text.strip()}."
+            + (f" Did you mean {last}..{first}?" if last < first else "")
+        )
+    return tuple(str(value) for value in range(first, last + 1))
+
+
+def _read_classes(path: Path) -> tuple[str, ...]:
+    if not path.is_file():
+        raise InputError(f"There is no file {path} to read the order of the classes from.{did_you_mean_file(path)}")
+    names = tuple(line.strip() for line in read_text(path).splitlines() if line.strip())
+    if len(names) == 1:
+        names = _range(names[0], str(path)) or names
+    if len(names) < 2:
+        raise InputError(f"{path} must name at least 2 classes, one per line, lowest first, got {len(names)}.")
+    return names
+
+
+Key: TypeAlias = int | str
+
+_INTEGER = re.compile(r"[+-]?\d{1,18}(\.0*)?")
+"""At most 18 digits: no scale has longer labels, and Python refuses integers of more than 4,300 digits."""
+
+
+def label_key(name: str) -> Key:
+    """Returns what all spellings of a label share: the integer, or the text itself.
+
+    Example:
+        >>> label_key("3"), label_key("3.0"), label_key("03"), label_key("3.5"), label_key("low")
+        (3, 3, 3, '3.5', 'low')
+    """
+    return int(name.partition(".")[0]) if _INTEGER.fullmatch(name) else name
+
+
+def letters(name: str) -> str:
+    """Returns the lower-case letters and digits of a name: `In Situ`, `in_situ` and `InSitu` are alike."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
 
 _MISSING = frozenset({"na", "n/a", "nan", "null", "<na>"})  # common spellings of "no value"; "None" may be a class
 _MOST_GAPS = 1_000

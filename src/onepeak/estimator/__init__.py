@@ -1,6 +1,6 @@
 """The scikit-learn estimator: any method of the catalog on a table, with all of scikit-learn's tools."""
 
-from onepeak._extras import require
+from onepeak._core.imports import require
 
 require("sklearn", extra="sklearn", purpose="OrdinalClassifier")  # before the imports below fail without it
 

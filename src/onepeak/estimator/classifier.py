@@ -22,11 +22,11 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import nn
 
-from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, LogProbs
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, LogProbs
+from onepeak.data.costs import Costs, check_given_together, costs_of
 from onepeak.errors import InputError
 from onepeak.estimator.fitting import Curves, rate_of_linear
-from onepeak.estimator.groups import numbers_of_groups
 from onepeak.estimator.label_order import (
     Classes,
     check_labels,
@@ -35,22 +35,17 @@ from onepeak.estimator.label_order import (
     positions_of,
     weights_of_classes,
 )
-from onepeak.estimator.plan import NetworkPlan
-from onepeak.estimator.row_model import RowModel, Rows
-from onepeak.estimator.rows import read_rows
-from onepeak.estimator.samples import Samples, hold_out, merged, sorted_samples, weighed
-from onepeak.estimator.unchanged import unchanged_by_failure
+from onepeak.estimator.row_model import NetworkPlan, RowModel, Rows, unchanged_by_failure
+from onepeak.estimator.rows import LabelledRows, hold_out, merged, numbers_of_groups, read_rows, sorted_samples, weighed
 from onepeak.methods.method import Variant
 from onepeak.methods.record import MethodRecord
 from onepeak.networks.network import Network
 from onepeak.posterior import DECISIONS, minimum_cost
 from onepeak.posterior.calibrate import best_without_bound, fit_temperature, temper
-from onepeak.posterior.conformal import ContiguousSets, samples_needed, smallest_alpha
-from onepeak.posterior.interval import widened
-from onepeak.serving.costs import Costs, check_given_together, costs_of
+from onepeak.posterior.conformal import ContiguousSets, samples_needed, smallest_alpha, widened
+from onepeak.training.convergence import ran_out
 from onepeak.training.devices import find_device
 from onepeak.training.presets import TABLE, rows_per_step
-from onepeak.training.ran_out import ran_out
 from onepeak.training.recipe import Recipe
 
 Decision = Literal["mode", "median", "mean", "cost"]
@@ -404,11 +399,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def _costs(self) -> Costs | None:
         return costs_of(self.cost, [str(label) for label in self.classes_.tolist()])
 
-    def _samples(self, rows: Rows, labels: Classes, sample_weight: Any, groups: Any) -> Samples:
+    def _samples(self, rows: Rows, labels: Classes, sample_weight: Any, groups: Any) -> LabelledRows:
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
         numbers = None if groups is None else numbers_of_groups(groups, len(rows))
         positions = positions_of(labels, self.classes_)
-        return sorted_samples(Samples(rows=rows, labels=positions, weights=weights, groups=numbers))
+        return sorted_samples(LabelledRows(rows=rows, labels=positions, weights=weights, groups=numbers))
 
     def _class_weights(self, labels: Classes) -> Floats | None:
         """Returns a weight for each class; None for equal weights."""
@@ -422,8 +417,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
                 return np.array([found.get(label, 1.0) for label in self.classes_.tolist()])
 
     def _parts(
-        self, samples: Samples, class_weights: Floats | None, seed: int
-    ) -> tuple[Samples, Samples | None, Samples | None]:
+        self, samples: LabelledRows, class_weights: Floats | None, seed: int
+    ) -> tuple[LabelledRows, LabelledRows | None, LabelledRows | None]:
         """Returns samples for training, for choosing epoch and temperature, and for calibrating intervals.
 
         Class weights do not apply to the last part, so that its guarantee holds for every class.
@@ -501,7 +496,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
             recipe = replace(recipe, lr=rate_of_linear(steps))
         return recipe
 
-    def _best_temperature(self, samples: Samples | None) -> float:
+    def _best_temperature(self, samples: LabelledRows | None) -> float:
         if samples is None or not self.calibrate:
             return 1.0
         log_probs, _ = self._model.answers(samples.rows)
@@ -520,7 +515,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return temper(log_probs, self.temperature_), labels
 
 
-def _to_train(samples: Samples, class_weights: Floats | None) -> Samples:
+def _to_train(samples: LabelledRows, class_weights: Floats | None) -> LabelledRows:
     kept = weighed(samples, class_weights)
     if not len(kept):
         raise InputError("`class_weight` must leave some training sample a weight above zero, all are zero.")

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 
-from onepeak._listing import counted, listed
-from onepeak._values import check_number
+from onepeak._core.values import check_number
+from onepeak._core.wording import counted, listed
 from onepeak.errors import InputError
 
 Classes: TypeAlias = npt.NDArray[Any]

@@ -1,23 +1,103 @@
 """The scaler and the network of a fitted estimator: how they are trained and pickled."""
 
 import copy
-from typing import Any, final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.preprocessing import StandardScaler
+from torch import Tensor, nn
 
-from onepeak._shapes import Labels, LogProbs
-from onepeak.estimator.fitting import Curves, Table, fit_network, random_numbers, train_epoch
-from onepeak.estimator.full_batch import fit_full_batch, suits_full_batch
-from onepeak.estimator.plan import NetworkPlan
-from onepeak.estimator.samples import Samples
-from onepeak.estimator.unchanged import unchanged_by_failure
-from onepeak.estimator.weight_bytes import from_bytes, to_bytes
+from onepeak._core.imports import require
+from onepeak._core.tensors import Labels, LogProbs
+from onepeak.errors import InputError
+from onepeak.estimator.fitting import (
+    Curves,
+    DeviceRows,
+    fit_full_batch,
+    fit_network,
+    random_numbers,
+    suits_full_batch,
+    train_epoch,
+)
+from onepeak.estimator.rows import LabelledRows
+from onepeak.methods.catalog import method
+from onepeak.methods.method import Variant
+from onepeak.methods.record import MethodRecord
+from onepeak.networks.build import NetworkSettings, build_network, network_around
+from onepeak.networks.network import Network
+from onepeak.networks.seeds import seeded
+from onepeak.training.devices import same_bits
 from onepeak.training.optimizer import make_optimizer, set_learning_rate
 from onepeak.training.recipe import Recipe
-from onepeak.training.same_bits import same_bits
+
+Backbone: TypeAlias = nn.Module | Callable[[int], nn.Module]
+"""A module from rows to features, or a function that makes one for a number of columns."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkPlan:
+    """Method, numbers of classes and columns, and the layers between them."""
+
+    method: str | MethodRecord
+    variant: Variant
+    method_settings: Mapping[str, Any]
+    num_classes: int
+    num_features: int
+    hidden: Sequence[int]
+    dropout: float
+    backbone: Backbone | None
+    """The user's own network; None for a perceptron."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, str | MethodRecord):
+            raise InputError(
+                f"`method` must be a method's name or a MethodRecord, got {self.method!r}: see onepeak.methods()."
+            )
+        if not isinstance(self.method_settings, Mapping):
+            raise InputError(
+                f"`method_settings` must be a dictionary of the method's own settings, got {self.method_settings!r}."
+            )
+        if not isinstance(self.hidden, Sequence):
+            raise InputError(f"`hidden` must be a sequence of widths such as (64, 64), got {self.hidden!r}.")
+        if self.backbone is not None:
+            for name, value, default in (("hidden", tuple(self.hidden), (64, 64)), ("dropout", self.dropout, 0)):
+                if value != default:
+                    raise InputError(f"`{name}` does nothing with your own `network`, got {value!r}: leave it out.")
+
+    def build(self, *, seed: int | None) -> Network:
+        """Builds the untrained network, in float32 on the CPU.
+
+        Args:
+            seed: Seed of the initial weights; the user's own module keeps its weights.
+        """
+        made = method(self.method, num_classes=self.num_classes, variant=self.variant, **self.method_settings)
+        if self.backbone is None:
+            settings = NetworkSettings(
+                backbone="mlp", num_features=self.num_features, hidden=tuple(self.hidden), dropout=self.dropout
+            )
+            return build_network(made, settings, seed=seed)
+        example = torch.zeros(2, self.num_features)
+        return network_around(made, self._own_backbone(seed), example=example, seed=seed)
+
+    def _own_backbone(self, seed: int | None) -> nn.Module:
+        if isinstance(self.backbone, nn.Module):
+            return copy.deepcopy(self.backbone).float().cpu()  # the user's module is not changed
+        if not callable(self.backbone):
+            raise InputError(
+                "`network` must be a module from rows to features, or a function that makes one for a number of "
+                f"columns, got {self.backbone!r}."
+            )
+        with seeded(seed, "backbone"):
+            module = self.backbone(self.num_features)
+        if not isinstance(module, nn.Module):
+            raise InputError(f"`network` must return a torch.nn.Module, got {type(module).__name__}.")
+        return module
+
 
 Rows = npt.NDArray[np.floating]
 
@@ -59,7 +139,9 @@ class RowModel:
         self.network = plan.build(seed=seed).to(device=device, dtype=self.dtype).eval()
         self.optimizer: torch.optim.Optimizer | None = None
 
-    def fit(self, train: Samples, valid: Samples | None, *, full_batch: bool = False, verbose: bool = False) -> Curves:
+    def fit(
+        self, train: LabelledRows, valid: LabelledRows | None, *, full_batch: bool = False, verbose: bool = False
+    ) -> Curves:
         """Trains the network.
 
         Args:
@@ -77,7 +159,7 @@ class RowModel:
                 return fit_full_batch(self.network, table, held_out, weight_decay=decay, verbose=verbose)
             return fit_network(self.network, table, held_out, self.recipe, seed=self.seed, verbose=verbose)
 
-    def go_on(self, train: Samples, recipe: Recipe, *, epoch: int) -> float:
+    def go_on(self, train: LabelledRows, recipe: Recipe, *, epoch: int) -> float:
         """Trains one more pass over some samples, which also update the scaler; returns their mean loss.
 
         If it fails, nothing changes.
@@ -116,7 +198,7 @@ class RowModel:
                 labels.append(self.network.method.predict(outputs).cpu())
         return torch.cat(log_probs), torch.cat(labels)
 
-    def _learn_scale(self, samples: Samples) -> None:
+    def _learn_scale(self, samples: LabelledRows) -> None:
         if self.scaler is not None:
             self.scaler.partial_fit(samples.rows, sample_weight=samples.weights)
 
@@ -124,8 +206,8 @@ class RowModel:
         scaled = rows if self.scaler is None else self.scaler.transform(rows)
         return torch.tensor(scaled, dtype=self.dtype, device=self._device)
 
-    def _table(self, samples: Samples) -> Table:
-        return Table(
+    def _table(self, samples: LabelledRows) -> DeviceRows:
+        return DeviceRows(
             rows=self._inputs(samples.rows),
             labels=torch.tensor(samples.labels, device=self._device),
             weights=torch.tensor(samples.weights, dtype=self.dtype, device=self._device),
@@ -148,3 +230,66 @@ class RowModel:
         self.network = self.plan.build(seed=0).to(self.dtype).eval()
         self.optimizer = make_optimizer(self.network, self.recipe) if has_optimizer else None
         from_bytes(weights, self.network, self.optimizer)
+
+
+_NETWORK = "network."
+_OPTIMIZER = "optimizer."
+
+
+def to_bytes(network: nn.Module, optimizer: torch.optim.Optimizer | None) -> bytes:
+    """Returns the weights and, if there is an optimiser, its state."""
+    safetensors = require("safetensors.torch", extra="sklearn", purpose="Pickling an estimator")
+    tensors = {_NETWORK + name: tensor for name, tensor in network.state_dict().items()}
+    if optimizer is not None:
+        for index, values in optimizer.state_dict()["state"].items():
+            tensors |= {f"{_OPTIMIZER}{index}.{name}": value for name, value in values.items()}
+    # Cloned, because safetensors rejects tensors that share memory, as those of tied layers do.
+    content: bytes = safetensors.save({name: tensor.cpu().contiguous().clone() for name, tensor in tensors.items()})
+    return content
+
+
+def from_bytes(content: bytes, network: nn.Module, optimizer: torch.optim.Optimizer | None) -> None:
+    """Restores the output of `to_bytes`, in its precision.
+
+    Args:
+        content: Output of `to_bytes`.
+        network: A network with the same layers.
+        optimizer: An optimiser of the network's parameters; None if there was none.
+    """
+    safetensors = require("safetensors.torch", extra="sklearn", purpose="Unpickling an estimator")
+    tensors: dict[str, Tensor] = safetensors.load(content)
+    weights = {name.removeprefix(_NETWORK): value for name, value in tensors.items() if name.startswith(_NETWORK)}
+    network.load_state_dict(weights)
+    if optimizer is None:
+        return
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        if key.startswith(_OPTIMIZER):
+            index, _, name = key.removeprefix(_OPTIMIZER).partition(".")
+            state.setdefault(int(index), {})[name] = value
+    in_order = dict(sorted(state.items()))  # safetensors changes the order, differently in every process
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": in_order})
+
+
+@contextmanager
+def unchanged_by_failure(thing: object) -> Iterator[None]:
+    """Restores the attributes of an object if the code inside fails.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> thing = SimpleNamespace(fitted=True)
+        >>> with unchanged_by_failure(thing):
+        ...     thing.fitted, thing.half = False, "done"
+        ...     raise ValueError("no more")
+        Traceback (most recent call last):
+        ValueError: no more
+        >>> thing
+        namespace(fitted=True)
+    """
+    before = dict(vars(thing))
+    try:
+        yield
+    except BaseException:  # including Ctrl-C
+        vars(thing).clear()
+        vars(thing).update(before)
+        raise

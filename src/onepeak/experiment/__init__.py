@@ -2,18 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from onepeak._lazy import lazy_names
+from onepeak._core.imports import lazy_names
 
 if TYPE_CHECKING:
-    from onepeak.experiment.pairing import Pairs, paired
-    from onepeak.experiment.ranks import RankComparison, compare_ranks
-    from onepeak.experiment.records import read_history, read_predictions, read_results
-    from onepeak.experiment.run_json import FailedRun, failed_runs
-    from onepeak.experiment.significance import (
+    from onepeak.experiment.results import read_history, read_predictions, read_results
+    from onepeak.experiment.run_files import FailedRun, failed_runs
+    from onepeak.experiment.statistics import (
+        Pairs,
+        RankComparison,
         WilcoxonResult,
         cohen_dz,
+        compare_ranks,
         corrected_t_test,
         holm,
+        paired,
         rank_biserial,
         wilcoxon,
     )
@@ -40,10 +42,19 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "pairing": ["Pairs", "paired"],
-        "ranks": ["RankComparison", "compare_ranks"],
-        "records": ["read_history", "read_predictions", "read_results"],
-        "run_json": ["FailedRun", "failed_runs"],
-        "significance": ["WilcoxonResult", "cohen_dz", "corrected_t_test", "holm", "rank_biserial", "wilcoxon"],
+        "results": ["read_history", "read_predictions", "read_results"],
+        "run_files": ["FailedRun", "failed_runs"],
+        "statistics": [
+            "Pairs",
+            "RankComparison",
+            "WilcoxonResult",
+            "cohen_dz",
+            "compare_ranks",
+            "corrected_t_test",
+            "holm",
+            "paired",
+            "rank_biserial",
+            "wilcoxon",
+        ],
     },
 )

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onepeak.experiment.events import Event, Failed, Finished, Report
-from onepeak.experiment.executor import Executor
-from onepeak.experiment.folder import begin
+from onepeak.experiment.events import Event, Executor, Failed, Finished, Report
+from onepeak.experiment.folder import begin, read_result
 from onepeak.experiment.grid import Run, grid
-from onepeak.experiment.opened import Opened
-from onepeak.experiment.run_folder import read_result
+from onepeak.experiment.prepared import PreparedExperiment
 from onepeak.training.run import CHECKPOINT
 
 
@@ -21,14 +19,16 @@ class Outcome:
     failed: tuple[Failed, ...]
 
 
-def compare(opened: Opened, folder: Path, *, executor: Executor, report: Report, command: str = "") -> Outcome:
+def compare(
+    prepared_experiment: PreparedExperiment, folder: Path, *, executor: Executor, report: Report, command: str = ""
+) -> Outcome:
     """Trains every run that is not finished; runs that failed before are tried again.
 
     It can be killed at any moment and called again, and several processes may call it at once for the same folder:
     no run is done twice, and the results are those of one undisturbed call.
 
     Args:
-        opened: The experiment with its data.
+        prepared_experiment: The experiment with its data.
         folder: The folder of its runs.
         executor: Trains the runs.
         report: Called with every event, starting with runs that are finished already.
@@ -37,7 +37,7 @@ def compare(opened: Opened, folder: Path, *, executor: Executor, report: Report,
     Raises:
         InputError: The folder holds another experiment.
     """
-    begin(folder, opened, command=command)
+    begin(folder, prepared_experiment, command=command)
     ends: dict[str, Finished | Failed] = {}
 
     def tell(event: Event) -> None:
@@ -45,9 +45,9 @@ def compare(opened: Opened, folder: Path, *, executor: Executor, report: Report,
             ends[event.run.name] = event
         report(event)
 
-    runs = grid(opened.experiment.methods, opened.splits)
+    runs = grid(prepared_experiment.experiment.methods, prepared_experiment.splits)
     if todo := _told_if_finished(runs, folder, tell):
-        executor.run(todo, opened, folder, report=tell)
+        executor.run(todo, prepared_experiment, folder, report=tell)
     in_order = [ends[run.name] for run in runs]
     return Outcome(
         finished=tuple(event.run for event in in_order if isinstance(event, Finished)),

@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from onepeak.data.images.store.failures import UnreadableImagesWarning
 from onepeak.data.manifest import FeatureRows, Manifest
 from onepeak.data.splits import Split, refuse_leaks
 from onepeak.data.splits.split import Indices
-from onepeak.data.store.failures import UnreadablePicturesWarning
+from onepeak.experiment.folder import read_failure, read_result
 from onepeak.experiment.grid import Run, Work, grid, work_of
-from onepeak.experiment.opened import Opened, check_with, open_manifest, recipe_of, splits_of
 from onepeak.experiment.plan import Experiment
-from onepeak.experiment.records import read_history
-from onepeak.experiment.run_folder import read_failure, read_result
+from onepeak.experiment.prepared import (
+    PreparedExperiment,
+    check_with,
+    notes_on_splits,
+    open_manifest,
+    recipe_of,
+    splits_of,
+)
+from onepeak.experiment.results import read_history
 from onepeak.training.prepare import prepare
 from onepeak.training.recipe import Recipe
 from onepeak.training.run import train_run
@@ -49,7 +56,18 @@ class PlannedRun:
     """Whether the time was measured in runs that shared the machine with others, not in a run alone."""
 
 
-def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tuple[PlannedRun, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """All runs of an experiment, and what can be said of its data before all images are decoded."""
+
+    runs: tuple[PlannedRun, ...]
+    notes: tuple[str, ...]
+    """Those on the data and the splits, as before the training, without those on single images."""
+    backbone: str
+    """That of the network which would be trained; empty if only decoding all images would tell."""
+
+
+def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> Estimate:
     """Lists every run of an experiment with its work and estimated time; writes nothing.
 
     The time is taken from finished runs in the folder if there are any, of the same method if possible. Otherwise it is
@@ -74,7 +92,8 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
     for run, result in zip(runs, results, strict=True):
         if result is not None:
             paces.setdefault(run.entry.label, []).append(result["seconds"] / result["epochs"])
-    pace = 0.0 if paces else probe(experiment, manifest, splits[0], recipe, fabric=fabric)
+    known = [result.get("network", {}).get("backbone", "") for result in results if result is not None]
+    backbone, pace = (known[0], 0.0) if known else probe(experiment, manifest, splits[0], recipe, fabric=fabric)
     planned = []
     for run, result in zip(runs, results, strict=True):
         state: State = "finished"
@@ -83,18 +102,24 @@ def plan_runs(experiment: Experiment, folder: Path, *, fabric: "Fabric") -> tupl
         at_most = own.patience is not None and result is None
         if result is None:
             state = "open" if read_failure(run.folder(folder)) is None else "failed"
-            known = paces.get(run.entry.label) or [each for label in paces.values() for each in label]
+            similar = paces.get(run.entry.label) or [each for label in paces.values() for each in label]
             samples = work.trained + _FORWARD * work.evaluated
-            seconds = work.epochs * fmean(known) if known else pace * samples
+            seconds = work.epochs * fmean(similar) if similar else pace * samples
         else:
             seconds = result["seconds"]
         planned.append(
             PlannedRun(run=run, work=work, state=state, seconds=seconds, at_most=at_most, in_company=bool(paces))
         )
-    return tuple(planned)
+    return Estimate(
+        runs=tuple(planned),
+        notes=(*manifest.notes, *notes_on_splits(manifest, splits)),
+        backbone=experiment.network.get("backbone", backbone),
+    )
 
 
-def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric") -> float:
+def probe(
+    experiment: Experiment, manifest: Manifest, split: Split, recipe: Recipe, *, fabric: "Fabric"
+) -> tuple[str, float]:
     """Measures the seconds of training per sample in three epochs of the first method on a few samples.
 
     Args:
@@ -103,19 +128,22 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
         split: The source of the samples; for a table, all are used.
         recipe: The recipe of all methods.
         fabric: The device to compute on.
+
+    Returns:
+        The backbone that was trained, and the seconds.
     """
     parts = list(split.parts.values())
     if not isinstance(manifest.items, FeatureRows):
         most = (_BATCHES * recipe.batch_size, recipe.batch_size, 1)
         parts = [_spread(part, count) for part, count in zip(parts, most, strict=True)]
     with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # training will report them
+        warnings.simplefilter("ignore", UnreadableImagesWarning)  # training will report them
         sample = manifest.take(np.concatenate(parts))
         prepared = prepare(sample, recipe, cache_dir=Path(place), skip_bad=True, keep_classes=False, quiet=True)
         valid, test = len(prepared.manifest) - len(parts[1]) - len(parts[2]), len(prepared.manifest) - len(parts[2])
         items = np.arange(len(prepared.manifest))
         few = Split(train=items[:valid], valid=items[valid:test], test=items[test:], protocol="probe")
-        opened = Opened(
+        prepared_experiment = PreparedExperiment(
             experiment=experiment,
             prepared=prepared,
             splits=(few,),
@@ -123,11 +151,11 @@ def probe(experiment: Experiment, manifest: Manifest, split: Split, recipe: Reci
             network=prepared.network(experiment.network),
             leaks={},
         )
-        settings = opened.settings(replace(experiment.methods[0], recipe={}))
+        settings = prepared_experiment.settings(replace(experiment.methods[0], recipe={}))
         train_run(settings, prepared, few, Path(place, "run"), fabric=fabric)
         # The first epoch includes one-off loading and, on a GPU, the second includes recording graphs.
         seconds = float(read_history(Path(place, "run"))["seconds"].iloc[-1])
-    return seconds / (len(few.train) + _FORWARD * len(few.valid))
+    return prepared_experiment.network.backbone, seconds / (len(few.train) + _FORWARD * len(few.valid))
 
 
 def _spread(items: Indices, count: int) -> Indices:

@@ -1,49 +1,51 @@
 """The folder of an experiment: `config.toml` records its settings, so that another experiment is refused."""
 
 import hashlib
+import socket
 import time
+import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from contextlib import contextmanager
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from onepeak._file_lock import locked
-from onepeak._home import expanded
-from onepeak._one_step import write_text_in_one_step
-from onepeak.data.datasets import DATASETS
-from onepeak.data.splits import PARTS, Split
+from onepeak._core.files import expanded, locked, write_text_in_one_step
+from onepeak._core.formats import json_text, read_toml, toml_text
+from onepeak.data.source import DataSource
+from onepeak.data.splits import PARTS, PROTOCOLS, Split
+from onepeak.data.splits.protocols import READINGS
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import CONFIG, RECORD
-from onepeak.experiment.opened import Opened
-from onepeak.experiment.plan import OPENED_BY, Experiment
+from onepeak.experiment.grid import Run
+from onepeak.experiment.plan import Experiment
 from onepeak.experiment.plan_file import plan_content
+from onepeak.experiment.prepared import PreparedExperiment
+from onepeak.experiment.run_files import CONFIG, RECORD, read_json, read_message
 from onepeak.networks.own_backbone import source_digest
-from onepeak.training.file_names import RESULT, RUNS
-from onepeak.training.out_folder import check_out, make_out, refuse_others
+from onepeak.training.out_folder import ERROR, RESULT, RUNS, check_out, make_out, refuse_others
 from onepeak.training.recipe_file import BASE
 from onepeak.training.run import versions
-from onepeak.training.toml_file import read_toml, toml_text
 
 _LOCK = ".lock"
 _HEAD = "# Written by `onepeak compare`; pass it this file to repeat the experiment.\n"
 
 
-def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
+def begin(folder: Path, prepared_experiment: PreparedExperiment, *, command: str = "") -> None:
     """Writes the settings to the folder; if they exist, adds new methods, splits and commands to them.
 
     Args:
         folder: The experiment's folder, created if missing.
-        opened: The experiment with its data.
+        prepared_experiment: The experiment with its data.
         command: The command line, for the record.
 
     Raises:
         InputError: The folder holds another experiment, or something else; the message lists the differences.
     """
-    check_place(folder)
+    check_folder_path(folder)
     make_out(folder)
     with locked(folder / _LOCK):
         path = folder / CONFIG
-        content = config_content(opened, command=command)
+        content = config_content(prepared_experiment, command=command)
         if path.exists():
             before = read_toml(path, wanted="`--out` must be a folder of onepeak compare")
             if differences := list(_differences(before, content)):
@@ -58,7 +60,7 @@ def begin(folder: Path, opened: Opened, *, command: str = "") -> None:
         write_text_in_one_step(path, _HEAD + toml_text(content))
 
 
-def check_place(folder: Path) -> None:
+def check_folder_path(folder: Path) -> None:
     """Refuses an existing folder without an experiment or runs of one; called before any image is read."""
     check_out(folder)
     has_runs = any((folder / RUNS).glob(f"*/*/{RESULT}"))  # runs may have been copied there without config.toml
@@ -74,14 +76,14 @@ def config_of(folder: Path) -> Path | None:
     return path
 
 
-def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
+def config_content(prepared_experiment: PreparedExperiment, *, command: str) -> dict[str, Any]:
     """Returns the complete settings of the experiment, as written to its file, with a record of what was found."""
-    experiment, manifest = located(opened.experiment), opened.prepared.manifest
-    network = {name: value for name, value in asdict(opened.network).items() if name != "num_features"}
+    experiment, manifest = located(prepared_experiment.experiment), prepared_experiment.prepared.manifest
+    network = {name: value for name, value in asdict(prepared_experiment.network).items() if name != "num_features"}
     base = experiment.recipe.get(BASE, "auto")
     weights = experiment.weights_file
     return plan_content(experiment) | {
-        "recipe": {BASE: base, **asdict(opened.recipe)},
+        "recipe": {BASE: base, **asdict(prepared_experiment.recipe)},
         "network": network,
         RECORD: {
             "begun": time.strftime("%Y-%m-%d %H:%M:%S %z"),
@@ -89,11 +91,11 @@ def config_content(opened: Opened, *, command: str) -> dict[str, Any]:
             "dataset": manifest.name,
             "classes": list(manifest.classes),
             "items": len(manifest),
-            "data": opened.digest,
+            "data": prepared_experiment.digest,
             "weights": None if weights is None else hashlib.sha256(weights.read_bytes()).hexdigest(),
-            "backbone": source_digest(opened.network.backbone),
+            "backbone": source_digest(prepared_experiment.network.backbone),
             "versions": versions(),
-            "splits": {split.name: _split_digest(split) for split in opened.splits},
+            "splits": {split.name: _split_digest(split) for split in prepared_experiment.splits},
         },
     }
 
@@ -104,14 +106,13 @@ def located(experiment: Experiment) -> Experiment:
     def whole(path: str | None) -> str | None:
         return None if path is None else str(expanded(path).resolve())
 
-    in_file = experiment.protocol.lower().endswith((".csv", ".json"))
-    order_file = isinstance(experiment.order, str) and experiment.order.strip().endswith(".txt")
+    protocol = experiment.protocol
+    in_file = protocol.lower().endswith((".csv", ".json"))
+    in_file |= protocol not in READINGS and protocol not in PROTOCOLS and expanded(protocol).is_dir()
     return replace(
         experiment,
-        data=experiment.data if experiment.data in DATASETS else whole(experiment.data) or "",
-        root=whole(experiment.root),
-        order=whole(str(experiment.order).strip()) if order_file else experiment.order,
-        protocol=whole(experiment.protocol) or "" if in_file else experiment.protocol,
+        source=experiment.source.resolved(),
+        protocol=whole(protocol) or "" if in_file else protocol,
         weights=whole(experiment.weights),
     )
 
@@ -137,12 +138,15 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
             yield from _different_values(f"methods.{entry['label']}", methods[entry["label"]], entry)
 
 
+_HOW_DATA_ARE_READ = [each.name for each in fields(DataSource) if each.name not in ("data", "root")]
+
+
 def _other_data(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """How the data differ: in their names, else in how they are read, else in their content."""
     there, here = (content[RECORD].get("dataset") for content in (before, now))
     if there != here:
         return f"{there} there, {here} here"
-    settings = [(key, before.get(key) or None, now[key] or None) for key in OPENED_BY if key != "root"]
+    settings = [(key, before.get(key) or None, now[key] or None) for key in _HOW_DATA_ARE_READ]
     read = [each for values in settings for each in _different_values(*values)]
     return "; ".join(read) or f"{here}: its rows, columns or categories differ"
 
@@ -195,3 +199,65 @@ def _split_digest(split: Split) -> str:
     for part in PARTS:
         digest.update(part.encode() + split.parts[part].tobytes())
     return digest.hexdigest()[:16]
+
+
+CLAIM = ".claim"
+
+
+@contextmanager
+def claim(folder: Path) -> Iterator[bool]:
+    """Claims a run for this process unless another holds it; the claim ends with the block, or with the process.
+
+    Yields:
+        Whether this process holds the run.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / CLAIM, wait=False) as ours:
+        yield ours
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """Reads the result of a finished run; None if it is not finished."""
+    try:
+        return read_json(folder / RESULT)
+    except FileNotFoundError:
+        return None
+
+
+def read_failure(folder: Path, *, since: float = 0.0) -> str | None:
+    """Returns why a run failed at its last attempt; None if it did not fail.
+
+    Args:
+        folder: The run's folder.
+        since: A time (`time.time`); older failures do not count, because they are tried again.
+    """
+    path = folder / ERROR
+    try:
+        content = read_json(path)
+        message, moment = str(content["message"]), float(content["time"])
+    except FileNotFoundError:
+        return None
+    except (InputError, ValueError, KeyError, TypeError):  # damaged, or not written by onepeak
+        message, moment = read_message(path), path.stat().st_mtime
+    return message if moment >= since else None
+
+
+def write_failure(folder: Path, run: Run, message: str, *, error: BaseException | None = None) -> None:
+    """Records why a run failed, with the traceback if there is one."""
+    content = {
+        "label": run.entry.label,
+        "method": run.entry.name,
+        "split": run.split,
+        "fold": run.fold,
+        "message": message,
+        "kind": None if error is None else type(error).__name__,
+        "traceback": None if error is None else "".join(traceback.format_exception(error)),
+        "machine": socket.gethostname(),
+        "time": time.time(),
+    }
+    write_text_in_one_step(folder / ERROR, json_text(content))
+
+
+def forget_failure(folder: Path) -> None:
+    """Removes the record of an earlier failure."""
+    (folder / ERROR).unlink(missing_ok=True)

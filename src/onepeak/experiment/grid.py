@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onepeak.data.splits import Split
-from onepeak.experiment.entries import MethodEntry
-from onepeak.training.file_names import RUNS
+from onepeak.experiment.plan import MethodEntry
+from onepeak.training.out_folder import RUNS
 from onepeak.training.recipe import Recipe
 
 

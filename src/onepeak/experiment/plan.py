@@ -1,26 +1,213 @@
 """An experiment as one frozen record, validated before any data is read."""
 
+import ast
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from onepeak._check import check_choice, check_integer
-from onepeak._home import expanded
-from onepeak._registry import unknown_name
+from onepeak._core.check import check_choice, check_integer
+from onepeak._core.files import expanded
+from onepeak._core.formats import read_toml
+from onepeak._core.registry import unknown_name
+from onepeak.data.source import DataSource
 from onepeak.errors import InputError
-from onepeak.experiment.entries import MethodEntry
-from onepeak.experiment.recipe_source import RecipeSource
+from onepeak.experiment.run_files import RECORD
+from onepeak.methods.catalog import method, methods
+from onepeak.methods.method import Variant
 from onepeak.networks.build import NetworkSettings
 from onepeak.training.devices import Precision
+from onepeak.training.prepare import NETWORK_NAMES
 from onepeak.training.presets import PAPER, PRESETS
 from onepeak.training.recipe import Recipe
-from onepeak.training.recipe_file import BASE, NOT_A_SETTING, replaced
-from onepeak.training.trial import NETWORK_NAMES
+from onepeak.training.recipe_file import BASE, NOT_A_SETTING, changed, replaced
 
-OPENED_BY = ("root", "order", "label", "group", "path", "category", "drop", "decimal", "skip_bad")
-"""The settings that `onepeak.data.open.open_data` takes besides the data."""
+PAPER_METHODS = ("ce", "ren", "ld", "mv", "po", "pn", "elb")
+"""The rows of the tables in Belharbi et al. 2019."""
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._=-]{0,99}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodEntry:
+    """One row of the comparison's table; validated on construction, before any data is read.
+
+    Example:
+        >>> MethodEntry(name="ld", variant="as_published").label
+        'ld-as_published'
+        >>> MethodEntry(name="ren", settings={"posterior": "slopes"}).label
+        'ren-posterior-slopes'
+    """
+
+    name: str
+    """A name for `onepeak.method`: "elb", "mv+elb"."""
+    variant: Variant = "corrected"
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The method's own settings, such as t."""
+    recipe: dict[str, Any] = field(default_factory=dict)
+    """Recipe settings that differ for this method, such as its epochs; image settings are the same for all methods."""
+    label: str = ""
+    """The name of its row and folder; by default made of the method, variant and settings."""
+
+    def __post_init__(self) -> None:
+        for name in ("settings", "recipe"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InputError(f"`{name}` must be a table, got {getattr(self, name)!r}.")
+        method(str(self.name), num_classes=2, variant=self.variant, **self.settings)
+        for name in self.recipe:
+            if name in ("resize", "augment", "bits"):
+                raise InputError(f"`recipe.{name}` must be the same for all methods: give it to the experiment.")
+        problems: list[str] = []
+        replaced(Recipe(optimizer="sgd"), self.recipe, "recipe.", problems)
+        if problems:
+            raise InputError(" ".join(problems))
+        object.__setattr__(self, "label", self.label or self._default_label())
+        if not isinstance(self.label, str) or not _LABEL.fullmatch(self.label):
+            raise InputError(
+                "`label` must be a folder name (letters, digits and + . _ = -, at most 100, starting with a letter "
+                f"or digit), got {self.label!r}."
+            )
+
+    def _default_label(self) -> str:
+        words = [self.name] if self.variant == "corrected" else [self.name, self.variant]
+        for name, value in self.settings.items():
+            words += [name, str(value)]
+        return re.sub(r"[^A-Za-z0-9+._=-]+", "_", "-".join(words))
+
+
+def entries_from_text(text: str, known: Iterable[MethodEntry] = ()) -> tuple[MethodEntry, ...]:
+    """Reads `--methods`: comma-separated names, each with an optional variant and settings after colons.
+
+    Args:
+        text: As in "ce,elb:t=2:growth=1.01,ld:as_published"; "paper" stands for the seven methods of the paper, "all"
+            for the catalog.
+        known: Entries that can be referred to by label, also as a base for other settings.
+
+    Example:
+        >>> [entry.label for entry in entries_from_text("ce,ld:as_published,elb:t=2")]
+        ['ce', 'ld-as_published', 'elb-t-2']
+    """
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise InputError(f"`--methods` must be comma-separated names, as in ce,elb, got {text!r}.")
+    by_label = {entry.label: entry for entry in known}
+    texts = [each for word in words for each in _names(word)]
+    return tuple(by_label[each] if each in by_label else entry_from_text(each, by_label) for each in texts)
+
+
+def _names(word: str) -> tuple[str, ...]:
+    """Returns the methods that a word stands for."""
+    match word:
+        case "paper":
+            return PAPER_METHODS
+        case "all":
+            return tuple(record.name for record in methods())
+        case _:
+            return (word,)
+
+
+def entry_from_text(text: str, by_label: Mapping[str, MethodEntry] | None = None) -> MethodEntry:
+    """Reads one entry, such as "ld:as_published" or "ren:posterior=slopes"."""
+    name, variant, settings = name_and_settings(text)
+    base = (by_label or {}).get(name)
+    if base is None:
+        return MethodEntry(name=name, variant=variant or "corrected", settings=settings)
+    return replace(base, variant=variant or base.variant, settings=base.settings | settings, label="")
+
+
+def name_and_settings(text: str) -> tuple[str, Variant | None, dict[str, Any]]:
+    """Splits an entry at its colons: the method's name, its variant if given, its settings.
+
+    Example:
+        >>> name_and_settings("elb:t=2:growth=1.01")
+        ('elb', None, {'t': 2, 'growth': 1.01})
+    """
+    name, *parts = text.split(":")
+    variant: Variant | None = None
+    settings: dict[str, Any] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if equals and key:
+            settings[key] = setting_value(value)
+        else:
+            variant = part  # type: ignore[assignment]  # checked with all else
+    return name, variant, settings
+
+
+def setting_value(text: str) -> object:
+    """Parses a value from the command line: numbers, true and false are converted, everything else is text.
+
+    Example:
+        >>> [setting_value(text) for text in ("1.5", "true", "slopes")]
+        [1.5, True, 'slopes']
+    """
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        value: object = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeSource:
+    """The file of a recipe."""
+
+    file: str
+    """The file, or the experiment's name if there is none."""
+    prefix: str = ""
+    """Prefix of the keys in the file."""
+    exempt: frozenset[str] = frozenset()
+    """Settings that may have no effect: those of a file that onepeak wrote, which has a value for every setting, or of
+    a file only some of whose methods are trained."""
+
+    def changed_by(self, flags: Iterable[str]) -> "RecipeSource":
+        """Returns the source of a recipe some of whose settings came by flags; these must have an effect."""
+        return replace(self, exempt=self.exempt.difference(flags))
+
+
+def read_recipe(name: str) -> tuple[dict[str, Any], RecipeSource | None]:
+    """Reads the settings that `--recipe` names, a preset or a file, and returns where they were given.
+
+    A file looks like this; every line is optional::
+
+        base = "paper"
+        epochs = 40
+        lr = 3e-4
+        [resize]
+        short_side = 256
+        [augment]
+        crop = 224
+        vertical_flip = true
+
+    From an experiment file, the table `recipe` is read.
+
+    Example:
+        >>> read_recipe("paper")
+        ({'base': 'paper'}, None)
+    """
+    if name in PRESETS:
+        return {BASE: name}, None
+    content = read_toml(Path(name), wanted="`--recipe` must be auto, paper or a TOML file")
+    table = content.get("recipe")
+    if not isinstance(table, dict) and "network" in content:
+        raise InputError(
+            f"{name}: [network] is not part of a recipe: use --backbone and --network, or an experiment file.",
+            page="recipes",
+        )
+    settings, prefix = (table, "recipe.") if isinstance(table, dict) else (content, "")
+    base = settings.get(BASE, "auto")
+    if base not in PRESETS:
+        raise InputError(f"{name}: {prefix}{BASE}: {unknown_name('recipe', str(base), PRESETS)}")
+    # What suits the data is checked with the data.
+    rest = {key: value for key, value in settings.items() if key != BASE}
+    changed(PAPER if base == "paper" else Recipe(), rest, source=name, prefix=prefix)
+    exempt = frozenset(settings) if RECORD in content else frozenset()
+    return settings, RecipeSource(file=name, prefix=prefix, exempt=exempt)
+
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}")
 
 
@@ -29,16 +216,8 @@ class Experiment:
     """Data, protocol, methods and training settings; together with the library versions they determine every result."""
 
     name: str
-    data: str
-    """As for `onepeak.data.open.open_data`, like the settings in `OPENED_BY`."""
-    root: str | None = None
-    order: str | tuple[str, ...] | tuple[int, ...] | None = None
-    label: str | None = None
-    group: str | None = None
-    path: str | None = None
-    category: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    decimal: str | None = None
+    source: DataSource = field(metadata=NOT_A_SETTING)
+    """The data. In a file, its settings stand beside those of the experiment."""
     methods: tuple[MethodEntry, ...]
     protocol: str = "auto"
     """As for `onepeak.data.splits.make_splits`, like splits and folds."""
@@ -53,8 +232,6 @@ class Experiment:
     weights: str | None = None
     """A local file with the backbone's initial weights."""
     precision: Precision = "fp32"
-    skip_bad: bool = False
-    """Whether to leave out images that do not exist or cannot be read."""
     allow_leak: bool = False
     """Whether to train although the splits leak; every record then lists the leaks."""
     file: str | None = field(default=None, compare=False, metadata=NOT_A_SETTING)
@@ -65,24 +242,17 @@ class Experiment:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InputError(f"`name` must consist of letters, digits and + . _ -, got {self.name!r}.")
-        for name in ("data", "root", "label", "group", "path", "decimal", "protocol", "weights"):
+        for name in ("protocol", "weights"):
             value = getattr(self, name)
-            if not isinstance(value, str) and (value is not None or name in ("data", "protocol")):
+            if not isinstance(value, str) and (value is not None or name == "protocol"):
                 raise InputError(f"`{name}` must be text, got {value!r}.")
-        if self.order is not None and not isinstance(self.order, str | tuple):
-            raise InputError(f"`order` must be the classes, lowest first: 'a,b,c' or a list, got {self.order!r}.")
-        for name in ("category", "drop"):
-            columns = getattr(self, name)
-            if not isinstance(columns, tuple) or not all(isinstance(column, str) for column in columns):
-                raise InputError(f"`{name}` must be a list of columns, got {columns!r}.")
         for name in ("splits", "folds"):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), minimum=1)
         check_integer("seed", self.seed, minimum=0)
         check_choice("precision", self.precision, get_args(Precision))
-        for name in ("skip_bad", "allow_leak"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"`{name}` must be true or false, got {getattr(self, name)!r}.")
+        if not isinstance(self.allow_leak, bool):
+            raise InputError(f"`allow_leak` must be true or false, got {self.allow_leak!r}.")
         self._check_methods()
         if problems := [*recipe_problems(self.recipe), *network_problems(self.network)]:
             raise InputError("\n".join(problems))

@@ -5,14 +5,20 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from onepeak._registry import unknown_name
+from onepeak._core.formats import read_toml
+from onepeak._core.registry import unknown_name
+from onepeak.data.source import DataSource
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import RECORD
-from onepeak.experiment.entries import MethodEntry, entries_from_text
-from onepeak.experiment.plan import Experiment, network_problems, recipe_problems
-from onepeak.experiment.recipe_source import RecipeSource
+from onepeak.experiment.plan import (
+    Experiment,
+    MethodEntry,
+    RecipeSource,
+    entries_from_text,
+    network_problems,
+    recipe_problems,
+)
+from onepeak.experiment.run_files import RECORD
 from onepeak.training.recipe_file import replaced, setting_names
-from onepeak.training.toml_file import read_toml
 
 
 def read_plan(path: Path) -> Experiment:
@@ -55,8 +61,13 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
             key: tuple(value) if isinstance(value, list) else value for key, value in given["network"].items()
         }
     exempt = frozenset(given.get("recipe", {})) if RECORD in content else frozenset()
-    place = RecipeSource(file=source, prefix="recipe.", exempt=exempt)
-    plan: Experiment = replaced(replace(_NEUTRAL, file=source, recipe_source=place), given, "", problems)
+    recipe_source = RecipeSource(file=source, prefix="recipe.", exempt=exempt)
+    of_data, known = setting_names(_NEUTRAL.source), [*setting_names(_NEUTRAL.source), *setting_names(_NEUTRAL)]
+    problems += [str(unknown_name("setting", key, known)) for key in given if key not in known]
+    data: DataSource = replaced(_NEUTRAL.source, {key: given[key] for key in of_data if key in given}, "", problems)
+    own = {key: value for key, value in given.items() if key in setting_names(_NEUTRAL)}
+    neutral = replace(_NEUTRAL, source=data, file=source, recipe_source=recipe_source)
+    plan: Experiment = replaced(neutral, own, "", problems)
     if problems:
         raise InputError("\n".join(f"{source}: {problem}" for problem in problems))
     return plan
@@ -64,11 +75,11 @@ def plan_from(content: Mapping[str, Any], *, name: str, source: str) -> Experime
 
 def plan_content(experiment: Experiment) -> dict[str, Any]:
     """Returns the experiment as file content, from which `plan_from` builds the same experiment."""
-    content = asdict(experiment)
-    return {name: content[name] for name in setting_names(experiment)}
+    content = {name: value for name, value in asdict(experiment).items() if name in setting_names(experiment)}
+    return {"name": content.pop("name"), **asdict(experiment.source), **content}
 
 
-_NEUTRAL = Experiment(name="experiment", data="biopsies", methods=(MethodEntry(name="ce"),))
+_NEUTRAL = Experiment(name="experiment", source=DataSource("biopsies"), methods=(MethodEntry(name="ce"),))
 """The defaults of a file's settings; name, data and methods are always replaced."""
 
 

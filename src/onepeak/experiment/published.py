@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-from onepeak.experiment.entries import PAPER_METHODS
+from onepeak._core.formats import json_text
+from onepeak.data.splits.catalog import PROTOCOLS
+from onepeak.experiment.plan import PAPER_METHODS
 from onepeak.methods.catalog import METHODS
-from onepeak.training.json_text import json_text
 from onepeak.training.presets import PAPER_BY_SET
+from onepeak.training.run_settings import published_selection
 
 PublishedMetric: TypeAlias = Literal["mae", "soi_predicted"]
 Figures: TypeAlias = tuple[float, float, float, float]
@@ -18,6 +20,10 @@ Figures: TypeAlias = tuple[float, float, float, float]
 PAPER = "Belharbi et al. 2019"
 FULL_PRECISION = "32-true"
 """The paper's precision, as named in a run's record."""
+
+NETWORK = {"backbone": "resnet18", "pooling": "wildcat"}
+UNKNOWN_WEIGHTS = "unknown"
+"""Stands for the initial weights in records that do not name them, written before they did."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +139,9 @@ def computed_as_printed(
     settings: Mapping[str, object],
     recipe: Mapping[str, object],
     precision: str = FULL_PRECISION,
+    protocol: str | None = None,
+    network: Mapping[str, object] | None = None,
+    weights: str | None = UNKNOWN_WEIGHTS,
 ) -> bool:
     """Whether a run reproduces the computation behind the paper's figure: the same formulas, settings and training.
 
@@ -141,9 +150,12 @@ def computed_as_printed(
         method: One of the paper's.
         variant: The run's variant.
         settings: The method's own settings, where given.
-        recipe: From the run's `result.json`; missing settings count as the paper's. The epoch selection and Nesterov
-            momentum may follow the paper's text or its code.
+        recipe: From the run's `result.json`; missing settings count as the paper's. The epoch is chosen as by its code;
+            momentum may be Nesterov's, as in its code, or not, as in its text.
         precision: From the run's `result.json`.
+        protocol: From there; None counts as the paper's. Any of the data set's own protocols is the paper's.
+        network: From there; missing settings count as the paper's.
+        weights: The file of initial weights, from there. None or empty, for random weights, is not the paper's.
 
     Example:
         >>> computed_as_printed("fgnet", "elb", variant="corrected", settings={}, recipe={"epochs": 1000})
@@ -158,7 +170,16 @@ def computed_as_printed(
     usual = {name: parameters[name].default for name in record.settings}
     same_settings = {**usual, **settings} == {**usual, **_SETTINGS.get((dataset, method), {})}
     same_formulas = variant == "as_published" or record.as_published == "same"
-    return same_settings and same_formulas and precision == FULL_PRECISION and _same_recipe(dataset, method, recipe)
+    same_splits = protocol is None or (protocol in PROTOCOLS and dataset in PROTOCOLS[protocol].datasets)
+    same_network = {**NETWORK, **(network or {})} == NETWORK and bool(weights)
+    return (
+        same_settings
+        and same_formulas
+        and same_splits
+        and same_network
+        and precision == FULL_PRECISION
+        and _same_recipe(dataset, method, recipe)
+    )
 
 
 def _same_recipe(dataset: str, method: str, recipe: Mapping[str, object]) -> bool:
@@ -168,6 +189,6 @@ def _same_recipe(dataset: str, method: str, recipe: Mapping[str, object]) -> boo
     return (
         isinstance(epochs, int)
         and enough <= epochs <= paper["epochs"]
-        and recipe.get("select", "mae") in ("mae", "as_published")
+        and recipe.get("select", "as_published") in ("as_published", published_selection(dataset, method))
         and all(recipe.get(name, value) == value for name, value in paper.items() if name not in _MAY_DIFFER)
     )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from onepeak.errors import OnepeakError
 from onepeak.experiment.events import Elsewhere, EpochDone, Event, Failed, Finished, Report, Started
+from onepeak.experiment.folder import claim, forget_failure, read_failure, read_result, write_failure
 from onepeak.experiment.grid import Run
-from onepeak.experiment.opened import Opened
-from onepeak.experiment.run_folder import claim, forget_failure, read_failure, read_result, write_failure
-from onepeak.training.memory import is_out_of_memory
+from onepeak.experiment.prepared import PreparedExperiment
+from onepeak.training.graphs import is_out_of_memory
+from onepeak.training.progress import Row
 from onepeak.training.run import train_run
-from onepeak.training.watch import Row
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def train_task(
     run: Run,
-    opened: Opened,
+    prepared_experiment: PreparedExperiment,
     folder: Path,
     *,
     fabric: "Fabric",
@@ -34,7 +34,7 @@ def train_task(
 
     Args:
         run: The run to train.
-        opened: The experiment with its data.
+        prepared_experiment: The experiment with its data.
         folder: The experiment's folder, or a temporary one whose results are fetched later.
         fabric: Device and precision.
         report: Called with `Started`, and with `EpochDone` after every epoch.
@@ -50,7 +50,7 @@ def train_task(
             return known
         report(Started(run=run))
         try:
-            result = _train(run, opened, place, fabric, report, alone=alone)
+            result = _train(run, prepared_experiment, place, fabric, report, alone=alone)
         except Exception as error:
             failed = failed_by(run, error)
             write_failure(place, run, failed.message, error=error)
@@ -84,16 +84,18 @@ def known_end(run: Run, place: Path, *, ours: bool, since: float) -> Finished | 
     return None
 
 
-def _train(run: Run, opened: Opened, place: Path, fabric: "Fabric", report: Report, *, alone: bool) -> dict[str, Any]:
-    (split,) = [each for each in opened.splits if (each.split, each.fold) == (run.split, run.fold)]
+def _train(
+    run: Run, prepared_experiment: PreparedExperiment, place: Path, fabric: "Fabric", report: Report, *, alone: bool
+) -> dict[str, Any]:
+    (split,) = [each for each in prepared_experiment.splits if (each.split, each.fold) == (run.split, run.fold)]
     return train_run(
-        opened.settings(run.entry),
-        opened.prepared,
+        prepared_experiment.settings(run.entry),
+        prepared_experiment.prepared,
         split,
         place,
         fabric=fabric,
         watches=(_Watch(run, report),),
-        notes={"label": run.entry.label, **opened.shared_by_parts(split)},
+        notes={"label": run.entry.label, **prepared_experiment.shared_by_parts(split)},
         alone=alone,
     )
 

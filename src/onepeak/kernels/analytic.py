@@ -1,8 +1,7 @@
 r"""Order constraints on a CPU with an analytic gradient, computed together with the value in one pass.
 
 Autograd would keep a dozen tensors the size of the scores; here the gradient is the only one. Large batches are
-processed in pieces that fit the processor's cache. Small batches use as few operations as possible, because there the
-overhead of an operation exceeds its arithmetic.
+processed in pieces that fit the processor's cache.
 
 Let the **sides** of a label y be :math:`\sigma_j = +1` for :math:`j \le y` and :math:`-1` for :math:`j > y`,
 :math:`j = 0, \dots, c`. Then :math:`r_k = \sigma_{k+1} (s_{k+1} - s_k)` is minus the gap of the pair (k, k+1), positive
@@ -15,15 +14,57 @@ vector:
 """
 
 import functools
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, final
 
 import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
-from onepeak.kernels import few
-from onepeak.kernels.terms import GapTerms, PlainCost
+PlainCost: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""A cost of scores and labels in operations that autograd supports, for higher derivatives."""
+
+
+class GapTerms(ABC):
+    """A cost f of the gaps. Both forms overwrite their arguments, as described at the top of this file."""
+
+    @abstractmethod
+    def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        """Turns the sides into g, and returns values and a factor whose product is f(r)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BarrierTerms(GapTerms):
+    """The extended log-barrier (eq. 7): with c = max(r, 1 / t^2), f = t (c - r) - log(c) / t and f' = -1 / (t c)."""
+
+    t: float
+
+    def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        """The values divided by t, and t."""
+        edge = 1 / (self.t * self.t)
+        clear = r.clamp_min(edge)
+        sides.addcdiv_(sides, clear, value=2 / self.t)
+        return torch.sub(clear, r, out=r).sub_(clear.log_(), alpha=edge), self.t
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PenaltyTerms(GapTerms):
+    """The quadratic penalty (eq. 3): with x = slack - r where r <= 0, f = weight x^2 and f' = -2 weight x."""
+
+    weight: float
+    slack: float
+
+    def of_tensors(self, r: Tensor, sides: Tensor) -> tuple[Tensor, float]:
+        """The squares, and their weight."""
+        excess = (self.slack - r).mul_(r <= 0)
+        sides.addcmul_(sides, excess, value=4 * self.weight)
+        return excess.square_(), self.weight
+
 
 PIECE = 1 << 18
 """Scores per piece: 1 MB of float32, small enough for the cache and large enough for several threads."""
@@ -42,12 +83,6 @@ def order_cost(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost
 def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
     """The mean over samples of cross-entropy plus order cost."""
     loss: Tensor = _OrderedCrossEntropy.apply(*_as_rows(scores, labels), terms, plain)
-    return loss
-
-
-def ordered_cross_entropy_of_few(scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
-    """The same for a batch that `few.takes` accepts; raises the errors of `few.mean_and_gradient`."""
-    loss: Tensor = _OrderedCrossEntropyOfFew.apply(scores, labels, terms, plain)
     return loss
 
 
@@ -96,31 +131,12 @@ class _OrderedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
         (upstream,) = grad_outputs
-        return _scaled_gradient(ctx, upstream, ctx.share), None, None, None  # type: ignore[attr-defined]
-
-
-class _OrderedCrossEntropyOfFew(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: FunctionCtx, scores: Tensor, labels: Tensor, terms: GapTerms, plain: PlainCost) -> Tensor:
-        loss, gradient = few.mean_and_gradient(scores, labels, terms)
-        ctx.save_for_backward(scores, labels, gradient)
-        ctx.plain = plain  # type: ignore[attr-defined]
-        return loss
-
-    @staticmethod
-    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> tuple[Tensor, None, None, None]:
-        (upstream,) = grad_outputs
-        return _scaled_gradient(ctx, upstream, 1), None, None, None
-
-
-def _scaled_gradient(ctx: FunctionCtx, upstream: Tensor, share: float) -> Tensor:
-    """The gradient of the mean loss; the saved gradient is that of the mean divided by `share`."""
-    scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
-    if torch.is_grad_enabled():
-        loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
-        return _differentiable_gradient(loss, scores, upstream)
-    scaled: Tensor = gradient * (upstream if share == 1 else upstream * share)
-    return scaled
+        scores, labels, gradient = ctx.saved_tensors  # type: ignore[attr-defined]
+        if torch.is_grad_enabled():
+            loss = F.cross_entropy(scores, labels) + ctx.plain(scores, labels).mean()  # type: ignore[attr-defined]
+            return _differentiable_gradient(loss, scores, upstream), None, None, None
+        # the saved gradient is that of the sum over samples
+        return gradient * (upstream * ctx.share), None, None, None  # type: ignore[attr-defined]
 
 
 def _cross_entropy_of_piece(

@@ -5,14 +5,15 @@ twice, by one program per row or, if there are few rows, by several.
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from onepeak.kernels import launch
-from onepeak.kernels.one_pass import PassTerms, empty_gradient, empty_losses, mean_loss, total
-from onepeak.kernels.terms import PlainCost
+from onepeak.kernels.analytic import PlainCost
+from onepeak.kernels.launch import PassTerms, empty_gradient, empty_losses, mean_loss, total
 
 COLUMNS, WARPS = 1024, 8
 """Scores of a long row that one program processes at a time, and its number of warps."""
@@ -36,12 +37,12 @@ class FusedTerms(PassTerms):
 
     def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """The mean of cross-entropy plus order cost, and its gradient."""
-        from onepeak.kernels import device_code
+        from onepeak.kernels import device
 
         batch, classes = scores.shape
         share = 1 / max(1, batch)
         gradient = empty_gradient(scores)
-        kind = (device_code.PENALTY if self.t is None else device_code.BARRIER).value
+        kind = (device.PENALTY if self.t is None else device.BARRIER).value
         # The penalty does not use t, but the kernel needs some pointer. The t of a loss left on the CPU is moved.
         t = labels if self.t is None else self.t.to(scores.device)
         with launch.LAUNCHING, torch.cuda.device_of(scores):
@@ -49,13 +50,13 @@ class FusedTerms(PassTerms):
                 rows, columns = launch.tile(batch, classes)
                 programs = launch.ceil(batch, rows)
                 losses = empty_losses(programs, scores.device)
-                device_code.whole_rows[(programs,)](
+                device.whole_rows[(programs,)](
                     scores, labels, t, losses, gradient, batch, classes, share, self.weight, self.slack,
                     KIND=kind, ROWS=rows, COLUMNS=columns, num_warps=launch.warps(rows * columns),
                 )  # fmt: skip
             elif 2 * batch > launch.PROGRAMS:
                 losses = empty_losses(batch, scores.device)
-                device_code.long_rows[(batch,)](
+                device.long_rows[(batch,)](
                     scores, labels, t, losses, gradient, classes, share, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,
                 )  # fmt: skip
@@ -63,11 +64,11 @@ class FusedTerms(PassTerms):
                 part, count = launch.parts(batch, classes, COLUMNS, shortest=SHORTEST_PART)
                 parts = torch.empty(batch, count, 3, dtype=torch.float32, device=scores.device)
                 losses = empty_losses(batch, scores.device)
-                device_code.parts_of_rows[(batch, count)](
+                device.parts_of_rows[(batch, count)](
                     scores, labels, t, parts, classes, part, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, num_warps=WARPS,
                 )  # fmt: skip
-                device_code.gradient_of_rows[(batch, count)](
+                device.gradient_of_rows[(batch, count)](
                     scores, labels, t, parts, losses, gradient, classes, part, count, share, self.weight, self.slack,
                     KIND=kind, COLUMNS=COLUMNS, COUNT=launch.power_of_two(count), num_warps=WARPS,
                 )  # fmt: skip
@@ -82,3 +83,107 @@ def ordered_cross_entropy(scores: Tensor, labels: Tensor, terms: FusedTerms, pla
         terms,
         lambda full, labels: F.cross_entropy(full, labels, reduction="none") + plain(full, labels),
     )
+
+
+def order_counts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """The predictions (default: the modes), and the number of pairs in order around them and around the labels."""
+    launch.check_device(labels, scores)
+    if predicted is not None:
+        launch.check_device(predicted, scores, name="predicted")
+    shape, classes = labels.shape, scores.shape[-1]
+    scores, labels = scores.reshape(-1, classes).contiguous(), labels.reshape(-1).long()
+    rows_predicted = None if predicted is None else predicted.reshape(-1).long()
+    counts, highest = _parts(scores, labels, rows_predicted)
+    if counts.shape[-1] == 1:
+        counts = counts.squeeze(-1)
+        to_predicted, to_label, mode = counts[0], counts[1], counts[2]
+    else:
+        to_predicted, to_label, mode = _together(counts, highest, found=predicted is None)
+    decided = mode.reshape(shape) if predicted is None else predicted
+    return decided, to_predicted.reshape(shape), to_label.reshape(shape)
+
+
+def _parts(scores: Tensor, labels: Tensor, predicted: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The counts of `device_order.order_of_rows` for each part of each row, and the highest score of each part."""
+    from onepeak.kernels import device
+
+    batch, classes = scores.shape
+    if classes <= launch.LONGEST_ROW:
+        part = columns = launch.power_of_two(classes)
+        rows = max(1, launch.TILE // columns)
+        count = 1
+    else:
+        columns, rows = launch.LONGEST_ROW, 1
+        part, count = launch.parts(batch, classes, columns, shortest=columns)
+    counts = torch.empty(5, batch, count, dtype=torch.int64, device=scores.device)
+    highest = torch.empty(batch, count, dtype=torch.float32, device=scores.device)
+    with launch.LAUNCHING, torch.cuda.device_of(scores):
+        device.order_of_rows[(launch.ceil(batch, rows), count)](
+            scores, labels, labels if predicted is None else predicted, highest, counts, batch, classes, part,
+            GIVEN=predicted is not None, ROWS=rows, COLUMNS=columns, num_warps=launch.warps(rows * columns),
+        )  # fmt: skip
+    return counts, highest
+
+
+def _together(counts: Tensor, highest: Tensor, *, found: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Combines parts into rows: pairs in parts before the part of the mode must rise, those in parts after it fall."""
+    to_predicted, to_label, mode, rises, falls = counts
+    if found:
+        winner = highest.argmax(dim=-1, keepdim=True)
+        index = torch.arange(highest.shape[-1], device=highest.device)
+        outside = torch.where(index < winner, rises, falls)
+        to_predicted = torch.where(index == winner, to_predicted, outside)
+        mode = mode.gather(-1, winner).squeeze(-1)
+    return to_predicted.sum(dim=-1), to_label.sum(dim=-1), mode
+
+
+RowLoss: TypeAlias = Literal[
+    "mean_variance", "label_distribution", "published_label_distribution", "ranked_probability"
+]
+
+MOST_WARPS = 16
+"""For the largest tiles: with 8 warps, RPS under a barrier needs more registers than there are."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class RowTerms(PassTerms):
+    """A loss of the softmax of a row that the kernels implement, with an optional order cost."""
+
+    loss: RowLoss
+    settings: tuple[float, float]
+    """Mean-variance: its two weights. Label distribution: 1 / (2 variance) and, as published, the height of the
+    density. Ranked probability score: its weight and that of cross-entropy."""
+    order: FusedTerms | None = None
+
+    def frozen(self) -> "RowTerms":
+        """A copy that later changes of the constraint do not affect."""
+        return self if self.order is None else replace(self, order=self.order.frozen())
+
+    def loss_and_gradient(self, scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """The mean loss and its gradient."""
+        from onepeak.kernels import device
+
+        batch, classes = scores.shape
+        gradient = empty_gradient(scores)
+        order = self.order or FusedTerms()
+        kind = device.PENALTY if order.t is None else device.BARRIER
+        if self.order is None:
+            kind = device.UNORDERED
+        # Only the barrier uses t, but the kernel needs some pointer. The t of a method left on the CPU is moved.
+        t = labels if order.t is None else order.t.to(scores.device)
+        rows, columns = launch.tile(batch, classes)
+        programs = launch.ceil(batch, rows)
+        losses = empty_losses(programs, scores.device)
+        with launch.LAUNCHING, torch.cuda.device_of(scores):
+            device.losses_of_rows[(programs,)](
+                scores, labels, t, losses, gradient, batch, classes, 1 / max(1, batch),
+                *self.settings, order.weight, order.slack,
+                LOSS=getattr(device, self.loss.upper()).value, ORDER=kind.value, ROWS=rows, COLUMNS=columns,
+                num_warps=MOST_WARPS if rows * columns > launch.LONGEST_ROW // 2 else launch.warps(rows * columns),
+            )  # fmt: skip
+        return total(losses), gradient
+
+
+def takes(scores: Tensor) -> bool:
+    """Whether these kernels handle the scores."""
+    return scores.shape[-1] <= launch.LONGEST_ROW and launch.takes(scores)

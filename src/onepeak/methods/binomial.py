@@ -5,11 +5,11 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.softmax import SoftmaxMethod
-from onepeak.methods.steps import below_the_peak, widened
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.unimodal_net import below_the_peak, widened
 
 
 @final
@@ -61,3 +61,15 @@ def binomial_scores(logit: Tensor, num_classes: int) -> Tensor:
     counts = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
     ways = -torch.lgamma(counts + 1) - torch.lgamma(num_classes - counts)
     return below_the_peak(ways + counts * wide, logit.dtype)
+
+
+BINOMIAL = MethodRecord(
+    name="binomial",
+    title="binomial, learnt temperature",
+    family="distribution",
+    reference="da Costa, Alonso, Cardoso 2008, The unimodal model for the classification of ordinal data",
+    year=2008,
+    num_outputs="1",
+    unimodal=True,
+    build=Binomial,
+)

@@ -2,33 +2,58 @@
 
 from typing import NamedTuple, get_args
 
-from onepeak._check import check_choice
-from onepeak._nearest import did_you_mean
-from onepeak._real import real_tensors
-from onepeak._registry import Registry, unknown_name
-from onepeak._shapes import PerClass
+from onepeak._core.check import check_choice
+from onepeak._core.registry import Registry, unknown_name
+from onepeak._core.tensors import PerClass, real_tensors
+from onepeak._core.wording import did_you_mean
 from onepeak.constraints import AugmentedLagrangian, Hinge, LogBarrier, QuadraticPenalty
 from onepeak.errors import InputError, UnknownNameError
-from onepeak.methods.constrained import Constrained
+from onepeak.methods.binomial import BINOMIAL
+from onepeak.methods.class_distance import CDW_CE, OLL
+from onepeak.methods.condor import CONDOR
+from onepeak.methods.constrained import ELB, HINGE, LAGRANGIAN, PN, Constrained
+from onepeak.methods.copoc import COPOC
+from onepeak.methods.coral import CORAL
+from onepeak.methods.corn import CORN
+from onepeak.methods.cross_entropy import CE
+from onepeak.methods.cumulative_link import CLM, CLM_CLOGLOG, CLM_PROBIT
+from onepeak.methods.dldl_v2 import DLDL_V2
+from onepeak.methods.ecoc import ECOC
+from onepeak.methods.expected_error import SE
+from onepeak.methods.gaussian import GAUSSIAN
+from onepeak.methods.kappa import WK
+from onepeak.methods.label_distribution import LD
+from onepeak.methods.levels import FRANK_HALL, OR_CNN
+from onepeak.methods.mean_variance import MV
 from onepeak.methods.method import Method, Variant
+from onepeak.methods.neighbours import CO2, HO2
+from onepeak.methods.poisson import PO
+from onepeak.methods.poisson_rate import POISSON
+from onepeak.methods.quasi_unimodal import QUL
 from onepeak.methods.record import ConstraintRecord, MethodRecord
-from onepeak.methods.records_constraint import CONSTRAINT_METHODS
-from onepeak.methods.records_distance import DISTANCE_METHODS
-from onepeak.methods.records_distribution import DISTRIBUTION_METHODS
-from onepeak.methods.records_levels import LEVEL_METHODS
-from onepeak.methods.records_paper import PAPER_AND_OUR_METHODS
-from onepeak.methods.records_soft import SOFT_LABEL_METHODS
-from onepeak.methods.smoothed import Smoothed
+from onepeak.methods.reencode import REN
+from onepeak.methods.regression import REGRESSION
+from onepeak.methods.rps import RPS
+from onepeak.methods.slace import SLACE
+from onepeak.methods.slopes import SLOPES
+from onepeak.methods.smoothed import SMOOTH_SLOPES, Smoothed
+from onepeak.methods.soft_labels import SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON, SOFT_TRIANGULAR
+from onepeak.methods.sord import SOFT_EXPONENTIAL, SOFT_GEOMETRIC, SOFT_INVERSE, SORD
+from onepeak.methods.stick_breaking import STICK_BREAKING
+from onepeak.methods.unimodal_concentrated import UC
+from onepeak.methods.unimodal_net import UNIMODAL_NET
+from onepeak.methods.wasserstein import WU
 
 METHODS = Registry(
     "method",
     [
-        *PAPER_AND_OUR_METHODS,
-        *DISTANCE_METHODS,
-        *SOFT_LABEL_METHODS,
-        *LEVEL_METHODS,
-        *DISTRIBUTION_METHODS,
-        *CONSTRAINT_METHODS,
+        *(CE, REN, LD, MV, PO, PN, ELB, SLOPES, SMOOTH_SLOPES),
+        *(RPS, CDW_CE, OLL, WK, SLACE, CO2, HO2, QUL, UC, SE, REGRESSION),
+        *(DLDL_V2, SORD, SOFT_EXPONENTIAL, SOFT_GEOMETRIC, SOFT_INVERSE),
+        *(SOFT_TRIANGULAR, SOFT_BETA, SOFT_BINOMIAL, SOFT_POISSON),
+        *(CLM, CLM_PROBIT, CLM_CLOGLOG, FRANK_HALL, OR_CNN, CORAL, CORN, CONDOR, ECOC),
+        *(BINOMIAL, POISSON, STICK_BREAKING, GAUSSIAN, COPOC, UNIMODAL_NET),
+        *(HINGE, LAGRANGIAN, WU),
     ],
 )
 

@@ -4,9 +4,10 @@ from typing import final
 
 import torch
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -60,3 +61,24 @@ def log_of_the_rest(scores: Scores) -> LogProbs:
     rest_of_highest = scores.masked_fill(highest, -torch.inf).logsumexp(dim=-1) - scores.logsumexp(dim=-1)
     others = scores.softmax(dim=-1).masked_fill(highest, 0)
     return torch.where(highest, rest_of_highest.unsqueeze(-1), torch.log1p(-others))
+
+
+CDW_CE = MethodRecord(
+    name="cdw-ce",
+    title="class distance weighted cross-entropy",
+    family="distance",
+    reference="Polat et al. 2022, Class distance weighted cross-entropy loss",
+    year=2022,
+    num_outputs="c",
+    build=ClassDistance,
+)
+
+OLL = MethodRecord(
+    name="oll",
+    title="ordinal log loss",
+    family="distance",
+    reference="Castagnos, Mihelich, Dognin 2022, A simple log-based loss function for ordinal text classification",
+    year=2022,
+    num_outputs="c",
+    build=ordinal_log_loss,
+)

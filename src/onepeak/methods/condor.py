@@ -4,9 +4,10 @@ from typing import final
 
 from torch.nn import functional as F
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample
 from onepeak.methods.levels import answers, log_products
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -45,3 +46,14 @@ class Condor(Method):
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Products of conditional probabilities."""
         return log_products(outputs)
+
+
+CONDOR = MethodRecord(
+    name="condor",
+    title="conditional levels, loss on their products",
+    family="levels",
+    reference="Jenkinson et al. 2021, Universally rank consistent ordinal regression in neural networks",
+    year=2021,
+    num_outputs="c-1",
+    build=Condor,
+)

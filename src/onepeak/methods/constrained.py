@@ -6,13 +6,19 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample, Scores
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak.constraints.barrier import LogBarrier
+from onepeak.constraints.cost import cost_of_samples, fused_terms
 from onepeak.constraints.cross_entropy import ordered_cross_entropy
+from onepeak.constraints.hinge import Hinge
+from onepeak.constraints.lagrangian import AugmentedLagrangian
 from onepeak.constraints.order import OrderConstraint
+from onepeak.constraints.penalty import QuadraticPenalty
 from onepeak.errors import InputError
-from onepeak.kernels.fused_rows import RowTerms
+from onepeak.kernels.fused import RowTerms
 from onepeak.methods.cross_entropy import CrossEntropy
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -62,12 +68,12 @@ class Constrained(Method):
 
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The loss of the base method plus the cost of the constraint."""
-        cost = self.constraint.cost(self.base.class_scores(outputs), labels)
+        cost = cost_of_samples(self.constraint, self.base.class_scores(outputs), labels)
         return self.base.checked_losses(outputs, labels) + cost
 
     def weighted_losses(self, outputs: Outputs, labels: Labels, weights: PerSample | None) -> PerSample:
         """The same, weighted."""
-        cost = self.constraint.cost(self.base.class_scores(outputs), labels)
+        cost = cost_of_samples(self.constraint, self.base.class_scores(outputs), labels)
         return self.base.weighted_losses(outputs, labels, weights) + (cost if weights is None else cost * weights)
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
@@ -78,7 +84,7 @@ class Constrained(Method):
 
     def fused_terms(self) -> RowTerms | None:
         """The base loss and the constraint for the GPU kernels; None if they do not implement both."""
-        base, order = self.base.fused_terms(), self.constraint.fused_terms()
+        base, order = self.base.fused_terms(), fused_terms(self.constraint)
         if base is None or base.order is not None or order is None:
             return None
         return replace(base, order=order)
@@ -104,3 +110,77 @@ class Constrained(Method):
         """Advances the schedules of the base method and of the constraint."""
         self.base.tighten()
         self.constraint.tighten()
+
+
+def _elb(
+    num_classes: int,
+    *,
+    t: float = 1.0,
+    growth: float = 1.001,
+    t_max: float = 5.0,
+    class_weight: PerClass | None = None,
+) -> Constrained:
+    base = CrossEntropy(num_classes, class_weight=class_weight)
+    return Constrained(base, LogBarrier(num_classes, t, growth, t_max))
+
+
+def _pn(
+    num_classes: int, *, weight: float = 1e-2, slack: float = 0.1, class_weight: PerClass | None = None
+) -> Constrained:
+    base = CrossEntropy(num_classes, class_weight=class_weight)
+    return Constrained(base, QuadraticPenalty(num_classes, weight, slack))
+
+
+def _hinge(
+    num_classes: int, *, weight: float = 1.0, margin: float = 0.1, class_weight: PerClass | None = None
+) -> Constrained:
+    return Constrained(CrossEntropy(num_classes, class_weight=class_weight), Hinge(num_classes, weight, margin))
+
+
+def _lagrangian(num_classes: int, *, weight: float = 0.1, class_weight: PerClass | None = None) -> Constrained:
+    return Constrained(CrossEntropy(num_classes, class_weight=class_weight), AugmentedLagrangian(num_classes, weight))
+
+
+_BELHARBI = "Belharbi et al. 2019, Non-parametric uni-modality constraints for deep ordinal classification"
+
+PN = MethodRecord(
+    name="pn",
+    title="cross-entropy under a penalty",
+    family="constraint",
+    reference=_BELHARBI,
+    year=2019,
+    num_outputs="c",
+    as_published="same",
+    build=_pn,
+)
+
+ELB = MethodRecord(
+    name="elb",
+    title="cross-entropy under a log-barrier",
+    family="constraint",
+    reference=_BELHARBI,
+    year=2019,
+    num_outputs="c",
+    as_published="same",
+    build=_elb,
+)
+
+HINGE = MethodRecord(
+    name="hinge",
+    title="cross-entropy under a hinge",
+    family="constraint",
+    reference="the most common penalty for order",
+    year=None,
+    num_outputs="c",
+    build=_hinge,
+)
+
+LAGRANGIAN = MethodRecord(
+    name="lagrangian",
+    title="cross-entropy under an augmented Lagrangian",
+    family="constraint",
+    reference="Bertsekas 1982, Constrained optimization and Lagrange multiplier methods",
+    year=1982,
+    num_outputs="c",
+    build=_lagrangian,
+)

@@ -4,10 +4,11 @@ from typing import final
 
 import torch
 
-from onepeak._shapes import Labels, Outputs, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.softmax import SoftmaxMethod
-from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, widened
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.unimodal_net import SMALLEST_STEP, below_the_peak, widened
 
 
 @final
@@ -49,3 +50,15 @@ class Copoc(SoftmaxMethod):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
+
+
+COPOC = MethodRecord(
+    name="copoc",
+    title="steps around a peak",
+    family="distribution",
+    reference="Dey, Merugu, Kaveri 2023, Conformal prediction sets for ordinal classification",
+    year=2023,
+    num_outputs="c",
+    unimodal=True,
+    build=Copoc,
+)

@@ -5,10 +5,10 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, full_precision
 from onepeak.methods.levels import level_cross_entropy, log_differences
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -61,3 +61,14 @@ class Coral(Method):
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Differences of levels."""
         return log_differences(self.levels(outputs))
+
+
+CORAL = MethodRecord(
+    name="coral",
+    title="levels with one score",
+    family="levels",
+    reference="Cao, Mirjalili, Raschka 2020, Rank consistent ordinal regression for neural networks",
+    year=2020,
+    num_outputs="1",
+    build=Coral,
+)

@@ -2,9 +2,10 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample
 from onepeak.methods.levels import log_products
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -44,3 +45,14 @@ class Corn(Method):
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """Products of conditional probabilities."""
         return log_products(outputs)
+
+
+CORN = MethodRecord(
+    name="corn",
+    title="conditional levels",
+    family="levels",
+    reference="Shi, Cao, Raschka 2021, Deep neural networks for rank-consistent ordinal regression",
+    year=2021,
+    num_outputs="c-1",
+    build=Corn,
+)

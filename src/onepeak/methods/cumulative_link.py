@@ -1,15 +1,17 @@
 """CLM: cumulative link models, also called proportional odds (McCullagh 1980)."""
 
+import math
 from typing import Literal, TypeAlias, final, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from onepeak._check import check_choice
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample
-from onepeak.methods.links import cloglog_probs, logit_probs, probit_probs
+from onepeak._core.check import check_choice
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, full_precision
+from onepeak.methods.levels import SMALLEST_DIFFERENCE, log_differences
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 Link: TypeAlias = Literal["logit", "probit", "cloglog"]
 
@@ -105,3 +107,98 @@ def clm_cloglog(num_classes: int, *, class_weight: PerClass | None = None) -> Cu
 def clm(num_classes: int, *, class_weight: PerClass | None = None) -> CumulativeLink:
     """The cumulative link model with a logistic distribution: proportional odds."""
     return CumulativeLink(num_classes, link="logit", class_weight=class_weight)
+
+
+_END = 1e6
+"""Stands for infinity: this far out, every distribution function here is 0 or 1."""
+
+_LARGEST = 10.0
+"""Up to here the complementary log-log link is exact; beyond, its exponential continues along the tangent. The
+remaining probability there is e^-22026, 0 in floating point, but its logarithm must stay finite."""
+
+_SMALL = -16.0
+"""For x below e^-16, log (1 - e^-x) equals log x - x / 2 in float64."""
+
+
+def logit_probs(places: Outputs) -> LogProbs:
+    """The log-probabilities of the classes under the logistic distribution, from c - 1 rising thresholds."""
+    return log_differences(-places)
+
+
+def probit_probs(places: Outputs) -> LogProbs:
+    """The same under the normal distribution."""
+    lower, upper = _ends(places)
+    flip = lower + upper > 0  # take differences in the lower tail, where they are accurate
+    lower, upper = torch.where(flip, -upper, lower), torch.where(flip, -lower, upper)
+    log_upper = log_normal(upper)
+    step = (log_normal(lower) - log_upper).clamp(max=-SMALLEST_DIFFERENCE)
+    return (log_upper + (-step.expm1()).log()).log_softmax(dim=-1)
+
+
+def cloglog_probs(places: Outputs) -> LogProbs:
+    r"""The same under the distribution function :math:`1 - e^{-e^x}`, the complementary log-log link."""
+    lower, upper = _ends(places)
+    exponential = _bounded_exp(lower)
+    near = upper <= _LARGEST
+    step = (lower - upper).clamp(max=-SMALLEST_DIFFERENCE)
+    far_difference = (_bounded_exp(upper) - exponential).clamp(min=SMALLEST_DIFFERENCE)
+    log_difference = torch.where(near, upper + (-step.expm1()).log(), torch.where(near, 1, far_difference).log())
+    small = log_difference < _SMALL
+    difference = log_difference.exp()
+    large = torch.where(small, 1, difference)
+    log_mass = torch.where(small, log_difference - difference / 2, (-(-large).expm1()).log())
+    return (log_mass - exponential).log_softmax(dim=-1)
+
+
+def log_normal(x: Tensor) -> Tensor:
+    r"""Log of the normal distribution function; `torch.func.vmap` does not support `torch.special.log_ndtr`.
+
+    Below zero it is :math:`\log \frac12 \mathrm{erfcx}(-x / \sqrt2) - x^2 / 2`, which never underflows.
+    """
+    scaled = x / math.sqrt(2)
+    low = scaled < 0
+    below, above = torch.where(low, scaled, 0), torch.where(low, 0, scaled)
+    scaled_tail: Tensor = torch.special.erfcx(-below)
+    return torch.where(low, (scaled_tail / 2).log() - below.square(), torch.log1p(-torch.erfc(above) / 2))
+
+
+def _ends(places: Tensor) -> tuple[Tensor, Tensor]:
+    """The lower and the upper end of each class's interval."""
+    rising = places.cummax(dim=-1).values
+    return F.pad(rising, (1, 0), value=-_END), F.pad(rising, (0, 1), value=_END)
+
+
+def _bounded_exp(x: Tensor) -> Tensor:
+    beyond = (x - _LARGEST).clamp(min=0)
+    return x.clamp(max=_LARGEST).exp() * (1 + beyond)
+
+
+CLM = MethodRecord(
+    name="clm",
+    title="cumulative link, logit (proportional odds)",
+    family="levels",
+    reference="McCullagh 1980, Regression models for ordinal data",
+    year=1980,
+    num_outputs="1",
+    build=clm,
+)
+
+CLM_PROBIT = MethodRecord(
+    name="clm-probit",
+    title="cumulative link, probit",
+    family="levels",
+    reference="McCullagh 1980, Regression models for ordinal data",
+    year=1980,
+    num_outputs="1",
+    build=clm_probit,
+)
+
+CLM_CLOGLOG = MethodRecord(
+    name="clm-cloglog",
+    title="cumulative link, complementary log-log",
+    family="levels",
+    reference="McCullagh 1980, Regression models for ordinal data",
+    year=1980,
+    num_outputs="1",
+    build=clm_cloglog,
+)

@@ -2,10 +2,11 @@
 
 from typing import final
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.methods.label_distribution import LabelDistribution
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 from onepeak.posterior.decide import expected_label
 
 
@@ -52,3 +53,14 @@ class DistributionAndMean(SoftmaxMethod):
         """The divergence from the Gaussian plus the weighted error of the mean."""
         divergence = self.distribution.sample_losses(outputs, labels)
         return divergence + self.mean_weight * (expected_label(outputs) - labels).abs()
+
+
+DLDL_V2 = MethodRecord(
+    name="dldl-v2",
+    title="label distribution and its mean",
+    family="soft-labels",
+    reference="Gao et al. 2018, Age estimation using expectation of label distribution learning",
+    year=2018,
+    num_outputs="c",
+    build=DistributionAndMean,
+)

@@ -2,10 +2,11 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, Outputs, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
 from onepeak.methods.levels import answers
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 from onepeak.methods.slopes import accumulate
-from onepeak.methods.softmax import SoftmaxMethod
 
 
 @final
@@ -43,3 +44,14 @@ class CodeWords(SoftmaxMethod):
     def class_scores(self, outputs: Outputs) -> Scores:
         """Minus the squared distance from each code word, up to a constant: each digit adds 2 sigmoid - 1."""
         return accumulate(2 * outputs.sigmoid() - 1)
+
+
+ECOC = MethodRecord(
+    name="ecoc",
+    title="levels as code words",
+    family="levels",
+    reference="Barbero-Gómez et al. 2022, Error-correcting output codes in deep ordinal classification",
+    year=2022,
+    num_outputs="c-1",
+    build=CodeWords,
+)

@@ -2,8 +2,9 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, Outputs, PerSample
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak._core.tensors import Labels, Outputs, PerSample
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 from onepeak.posterior.decide import expected_label
 
 
@@ -31,3 +32,14 @@ class ExpectedError(SoftmaxMethod):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """The squared error of the mean."""
         return (expected_label(outputs) - labels).square()
+
+
+SE = MethodRecord(
+    name="se",
+    title="squared error of the mean",
+    family="distance",
+    reference="Beckham, Pal 2016, A simple squared-error reformulation for ordinal classification",
+    year=2016,
+    num_outputs="c",
+    build=ExpectedError,
+)

@@ -2,13 +2,16 @@
 
 from typing import final
 
+import torch
+from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.gaussian_scores import gaussian_scores, place_on_scale
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.unimodal_net import below_the_peak, widened
 
 NARROWEST = 0.05
 """The smallest standard deviation, in classes: there the posterior already lies on one class."""
@@ -67,3 +70,41 @@ class Gaussian(SoftmaxMethod):
         """Cross-entropy of the scores plus the penalty on the variance."""
         penalty = self.variance_weight * self.deviation(outputs).square()
         return cross_entropy(self.class_scores(outputs), labels) + penalty
+
+
+def gaussian_scores(mean: PerSample, deviation: PerSample | float, num_classes: int) -> Scores:
+    r"""Log-density of a Gaussian at each class, :math:`-(k - m)^2 / 2 \sigma^2`, shifted to a maximum of 0.
+
+    Computed as :math:`k (m - k / 2) / \sigma^2`, without the square of the mean: for a mean far off the scale it would
+    swamp the differences between classes.
+
+    Args:
+        mean: In classes, from 0 to c - 1 or beyond.
+        deviation: The standard deviation, in classes.
+        num_classes: Number of classes.
+
+    Example:
+        >>> gaussian_scores(torch.tensor(1.0), 1.0, 3)
+        tensor([-0.5000,  0.0000, -0.5000])
+    """
+    wide = widened(mean)
+    classes = torch.arange(num_classes, device=wide.device, dtype=wide.dtype)
+    spread = deviation.unsqueeze(-1).to(wide.dtype) if isinstance(deviation, Tensor) else deviation
+    return below_the_peak(classes * (wide.unsqueeze(-1) - classes / 2) / spread**2, mean.dtype)
+
+
+def place_on_scale(output: PerSample, num_classes: int) -> PerSample:
+    """Maps an output to a position on the scale of classes: -1 is the first class, 0 the middle, 1 the last."""
+    return (output + 1) * (num_classes - 1) / 2
+
+
+GAUSSIAN = MethodRecord(
+    name="gaussian",
+    title="Gaussian uncertainty",
+    family="distribution",
+    reference="Araújo et al. 2020, DR|GRADUATE: uncertainty-aware diabetic retinopathy grading",
+    year=2020,
+    num_outputs="2",
+    unimodal=True,
+    build=Gaussian,
+)

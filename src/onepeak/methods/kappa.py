@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._check import check_choice
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak._core.check import check_choice
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 KappaPenalty: TypeAlias = Literal["linear", "quadratic"]
 
@@ -77,3 +78,14 @@ class WeightedKappa(SoftmaxMethod):
         classes = torch.arange(self.num_classes, device=like.device, dtype=like.dtype)
         distances = (classes.unsqueeze(-1) - classes).abs() / (self.num_classes - 1)
         return distances if self.penalty == "linear" else distances.square()
+
+
+WK = MethodRecord(
+    name="wk",
+    title="weighted kappa of the batch",
+    family="distance",
+    reference="de la Torre, Puig, Valls 2018, Weighted kappa loss function for ordinal data in deep learning",
+    year=2018,
+    num_outputs="c",
+    build=WeightedKappa,
+)

@@ -6,11 +6,11 @@ from typing import final, get_args
 import torch
 from torch import Tensor
 
-from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
-from onepeak.kernels.fused_rows import RowTerms
-from onepeak.methods.method import Variant
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak.kernels.fused import RowTerms
+from onepeak.methods.method import SoftmaxMethod, Variant
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -70,3 +70,15 @@ class LabelDistribution(SoftmaxMethod):
             loss="published_label_distribution" if published else "label_distribution",
             settings=(0.5 / self.variance, 1 / math.sqrt(2 * math.pi * self.variance)),
         )
+
+
+LD = MethodRecord(
+    name="ld",
+    title="label distribution",
+    family="soft-labels",
+    reference="Geng 2016, Label distribution learning",
+    year=2016,
+    num_outputs="c",
+    as_published="differs",
+    build=LabelDistribution,
+)

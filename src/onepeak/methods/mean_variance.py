@@ -4,12 +4,12 @@ from typing import final, get_args
 
 import torch
 
-from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.kernels.fused_rows import RowTerms
-from onepeak.methods.method import Variant
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.kernels.fused import RowTerms
+from onepeak.methods.method import SoftmaxMethod, Variant
+from onepeak.methods.record import MethodRecord
 from onepeak.posterior.decide import expected_label
 
 
@@ -65,3 +65,15 @@ class MeanVariance(SoftmaxMethod):
     def fused_terms(self) -> RowTerms:
         """The loss for the GPU kernels."""
         return RowTerms(loss="mean_variance", settings=(self.mean_weight, self.variance_weight))
+
+
+MV = MethodRecord(
+    name="mv",
+    title="mean-variance",
+    family="distance",
+    reference="Pan et al. 2018, Mean-variance loss for deep age estimation from a face",
+    year=2018,
+    num_outputs="c",
+    as_published="differs",
+    build=MeanVariance,
+)

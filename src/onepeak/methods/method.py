@@ -1,11 +1,12 @@
 """The base class of methods: number of outputs, loss, posterior and prediction."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from torch import Tensor, nn
+from torch import Tensor, float32, float64, nn
 
-from onepeak._check import (
+from onepeak._core.check import (
     check_choice,
     check_class_weight,
     check_labels,
@@ -14,11 +15,10 @@ from onepeak._check import (
     check_weights,
     finite_loss,
 )
-from onepeak._precision import full_precision
-from onepeak._reduce import Reduction, check_reduction, reduce, weights_of_samples
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.reduce import Reduction, check_reduction, reduce, weights_of_samples
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision
 from onepeak.errors import InputError
-from onepeak.kernels import fused_rows, one_pass
+from onepeak.kernels import fused, launch
 from onepeak.posterior import DECISIONS
 
 Variant: TypeAlias = Literal["corrected", "as_published"]
@@ -116,8 +116,8 @@ class Method(nn.Module, ABC):
 
     def mean_loss(self, outputs: Outputs, labels: Labels) -> Tensor:
         """The mean over samples. Override it if there is a faster form than averaging `sample_losses`."""
-        if fused_rows.takes(outputs) and (terms := self.fused_terms()) is not None:
-            return one_pass.mean_loss(outputs, labels, terms, self.sample_losses)
+        if fused.takes(outputs) and (terms := self.fused_terms()) is not None:
+            return launch.mean_loss(outputs, labels, terms, self.sample_losses)
         return self.checked_losses(outputs, labels).mean()
 
     def checked_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
@@ -130,7 +130,7 @@ class Method(nn.Module, ABC):
             )
         return losses
 
-    def fused_terms(self) -> fused_rows.RowTerms | None:
+    def fused_terms(self) -> fused.RowTerms | None:
         """The loss for the GPU kernels; None if they do not implement it."""
         return None
 
@@ -150,3 +150,44 @@ class Method(nn.Module, ABC):
 
     def tighten(self) -> None:
         """Advances the method's schedule, if it has one. Call it once per epoch, after validation."""
+
+
+class SoftmaxMethod(Method):
+    """The outputs are class scores and their softmax is the posterior. A subclass defines its loss and its decision.
+
+    A subclass that computes its scores from the outputs also defines `num_outputs` and `class_scores`. All such methods
+    accept an order constraint.
+    """
+
+    @property
+    def num_outputs(self) -> int:
+        """One score per class."""
+        return self.num_classes
+
+    def posterior_of(self, outputs: Outputs) -> LogProbs:
+        """Log-softmax of the scores."""
+        return self.class_scores(outputs).log_softmax(dim=-1)
+
+    def class_scores(self, outputs: Outputs) -> Scores:
+        """The outputs themselves."""
+        return outputs
+
+
+class ExactTable(nn.Module):
+    """A table in float64, or in float32 on devices without float64. It is not part of the `state_dict`.
+
+    Args:
+        values: The table. Loading a method rebuilds it from the settings.
+    """
+
+    def __init__(self, values: Tensor) -> None:
+        super().__init__()
+        # No buffer: `from_pretrained` of Hugging Face overwrites those that no checkpoint holds by unwritten memory.
+        self.values = values.double()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ExactTable":
+        # `module.bfloat16()` must not round the table, and `module.to("mps")` cannot move float64.
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        place = fn(self.values.float()).device
+        self.values = self.values.to(place, float32 if place.type == "mps" else float64)
+        return self

@@ -4,11 +4,12 @@ from typing import Literal, TypeAlias, final, get_args
 
 from torch import Tensor
 
-from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 NeighboursBase: TypeAlias = Literal["cross_entropy", "entropy"]
 
@@ -83,3 +84,24 @@ def co2(
 def entropy(scores: Tensor) -> PerSample:
     """The entropy of the softmax of the scores."""
     return -(scores.softmax(dim=-1) * scores.log_softmax(dim=-1)).sum(dim=-1)
+
+
+CO2 = MethodRecord(
+    name="co2",
+    title="cross-entropy and ordered neighbours",
+    family="distance",
+    reference="Albuquerque, Cruz, Cardoso 2021, Ordinal losses for classification of cervical cancer risk",
+    year=2021,
+    num_outputs="c",
+    build=co2,
+)
+
+HO2 = MethodRecord(
+    name="ho2",
+    title="entropy and ordered neighbours",
+    family="distance",
+    reference="Albuquerque, Cruz, Cardoso 2021, Ordinal losses for classification of cervical cancer risk",
+    year=2021,
+    num_outputs="c",
+    build=ho2,
+)

@@ -6,13 +6,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from onepeak._check import check_choice, check_number
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.method import Variant
-from onepeak.methods.softmax import SoftmaxMethod
-from onepeak.methods.steps import below_the_peak, widened
+from onepeak.methods.method import SoftmaxMethod, Variant
+from onepeak.methods.record import MethodRecord
+from onepeak.methods.unimodal_net import below_the_peak, widened
 
 _FAR = 40
 """This far from zero, softplus equals e^x below and x above in float64."""
@@ -97,3 +96,16 @@ def log_softplus(raw: Tensor) -> Tensor:
     """Log softplus(x), which equals x far below zero, where softplus itself underflows to 0."""
     small = raw < -_FAR
     return torch.where(small, raw, F.softplus(torch.where(small, 0, raw), threshold=_FAR).log())
+
+
+PO = MethodRecord(
+    name="po",
+    title="Poisson",
+    family="distribution",
+    reference="Beckham, Pal 2017, Unimodal probability distributions for deep ordinal classification",
+    year=2017,
+    num_outputs="c",
+    unimodal=True,
+    as_published="differs",
+    build=Poisson,
+)

@@ -5,11 +5,11 @@ from typing import final
 import torch
 from torch import nn
 
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores, full_precision
 from onepeak.constraints.cross_entropy import cross_entropy
+from onepeak.methods.method import SoftmaxMethod
 from onepeak.methods.poisson import log_softplus, poisson_log_probs
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -53,3 +53,15 @@ class PoissonRate(SoftmaxMethod):
     def sample_losses(self, outputs: Outputs, labels: Labels) -> PerSample:
         """Cross-entropy of the scores."""
         return cross_entropy(self.class_scores(outputs), labels)
+
+
+POISSON = MethodRecord(
+    name="poisson",
+    title="Poisson, learnt temperature",
+    family="distribution",
+    reference="Beckham, Pal 2017, Unimodal probability distributions for deep ordinal classification",
+    year=2017,
+    num_outputs="1",
+    unimodal=True,
+    build=PoissonRate,
+)

@@ -4,10 +4,11 @@ from typing import final
 
 import torch
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -51,3 +52,14 @@ class QuasiUnimodal(SoftmaxMethod):
         above = labels.unsqueeze(-1) + offsets.sign() * (offsets.abs() > 1)
         hinges = (self.margin + probs - probs.gather(-1, above)).relu() * (offsets != 0)
         return cross_entropy(outputs, labels) + self.weight * hinges.sum(dim=-1)
+
+
+QUL = MethodRecord(
+    name="qul",
+    title="quasi-unimodal",
+    family="distance",
+    reference="Albuquerque, Cruz, Cardoso 2022, Quasi-unimodal distributions for ordinal classification",
+    year=2022,
+    num_outputs="c",
+    build=QuasiUnimodal,
+)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from onepeak._check import check_choice
+from onepeak._core.check import check_choice
 from onepeak.constraints import OrderConstraint
 from onepeak.errors import InputError
 from onepeak.methods.method import Method

@@ -5,11 +5,12 @@ from typing import Literal, TypeAlias, final, get_args
 import torch
 from torch.nn import functional as F
 
-from onepeak._check import check_choice
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.check import check_choice
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.errors import InputError
 from onepeak.methods.levels import log_differences
 from onepeak.methods.method import Method, Variant
+from onepeak.methods.record import MethodRecord
 from onepeak.methods.slopes import accumulate
 from onepeak.posterior import mode
 from onepeak.posterior._check import check_class_scores
@@ -96,3 +97,15 @@ class Reencode(Method):
         if self.variant == "as_published":  # also uses the first level, whose answer is known
             return ((outputs.cummin(dim=-1).values >= 0).sum(dim=-1) - 1).clamp_(min=0)
         return (outputs[..., 1:].cummin(dim=-1).values >= 0).sum(dim=-1)
+
+
+REN = MethodRecord(
+    name="ren",
+    title="re-encoded levels",
+    family="levels",
+    reference="Cheng, Wang, Pollastri 2008, A neural network approach to ordinal regression",
+    year=2008,
+    num_outputs="c",
+    as_published="differs",
+    build=Reencode,
+)

@@ -2,10 +2,11 @@
 
 from typing import final
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample, Scores
-from onepeak.methods.gaussian_scores import gaussian_scores, place_on_scale
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample, Scores
+from onepeak.methods.gaussian import gaussian_scores, place_on_scale
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -50,3 +51,15 @@ class Regression(SoftmaxMethod):
         """The Gaussian's log-densities at the classes."""
         place = place_on_scale(outputs.squeeze(-1), self.num_classes)
         return gaussian_scores(place, self.deviation, self.num_classes)
+
+
+REGRESSION = MethodRecord(
+    name="regression",
+    title="regression, rounded",
+    family="distance",
+    reference="the baseline that treats classes as numbers",
+    year=None,
+    num_outputs="1",
+    unimodal=True,
+    build=Regression,
+)

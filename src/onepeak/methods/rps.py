@@ -5,12 +5,12 @@ from typing import final, get_args
 import torch
 from torch import Tensor
 
-from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.kernels.fused_rows import RowTerms
-from onepeak.methods.method import MedianOrMode
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.kernels.fused import RowTerms
+from onepeak.methods.method import MedianOrMode, SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -72,3 +72,14 @@ def ranked_probability(probs: Tensor, labels: Labels) -> PerSample:
     below = probs.cumsum(dim=-1)[..., :-1]
     reached = torch.arange(below.shape[-1], device=labels.device) >= labels.unsqueeze(-1)
     return (below - reached.to(probs.dtype)).square().sum(dim=-1)
+
+
+RPS = MethodRecord(
+    name="rps",
+    title="ranked probability score",
+    family="distance",
+    reference="Hou, Yu, Samaras 2016, Squared earth mover's distance-based loss for training deep neural networks",
+    year=2016,
+    num_outputs="c",
+    build=RankedProbability,
+)

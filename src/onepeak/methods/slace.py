@@ -4,9 +4,10 @@ from typing import final
 
 import torch
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -48,3 +49,14 @@ class Slace(SoftmaxMethod):
         no_farther = distances.minimum(place) + distances.minimum(self.num_classes - 1 - place)
         soft_label = (-self.sharpness * distances.to(outputs.dtype)).softmax(dim=-1)
         return -(soft_label * gathered.gather(-1, no_farther)).sum(dim=-1)
+
+
+SLACE = MethodRecord(
+    name="slace",
+    title="soft labels, accumulated",
+    family="distance",
+    reference="Nachmani et al. 2025, SLACE: a monotone and balance-sensitive loss function for ordinal regression",
+    year=2025,
+    num_outputs="c",
+    build=Slace,
+)

@@ -4,11 +4,12 @@ from typing import Literal, TypeAlias, final, get_args
 
 from torch.nn import functional as F
 
-from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
 from onepeak.methods.levels import answers, level_cross_entropy
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 SlopesLevels: TypeAlias = Literal["squared", "logistic"]
 
@@ -82,3 +83,15 @@ class Slopes(Method):
 def accumulate(slopes: Outputs) -> Scores:
     """Class scores from their slopes: 0, then the cumulative sum."""
     return F.pad(slopes.cumsum(dim=-1), (1, 0))
+
+
+SLOPES = MethodRecord(
+    name="slopes",
+    title="level questions as slopes",
+    family="levels",
+    reference="onepeak",
+    year=None,
+    num_outputs="c-1",
+    as_published="none",
+    build=Slopes,
+)

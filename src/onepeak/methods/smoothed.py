@@ -6,13 +6,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._check import check_scores
-from onepeak._precision import full_precision
-from onepeak._real import real_tensors
-from onepeak._shapes import Labels, LogProbs, Outputs, PerClass, PerSample, Scores
+from onepeak._core.check import check_scores
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerClass, PerSample, Scores, full_precision, real_tensors
 from onepeak.errors import InputError
-from onepeak.methods.exact import ExactTable
-from onepeak.methods.method import Method
+from onepeak.methods.method import ExactTable, Method
+from onepeak.methods.record import MethodRecord
 from onepeak.methods.slopes import Slopes, SlopesLevels
 
 MOST_TABLED = 512
@@ -163,3 +161,15 @@ def smoothed(outputs: Outputs) -> Outputs:
 def _moved(values: Outputs, places: int) -> Outputs:
     """The values shifted along the last axis and padded with zeros."""
     return F.pad(values, (places, -places))
+
+
+SMOOTH_SLOPES = MethodRecord(
+    name="smooth-slopes",
+    title="slopes whose neighbours learn together",
+    family="levels",
+    reference="onepeak",
+    year=None,
+    num_outputs="c-1",
+    as_published="none",
+    build=smooth_slopes,
+)

@@ -6,11 +6,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_num_classes, check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.errors import InputError
-from onepeak.methods.exact import ExactTable
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.binomial import binomial_scores
+from onepeak.methods.method import ExactTable, SoftmaxMethod
+from onepeak.methods.poisson import poisson_log_probs
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -73,3 +75,173 @@ def distances(num_classes: int) -> Tensor:
     """The distance of each class (column) from each label (row)."""
     classes = torch.arange(num_classes, dtype=torch.float64)
     return (classes - classes.unsqueeze(-1)).abs()
+
+
+def binomial_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClass | None = None) -> SoftLabels:
+    r"""Binomial soft labels: the number of successes in c - 1 trials.
+
+    .. math:: q_{yk} = \binom{c-1}k \pi^k (1 - \pi)^{c-1-k}, \qquad \pi = \frac{y + 1/2}c
+
+    which makes the label the only mode for any number of classes. (dlordinal spaces :math:`\pi` evenly from 0.1 to 0.9:
+    with 70 classes, its target for the first class peaks at the seventh.)
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
+
+    Example:
+        >>> binomial_labels(3).targets[0]
+        tensor([0.6944, 0.2778, 0.0278], dtype=torch.float64)
+
+    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing 2020.
+    """
+    chance = (torch.arange(check_num_classes(num_classes), dtype=torch.float64) + 0.5) / num_classes
+    scores = binomial_scores(chance.logit().unsqueeze(-1), num_classes)
+    return SoftLabels(mixed(scores.softmax(dim=-1), mix), class_weight=class_weight)
+
+
+def poisson_labels(num_classes: int, *, mix: float = 1.0, class_weight: PerClass | None = None) -> SoftLabels:
+    r"""Poisson soft labels: a count with the label as its only mode.
+
+    .. math:: q_{yk} \propto \frac{\lambda^k}{k!}, \qquad \lambda = y + \frac12, \qquad k = 0, \dots, c - 1
+
+    The targets are wider for later labels, so reversing the scale changes them. (dlordinal takes the softmax of the
+    probabilities themselves, which makes them nearly uniform, and an integer rate, at which two neighbours tie.)
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
+
+    Example:
+        >>> poisson_labels(3).targets[0]
+        tensor([0.6154, 0.3077, 0.0769], dtype=torch.float64)
+
+    Reference: Liu et al., "Unimodal regularized neuron stick-breaking for ordinal classification", Neurocomputing 2020.
+    """
+    rates = torch.arange(check_num_classes(num_classes), dtype=torch.float64).unsqueeze(-1) + 0.5
+    return SoftLabels(
+        mixed(poisson_log_probs(rates.log(), num_classes).softmax(dim=-1), mix), class_weight=class_weight
+    )
+
+
+POINTS_IN_A_CLASS = 16
+"""The number of points per class at which the beta density is summed."""
+
+
+def triangular(
+    num_classes: int, *, outside: float = 0.01, mix: float = 1.0, class_weight: PerClass | None = None
+) -> SoftLabels:
+    r"""Triangular soft labels: a triangle over the label's interval that extends into the adjacent intervals.
+
+    The peak is in the middle of the interval. A share :math:`\alpha` of the mass lies beyond each side of the interval,
+    so half the width of the triangle is :math:`\frac12 / (1 - \sqrt{2 \alpha})`. For the first and the last class the
+    peak is at the end of the scale, and the width :math:`1 / (1 - \sqrt \alpha)` puts the same share beyond the one
+    inner side. (The paper uses a separate share for the end classes.)
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        outside: :math:`\alpha`, below one half.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
+
+    Example:
+        >>> triangular(4, outside=0.1).targets[:2]
+        tensor([[0.9000, 0.1000, 0.0000, 0.0000],
+                [0.1000, 0.8000, 0.1000, 0.0000]], dtype=torch.float64)
+
+    Reference: Vargas, Gutiérrez, Barbero-Gómez, Hervás-Martínez, "Soft labelling based on triangular distributions for
+    ordinal classification", Information Fusion 2023.
+    """
+    check_num_classes(num_classes)
+    share = check_number("outside", outside, above=0, below=0.5)
+    peaks = torch.arange(num_classes, dtype=torch.float64) + 0.5
+    peaks[0], peaks[-1] = 0, num_classes
+    half_widths = torch.full_like(peaks, 0.5 / (1 - (2 * share) ** 0.5))
+    half_widths[[0, -1]] = 1 / (1 - share**0.5)
+    edges = torch.arange(num_classes + 1, dtype=torch.float64)
+    place = ((edges - peaks.unsqueeze(-1)) / half_widths.unsqueeze(-1)).clamp(-1, 1)
+    below = torch.where(place < 0, (1 + place).square() / 2, 1 - (1 - place).square() / 2)
+    masses = below.diff(dim=-1)
+    return SoftLabels(mixed(masses / masses.sum(dim=-1, keepdim=True), mix), class_weight=class_weight)
+
+
+def beta(
+    num_classes: int, *, deviation: float = 0.5, mix: float = 1.0, class_weight: PerClass | None = None
+) -> SoftLabels:
+    r"""Beta soft labels: a beta density on the scale from 0 to 1, summed over the interval of each class.
+
+    Its mean is the middle of the label's interval, its standard deviation :math:`\sigma` classes:
+
+    .. math:: m = \frac{y + 1/2}c, \qquad a + b = \frac{m (1 - m)}{(\sigma / c)^2} - 1, \qquad a = m (a + b)
+
+    For the end classes it is narrower if necessary, so that a and b are at least 1 and the density is bounded. With the
+    default deviation, a and b equal the published table for the inner classes of five and are close to it elsewhere;
+    the table ends at 14 classes. The density is summed at 16 points per interval, with an error of about 1e-3.
+
+    Args:
+        num_classes: Number of classes, at least 2.
+        deviation: :math:`\sigma`, in classes, below 0.8, so that the label stays the peak.
+        mix: The share of the soft label; the rest goes to the label itself.
+        class_weight: Weight of each class.
+
+    Example:
+        >>> beta(5).targets[2]
+        tensor([5.8976e-04, 1.6291e-01, 6.7301e-01, 1.6291e-01, 5.8976e-04],
+               dtype=torch.float64)
+
+    Reference: Vargas, Gutiérrez, Hervás-Martínez, "Unimodal regularisation based on beta distribution for deep ordinal
+    regression", Pattern Recognition 2022.
+    """
+    check_num_classes(num_classes)
+    width = check_number("deviation", deviation, above=0, below=0.8) / num_classes
+    means = (torch.arange(num_classes, dtype=torch.float64).unsqueeze(-1) + 0.5) / num_classes
+    total = (means * (1 - means) / width**2 - 1).maximum(1 / means).maximum(1 / (1 - means))
+    points = (torch.arange(num_classes * POINTS_IN_A_CLASS, dtype=torch.float64) + 0.5) / (
+        num_classes * POINTS_IN_A_CLASS
+    )
+    log_density = (means * total - 1) * points.log() + ((1 - means) * total - 1) * torch.log1p(-points)
+    masses = log_density.softmax(dim=-1).reshape(num_classes, num_classes, POINTS_IN_A_CLASS).sum(dim=-1)
+    return SoftLabels(mixed(masses, mix), class_weight=class_weight)
+
+
+SOFT_TRIANGULAR = MethodRecord(
+    name="soft-triangular",
+    title="triangular soft labels",
+    family="soft-labels",
+    reference="Vargas et al. 2023, Soft labelling based on triangular distributions for ordinal classification",
+    year=2023,
+    num_outputs="c",
+    build=triangular,
+)
+
+SOFT_BETA = MethodRecord(
+    name="soft-beta",
+    title="beta soft labels",
+    family="soft-labels",
+    reference="Vargas et al. 2022, Unimodal regularisation based on beta distribution for deep ordinal regression",
+    year=2022,
+    num_outputs="c",
+    build=beta,
+)
+
+SOFT_BINOMIAL = MethodRecord(
+    name="soft-binomial",
+    title="binomial soft labels",
+    family="soft-labels",
+    reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
+    year=2020,
+    num_outputs="c",
+    build=binomial_labels,
+)
+
+SOFT_POISSON = MethodRecord(
+    name="soft-poisson",
+    title="Poisson soft labels",
+    family="soft-labels",
+    reference="Liu et al. 2020, Unimodal regularized neuron stick-breaking for ordinal classification",
+    year=2020,
+    num_outputs="c",
+    build=poisson_labels,
+)

@@ -2,9 +2,10 @@
 
 from typing import final
 
-from onepeak._shapes import Labels, LogProbs, Outputs, PerSample
+from onepeak._core.tensors import Labels, LogProbs, Outputs, PerSample
 from onepeak.methods.levels import log_products
 from onepeak.methods.method import Method
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -38,3 +39,14 @@ class StickBreaking(Method):
     def posterior_of(self, outputs: Outputs) -> LogProbs:
         """The shares of the stick."""
         return log_products(-outputs)
+
+
+STICK_BREAKING = MethodRecord(
+    name="stick-breaking",
+    title="stick-breaking",
+    family="distribution",
+    reference="Liu et al. 2018, Ordinal regression with neuron stick-breaking for medical diagnosis",
+    year=2018,
+    num_outputs="c-1",
+    build=StickBreaking,
+)

@@ -4,10 +4,11 @@ from typing import final
 
 import torch
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.gaps import signed_gaps
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 from onepeak.posterior.decide import expected_label
 
 WIDTH_OF_A_CLASS = 1 / 12
@@ -57,3 +58,14 @@ class UnimodalConcentrated(SoftmaxMethod):
         variance = WIDTH_OF_A_CLASS + (probs * distances.square()).sum(dim=-1)
         concentrated = 0.5 * variance.log() + (average - labels).square() / (2 * variance)
         return concentrated + self.weight * signed_gaps(probs, labels).relu().sum(dim=-1)
+
+
+UC = MethodRecord(
+    name="uc",
+    title="unimodal-concentrated",
+    family="distance",
+    reference="Li et al. 2022, Unimodal-concentrated loss for ordinal regression",
+    year=2022,
+    num_outputs="c",
+    build=UnimodalConcentrated,
+)

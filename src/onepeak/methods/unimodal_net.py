@@ -5,10 +5,10 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._shapes import Labels, Outputs, PerSample, Scores
+from onepeak._core.tensors import Labels, Outputs, PerSample, Scores
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.softmax import SoftmaxMethod
-from onepeak.methods.steps import SMALLEST_STEP, below_the_peak, widened
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 
 
 @final
@@ -53,3 +53,30 @@ def positive(x: Tensor) -> Tensor:
     root = (x.square() + 4).sqrt()
     low = x < 0
     return torch.where(low, 2 / (root - torch.where(low, x, 0)), (root + x) / 2)
+
+
+SMALLEST_STEP = 0.01
+"""Added to every step, so that neighbours differ in float32 too: otherwise an output that gives a step of 0 would be a
+tie."""
+
+
+def widened(outputs: Tensor) -> Tensor:
+    """The outputs in float64, if the device has it: scores near the peak are close differences of large sums."""
+    return outputs if outputs.device.type == "mps" else outputs.double()
+
+
+def below_the_peak(scores: Tensor, dtype: torch.dtype) -> Tensor:
+    """Shifts scores to a maximum of 0, so that those near the peak keep their precision in a narrower dtype."""
+    return (scores - scores.amax(dim=-1, keepdim=True).detach()).to(dtype)
+
+
+UNIMODAL_NET = MethodRecord(
+    name="unimodal-net",
+    title="lower of two running sums",
+    family="distribution",
+    reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
+    year=2023,
+    num_outputs="c",
+    unimodal=True,
+    build=UnimodalNet,
+)

@@ -2,10 +2,11 @@
 
 from typing import final
 
-from onepeak._check import check_number
-from onepeak._shapes import Labels, Outputs, PerClass, PerSample
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Labels, Outputs, PerClass, PerSample
 from onepeak.constraints.cross_entropy import cross_entropy
-from onepeak.methods.softmax import SoftmaxMethod
+from onepeak.methods.method import SoftmaxMethod
+from onepeak.methods.record import MethodRecord
 from onepeak.posterior import project
 
 
@@ -47,3 +48,14 @@ class WassersteinUnimodal(SoftmaxMethod):
         nearest = project(log_probs, labels)
         levels = (log_probs.exp() - nearest.exp()).cumsum(dim=-1)[..., :-1]
         return cross_entropy(outputs, labels) + self.weight * levels.abs().sum(dim=-1)
+
+
+WU = MethodRecord(
+    name="wu",
+    title="cross-entropy and the distance to one peak",
+    family="constraint",
+    reference="Cardoso, Cruz, Albuquerque 2023, Unimodal distributions for ordinal regression",
+    year=2023,
+    num_outputs="c",
+    build=WassersteinUnimodal,
+)

@@ -6,12 +6,13 @@ metrics by name, with the range and direction of each.
 
 from typing import TYPE_CHECKING
 
-from onepeak._lazy import lazy_names
+from onepeak._core.imports import lazy_names
 
 if TYPE_CHECKING:
     from onepeak.metrics import catalog, functional
     from onepeak.metrics.bootstrap import confidence_intervals
     from onepeak.metrics.classification_index import OrdinalClassificationIndex, UniformOrdinalClassificationIndex
+    from onepeak.metrics.cohen_kappa import QuadraticWeightedKappa, WeightedKappa
     from onepeak.metrics.errors import (
         Accuracy,
         AccuracyWithin,
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
         MeanAbsoluteErrorOfMedian,
         RootMeanSquaredError,
     )
-    from onepeak.metrics.kappa import QuadraticWeightedKappa, WeightedKappa
-    from onepeak.metrics.order import NumViolations, SideOrderIndex, UnimodalRate, ViolationSize
     from onepeak.metrics.probabilistic import (
         EarthMoverDistance,
         ExpectedCalibrationError,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         IndexOfBalancedAccuracy,
         MinimumSensitivity,
     )
+    from onepeak.metrics.side_order_index import NumViolations, SideOrderIndex, UnimodalRate, ViolationSize
 
 __all__ = [
     "Accuracy",
@@ -77,6 +77,7 @@ __getattr__, __dir__ = lazy_names(
         "": ["catalog", "functional"],
         "bootstrap": ["confidence_intervals"],
         "classification_index": ["OrdinalClassificationIndex", "UniformOrdinalClassificationIndex"],
+        "cohen_kappa": ["QuadraticWeightedKappa", "WeightedKappa"],
         "errors": [
             "Accuracy",
             "AccuracyWithin",
@@ -86,8 +87,6 @@ __getattr__, __dir__ = lazy_names(
             "MeanAbsoluteErrorOfMedian",
             "RootMeanSquaredError",
         ],
-        "kappa": ["QuadraticWeightedKappa", "WeightedKappa"],
-        "order": ["NumViolations", "SideOrderIndex", "UnimodalRate", "ViolationSize"],
         "probabilistic": [
             "EarthMoverDistance",
             "ExpectedCalibrationError",
@@ -102,5 +101,6 @@ __getattr__, __dir__ = lazy_names(
             "IndexOfBalancedAccuracy",
             "MinimumSensitivity",
         ],
+        "side_order_index": ["NumViolations", "SideOrderIndex", "UnimodalRate", "ViolationSize"],
     },
 )

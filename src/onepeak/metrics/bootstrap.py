@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak._check import check_integer, check_number
+from onepeak._core.check import check_integer, check_number
 from onepeak.errors import InputError
 
 Figures: TypeAlias = Callable[[Tensor], Mapping[str, Tensor]]

@@ -4,7 +4,7 @@ from typing import final
 
 from torch import Tensor
 
-from onepeak._check import check_integer
+from onepeak._core.check import check_integer
 from onepeak.metrics import functional
 from onepeak.metrics._base import LabelMetric, SampleMean, function_of_labels
 

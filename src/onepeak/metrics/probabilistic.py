@@ -5,8 +5,8 @@ from typing import final
 import torch
 from torch import Tensor
 
-from onepeak._check import check_integer
-from onepeak._shapes import Scalar
+from onepeak._core.check import check_integer
+from onepeak._core.tensors import Scalar
 from onepeak.metrics import functional
 from onepeak.metrics._base import OrdinalMetric, SampleMean
 from onepeak.metrics.functional.probabilistic import calibration_bins, calibration_error

@@ -4,7 +4,7 @@ from typing import final, get_args
 
 from torch import Tensor
 
-from onepeak._check import check_choice, check_number
+from onepeak._core.check import check_choice, check_number
 from onepeak.metrics import functional
 from onepeak.metrics._base import LabelMetric, function_of_labels
 from onepeak.metrics.functional.sensitivity import Average

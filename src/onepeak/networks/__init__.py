@@ -1,12 +1,10 @@
 """From images or table rows to a method's outputs: a backbone, a pooling head, and the method itself."""
 
+from onepeak.networks.backbones import Mlp, SmallConvNet, TimmBackbone
 from onepeak.networks.build import NetworkSettings, build_network, network_around
 from onepeak.networks.head import MapHead
-from onepeak.networks.mlp import Mlp
 from onepeak.networks.network import Network
 from onepeak.networks.pooling import AveragePooling, MaxPooling, WildcatPooling
-from onepeak.networks.small import SmallConvNet
-from onepeak.networks.timm_backbone import TimmBackbone
 
 __all__ = [
     "AveragePooling",

@@ -6,10 +6,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from onepeak._check import check_integer
-from onepeak._precision import full_precision
-from onepeak._shapes import Outputs
-from onepeak.networks._shapes import Evidence, Features, Maps
+from onepeak._core.check import check_integer
+from onepeak._core.tensors import Outputs, full_precision
+from onepeak.networks.tensors import Evidence, Features, Maps
 
 
 @final

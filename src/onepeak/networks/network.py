@@ -5,13 +5,12 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from onepeak._check import check_labels
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, Outputs
+from onepeak._core.check import check_labels
+from onepeak._core.tensors import Labels, Outputs, full_precision
 from onepeak.errors import InputError
 from onepeak.methods import Method
-from onepeak.networks._shapes import ClassMaps, Evidence, Images
 from onepeak.networks.head import MapHead
+from onepeak.networks.tensors import ClassMaps, Evidence, Images
 
 
 @final

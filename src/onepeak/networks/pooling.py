@@ -5,11 +5,10 @@ from typing import final
 import torch
 from torch import nn
 
-from onepeak._check import check_number
-from onepeak._precision import full_precision
-from onepeak._shapes import Outputs
+from onepeak._core.check import check_number
+from onepeak._core.tensors import Outputs, full_precision
 from onepeak.errors import InputError
-from onepeak.networks._shapes import Evidence
+from onepeak.networks.tensors import Evidence
 
 
 def wildcat(maps: Evidence, *, kmax: float = 0.1, kmin: float | None = None, alpha: float = 0.0) -> Outputs:

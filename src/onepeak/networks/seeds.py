@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from onepeak._check import check_integer
+from onepeak._core.check import check_integer
 
 _DRAWING = threading.RLock()
 

@@ -4,9 +4,8 @@ import math
 
 import torch
 
-from onepeak._check import check_scores, readable
-from onepeak._precision import full_precision
-from onepeak._shapes import LogProbs, Scores
+from onepeak._core.check import check_scores, readable
+from onepeak._core.tensors import LogProbs, Scores, full_precision
 from onepeak.errors import InputError
 
 

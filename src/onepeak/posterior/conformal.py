@@ -4,13 +4,13 @@ import math
 from fractions import Fraction
 from typing import final
 
+import torch
 from torch import Tensor
 
-from onepeak._check import check_labels, check_number
-from onepeak._shapes import Intervals, Labels, LogProbs, PerSample
+from onepeak._core.check import check_labels, check_number
+from onepeak._core.tensors import Intervals, Labels, LogProbs, PerSample, PerSampleBool, Scores
 from onepeak.errors import InputError
-from onepeak.posterior._check import check_log_probs
-from onepeak.posterior.nested import intervals_within, nested_scores
+from onepeak.posterior._check import check_class_scores, check_log_probs
 
 
 @final
@@ -172,3 +172,180 @@ def conformal_rank(count: int, alpha: float) -> int:
 def _exact(alpha: float) -> Fraction:
     """The decimal number as written: the float 0.1 is slightly larger, which can shift a rank by one."""
     return Fraction(repr(float(alpha)))
+
+
+def nested_scores(log_probs: LogProbs, *, own: bool = False) -> Scores:
+    r"""How late each label joins an interval that grows from the mode.
+
+    The interval always adds its more probable neighbour next. If both are equal, neither counts as inside before the
+    other. The score of a label is the probability inside the interval before the label joins, written as
+
+    .. math:: s_k = - \log \big( 1 - P(\text{interval before } k) \big)
+
+    so that even an overconfident posterior, whose intervals all hold 1 - 1e-20, has distinct scores. The mode has
+    score 0 and a label of probability 0 has score infinity. Scores rise away from the mode, so the labels up to any
+    score form an interval. If the posterior has one peak, it is the highest-density set.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        own: Whether to count a label's own probability as inside; the mode then has a score above 0.
+
+    Returns:
+        One score per class, in float64.
+
+    Example:
+        >>> nested_scores(torch.tensor([0.1, 0.6, 0.25, 0.05]).log().double()).neg().exp()
+        tensor([0.1500, 1.0000, 0.4000, 0.0500], dtype=torch.float64)
+    """
+    check_log_probs(log_probs)
+    # MPS has no float64, without which the sums of small tails could not separate labels
+    place = torch.device("cpu") if log_probs.device.type == "mps" else log_probs.device
+    scores = log_probs.detach().to(place, torch.float64).log_softmax(dim=-1)
+    mode = scores.argmax(dim=-1, keepdim=True)
+    labels = torch.arange(scores.shape[-1], device=place)
+    # A label joins right after the lowest label between the mode and itself, whose height is its level. Before it
+    # joins, the interval holds its own side up to it and, on the other side, the labels of a higher level.
+    rising = scores.masked_fill(labels > mode, torch.inf).flip(-1).cummin(dim=-1).values.flip(-1)
+    falling = scores.masked_fill(labels < mode, torch.inf).cummin(dim=-1).values
+    levels = torch.minimum(rising, falling)
+    higher_left = torch.searchsorted(rising.contiguous(), levels, right=True).minimum(mode)
+    higher_right = scores.shape[-1] - torch.searchsorted(falling.flip(-1).contiguous(), levels, right=True)
+    first = torch.where(labels < mode, labels + (not own), higher_left)
+    after_last = torch.where(labels > mode, labels + own, higher_right.maximum(mode + 1))
+    nothing = torch.full_like(scores[..., :1], -torch.inf)
+    below = torch.cat([nothing, scores.logcumsumexp(dim=-1)], dim=-1).gather(-1, first)
+    above = torch.cat([scores.flip(-1).logcumsumexp(dim=-1).flip(-1), nothing], dim=-1).gather(-1, after_last)
+    outside = torch.logaddexp(below, above).clamp(max=0)
+    return 0 - (outside if own else outside.masked_fill(labels == mode, 0.0))
+
+
+def intervals_within(log_probs: LogProbs, thresholds: float | Tensor, *, own: bool = False) -> Intervals:
+    """The labels whose score does not exceed the threshold, as [lower, upper]. Without `own`, they include the mode.
+
+    Args:
+        log_probs: Log-probabilities of the classes.
+        thresholds: One for all classes, or one per class. With different thresholds the labels may have gaps, which the
+            interval fills.
+        own: As in `nested_scores`. An empty interval is then [mode, mode - 1], of length 0.
+
+    Example:
+        >>> intervals_within(torch.tensor([0.1, 0.6, 0.25, 0.05]).log(), 1.0)
+        tensor([1, 2])
+    """
+    scores = nested_scores(log_probs, own=own)
+    labels = torch.arange(scores.shape[-1], device=scores.device)
+    left_out = scores > torch.as_tensor(thresholds, dtype=scores.dtype, device=scores.device).clamp(min=0)
+    lower = labels.masked_fill(left_out, scores.shape[-1]).amin(dim=-1)
+    upper = labels.masked_fill(left_out, -1).amax(dim=-1)
+    intervals = torch.stack([lower, upper], dim=-1).to(log_probs.device)
+    if own:
+        mode = log_probs.argmax(dim=-1)
+        empty = torch.stack([mode, mode - 1], dim=-1)
+        intervals = torch.where(left_out.all(dim=-1, keepdim=True).to(log_probs.device), empty, intervals)
+    return intervals
+
+
+def covers(intervals: Intervals, labels: Labels) -> PerSampleBool:
+    """Whether each interval contains its label.
+
+    Example:
+        >>> covers(torch.tensor([[0, 2], [1, 1]]), torch.tensor([2, 0]))
+        tensor([ True, False])
+    """
+    return (intervals[..., 0] <= labels) & (labels <= intervals[..., 1])
+
+
+def sizes(intervals: Intervals) -> Labels:
+    """The number of labels in each interval.
+
+    Example:
+        >>> sizes(torch.tensor([[0, 2], [1, 1]]))
+        tensor([3, 1])
+    """
+    return intervals[..., 1] - intervals[..., 0] + 1
+
+
+def widened(intervals: Intervals, labels: Labels) -> Intervals:
+    """The intervals, each extended just enough to contain its label.
+
+    Example:
+        >>> widened(torch.tensor([[0, 2], [1, 1]]), torch.tensor([1, 3]))
+        tensor([[0, 2],
+                [1, 3]])
+    """
+    lower, upper = intervals.unbind(dim=-1)
+    return torch.stack([torch.minimum(lower, labels), torch.maximum(upper, labels)], dim=-1)
+
+
+def price_of_contiguity(log_probs: LogProbs, intervals: Intervals) -> Labels:
+    """How many labels each interval could save at the same probability if gaps were allowed.
+
+    It is 0 for posteriors with one peak.
+
+    Example:
+        >>> price_of_contiguity(torch.tensor([0.5, 0.05, 0.1, 0.35]).log(), torch.tensor([0, 3]))
+        tensor(0)
+        >>> price_of_contiguity(torch.tensor([0.5, 0.0, 0.1, 0.4]).log(), torch.tensor([0, 3]))
+        tensor(1)
+    """
+    check_class_scores(log_probs, name="log_probs")
+    probs = log_probs.double().exp()
+    labels = torch.arange(log_probs.shape[-1], device=log_probs.device)
+    inside = (intervals[..., :1] <= labels) & (labels <= intervals[..., 1:])
+    mass = (probs * inside).sum(dim=-1, keepdim=True)
+    largest_first = probs.sort(dim=-1, descending=True).values.cumsum(dim=-1)
+    slack = 1e-12  # the two sums add the same values in a different order
+    fewest = (largest_first < mass - slack).sum(dim=-1) + 1
+    return sizes(intervals) - torch.minimum(fewest, sizes(intervals))
+
+
+_STEPS = 50
+
+
+def coverage_range(count: int, alpha: float, *, level: float = 0.9) -> tuple[float, float]:
+    r"""The central range of the coverage over random calibration samples.
+
+    The guarantee of 1 - alpha holds on average over calibrations. The coverage after one calibration on n samples
+    follows :math:`\mathrm{Beta}(k, n + 1 - k)` with :math:`k = \lceil (n + 1)(1 - \alpha) \rceil`, the rank of the
+    threshold, for any model without tied scores. Ties, as when the predicted label alone is correct more often than
+    1 - alpha, only raise the coverage: the lower end still holds.
+
+    Args:
+        count: Number of calibration samples.
+        alpha: The allowed share of samples whose label lies outside.
+        level: The probability of the range; the rest is split evenly below and above.
+
+    Returns:
+        The lower and the upper end of the range, as shares.
+
+    Example:
+        >>> [round(share, 3) for share in coverage_range(9, 0.1)]  # the ninth roots of 0.05 and 0.95
+        [0.717, 0.994]
+
+    Reference: Vovk 2012, Conditional validity of inductive conformal predictors, section 3.
+    """
+    check_number("level", level, above=0, below=1)
+    if count < samples_needed(alpha):
+        raise InputError(f"`count` must be >= {samples_needed(alpha)} for `alpha` {alpha:g}, got {count}.")
+    rank, rest = conformal_rank(count, alpha), (1 - level) / 2
+    return _beta_quantile(rest, rank, count), _beta_quantile(1 - rest, rank, count)
+
+
+def _beta_quantile(chance: float, rank: int, count: int) -> float:
+    """The quantile of Beta(rank, count + 1 - rank) at `chance`, by bisection.
+
+    Its distribution function at x is the probability of at least `rank` hits in `count` trials of probability x.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if sum(_binomial(hits, count, middle) for hits in range(rank, count + 1)) < chance:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _binomial(hits: int, count: int, chance: float) -> float:
+    ways = math.lgamma(count + 1) - math.lgamma(hits + 1) - math.lgamma(count - hits + 1)
+    return math.exp(ways + hits * math.log(chance) + (count - hits) * math.log1p(-chance))

@@ -14,9 +14,8 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from onepeak._check import readable
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, PerSample
+from onepeak._core.check import readable
+from onepeak._core.tensors import Labels, LogProbs, PerSample, full_precision
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.posterior._check import check_class_scores, check_log_probs
 

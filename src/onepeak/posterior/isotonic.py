@@ -12,13 +12,13 @@ Reference: Stout, "Unimodal regression via prefix isotonic regression", Computat
 2008.
 """
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias, assert_never
 
 import torch
 from torch import Tensor
 
-from onepeak._shapes import LogProbs
-from onepeak.posterior.scan import NO_PROBABILITY, add_in_log, scan
+from onepeak._core.tensors import Labels, LogProbs
 
 Distance: TypeAlias = Literal["squared", "kl"]
 """The sum of squared differences of probabilities, or the Kullback-Leibler divergence of the fit from the row."""
@@ -124,3 +124,84 @@ def _distances(raw: Tensor, fits: Tensor, distance: Distance) -> Tensor:
             return raw.exp() * (raw - fits) - raw.exp() + fits.exp()
         case _:
             assert_never(distance)
+
+
+def break_ties(log_probs: LogProbs, peak: Labels, *, traced: bool = False) -> LogProbs:
+    """Makes rows that never rise away from their peak fall strictly, and keeps their sum.
+
+    From the peak outwards, a log-probability that is not below its inner neighbour becomes the next float below that
+    neighbour. To keep the sum, all log-probabilities are first raised by the same amount.
+
+    Args:
+        log_probs: Finite, at most zero, never rising away from the peak.
+        peak: The class to fall away from.
+        traced: Whether to use only arithmetic. This takes O(c^2) memory, and steps two to four times as large.
+
+    Example:
+        >>> strict = break_ties(torch.full((4,), 0.25).log(), torch.tensor(1))
+        >>> bool((strict.diff() * torch.tensor([1, -1, -1]) > 0).all()), round(strict.exp().sum().item(), 6)
+        (True, 1.0)
+    """
+    lower = _lower_by_arithmetic if traced else _lower
+    probs = log_probs.exp()
+    total = probs.sum(dim=-1, keepdim=True)
+    lost = -(probs * (lower(log_probs, peak) - log_probs).expm1()).sum(dim=-1, keepdim=True)
+    return lower(log_probs + (total / (total - lost)).log(), peak)
+
+
+def _lower(log_probs: Tensor, peak: Tensor) -> Tensor:
+    """Lowers each class at least n floats below every class n places closer to the peak."""
+    integer = torch.int32 if log_probs.dtype == torch.float32 else torch.int64
+    # Non-negative floats are ordered as the integers with the same bits.
+    number = log_probs.clamp(max=0).abs().view(integer)
+    place = torch.arange(log_probs.shape[-1], device=log_probs.device, dtype=integer)
+    peak = peak.unsqueeze(-1)
+    before_all = torch.iinfo(integer).min // 2
+    right = scan(torch.where(place >= peak, number - place, before_all), torch.maximum) + place
+    left = scan(torch.where(place <= peak, number + place, before_all).flip(-1), torch.maximum).flip(-1) - place
+    lowered = -torch.where(place > peak, right, left).view(log_probs.dtype)
+    return torch.where(place == peak, log_probs, lowered)
+
+
+def _lower_by_arithmetic(log_probs: Tensor, peak: Tensor) -> Tensor:
+    """The same by n relative steps of 2 eps."""
+    place = torch.arange(log_probs.shape[-1], device=log_probs.device)
+    outer, peak = place.unsqueeze(-1), peak[..., None, None]
+    between = ((peak <= place) & (place <= outer)) | ((outer <= place) & (place <= peak))
+    # 1 + 2 n eps is exact, and its products with a value, over n, are more than one unit in the last place apart
+    step = 1 + 2 * torch.finfo(log_probs.dtype).eps * (place - outer).abs().to(log_probs.dtype)
+    return torch.where(between, log_probs.unsqueeze(-2) * step, torch.inf).amin(dim=-1)
+
+
+NO_PROBABILITY = -1e30
+"""Stands for the logarithm of zero. It is finite, so differences are not NaN, and it fits float32, so exporters do not
+make it infinite."""
+
+
+def scan(values: Tensor, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """Combines each value with all values before it; `combine` must be associative.
+
+    Each pass doubles the reach, so c values take about log2(c) passes.
+
+    Example:
+        >>> scan(torch.tensor([3.0, 5.0, 2.0, 4.0]), torch.minimum)
+        tensor([3., 3., 2., 2.])
+    """
+    reach = 1
+    while reach < values.shape[-1]:
+        combined = combine(values[..., reach:], values[..., :-reach])
+        values = torch.cat([values[..., :reach], combined], dim=-1)
+        reach *= 2
+    return values
+
+
+def add_in_log(first: Tensor, second: Tensor) -> Tensor:
+    """log(exp(first) + exp(second)) for finite values.
+
+    Replaces `torch.logaddexp`, which is exported to ONNX as exactly this formula and underflows there.
+
+    Example:
+        >>> add_in_log(torch.tensor(-1e4), torch.tensor(-1e4))
+        tensor(-9999.3066)
+    """
+    return torch.maximum(first, second) + (-(first - second).abs()).exp().log1p()

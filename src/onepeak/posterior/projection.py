@@ -1,17 +1,26 @@
 """Projection onto the nearest posterior with one peak."""
 
+import math
+from collections.abc import Callable
 from typing import get_args
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from onepeak._check import check_choice, check_labels, in_plain_eager, launches_freely
-from onepeak._shapes import Labels, LogProbs
+from onepeak._core.check import check_choice, check_labels, in_plain_eager, launches_freely
+from onepeak._core.tensors import Labels, LogProbs
 from onepeak.constraints.gaps import signed_gaps
 from onepeak.posterior._check import check_log_probs
-from onepeak.posterior.blocks import with_block_gradient
-from onepeak.posterior.isotonic import Distance
-from onepeak.posterior.unimodal_fit import unimodal_fit
+from onepeak.posterior.isotonic import (
+    NO_PROBABILITY,
+    Distance,
+    add_in_log,
+    break_ties,
+    prefix_fits,
+    prefix_fits_by_pairs,
+    scan,
+)
 
 MOST_PAIRS = {"cpu": 1 << 16, "cuda": 1 << 23}
 """Up to this many rows x classes^2, all pairs of classes are compared, which takes the fewest operations."""
@@ -97,3 +106,117 @@ def _nearest(
         modes = None if mode is None else mode.reshape(-1)[rows]
         nearest[rows], starts[rows] = unimodal_fit(nearest[rows], modes, distance, by_pairs=False)
     return nearest.view_as(log_probs), starts.view_as(log_probs)
+
+
+def unimodal_fit(
+    log_probs: LogProbs, mode: Labels | None, distance: Distance, *, by_pairs: bool
+) -> tuple[LogProbs, Tensor]:
+    """The nearest one-peaked row for each row, with ties broken, and whether a block of the fit starts at each class.
+
+    Args:
+        log_probs: Log-probabilities in float32 or float64.
+        mode: The class of the peak; None: the best one.
+        distance: The criterion for the best peak.
+        by_pairs: Whether to compare all pairs of classes in few operations, instead of stepping along the classes.
+
+    Example:
+        >>> unimodal_fit(torch.tensor([[0.4, 0.15, 0.3, 0.15]]).log(), None, "squared", by_pairs=False)[1]
+        tensor([[ True,  True, False,  True]])
+    """
+    # Sums over many classes and differences of distances need float64, which Apple's GPUs do not have.
+    values = log_probs.to(torch.float32 if log_probs.device.type == "mps" else torch.float64)
+    values = values.clamp(min=NO_PROBABILITY)
+
+    fit_prefixes = prefix_fits_by_pairs if by_pairs else prefix_fits
+    means, costs = fit_prefixes(torch.stack([values, values.flip(-1)]), distance)
+    rise, fall = means[0], means[1].flip(-1)
+    place = torch.arange(values.shape[-1], device=values.device)
+    if mode is None:
+        # A rise up to a class and a fall from the next class on form one peak, on either side of the cut.
+        cut = (costs[0, ..., :-1] + costs[1, ..., :-1].flip(-1)).argmin(dim=-1, keepdim=True)
+        fit = _join(rise, place <= cut, fall, place > cut)
+        peak = _peak(values, fit)
+    else:
+        peak = mode
+        fit = _join(rise, place < mode.unsqueeze(-1), fall, place > mode.unsqueeze(-1))
+        fit = torch.minimum(fit, _height_at(values, mode, fit))
+
+    starts = F.pad(fit.diff(dim=-1) != 0, (1, 0), value=True)
+    smallest = math.log(torch.finfo(log_probs.dtype).tiny)
+    fit = torch.where(fit > NO_PROBABILITY / 2, fit, smallest).to(log_probs.dtype)
+    return break_ties(fit, peak, traced=not in_plain_eager()), starts
+
+
+def _join(rise: Tensor, rises: Tensor, fall: Tensor, falls: Tensor) -> Tensor:
+    """The fit to the rising and to the falling classes, from the last blocks of their prefixes; infinity elsewhere."""
+    rising = scan(torch.where(rises, rise, torch.inf).flip(-1), torch.minimum).flip(-1)
+    falling = scan(torch.where(falls, fall, torch.inf), torch.minimum)
+    return torch.minimum(rising, falling)
+
+
+def _height_at(values: Tensor, mode: Tensor, fit: Tensor) -> Tensor:
+    """The height of the fit at its peak: the highest mean of the mode and any number of the highest other classes.
+
+    The other classes keep their fit without the mode, capped at this height.
+    """
+    at_mode = mode.unsqueeze(-1)
+    own = values.gather(-1, at_mode)
+    others = fit.scatter(-1, at_mode, 2 * NO_PROBABILITY).sort(dim=-1, descending=True).values
+    sums = scan(torch.cat([own, others], dim=-1), add_in_log)
+    counts = torch.arange(1, sums.shape[-1] + 1, device=sums.device).to(sums.dtype)
+    return (sums - counts.log()).amax(dim=-1, keepdim=True)
+
+
+def _peak(values: Tensor, fit: Tensor) -> Tensor:
+    """Among the classes that share the top: the most probable, then the nearest to their middle, then the lowest."""
+    place = torch.arange(fit.shape[-1], device=fit.device).to(fit.dtype)
+    top = fit == fit.amax(dim=-1, keepdim=True)
+    own = torch.where(top, values, -torch.inf)
+    most_probable = own == own.amax(dim=-1, keepdim=True)
+    middle = (place * top).sum(dim=-1, keepdim=True) / top.sum(dim=-1, keepdim=True)
+    return torch.where(most_probable, (place - middle).abs(), torch.inf).argmin(dim=-1)
+
+
+def with_block_gradient(log_probs: LogProbs, fitted: LogProbs, starts: Tensor) -> LogProbs:
+    r"""The fitted values as a differentiable function of the log-probabilities.
+
+    The value of a block B is :math:`\log \frac1{|B|} \sum_{i \in B} e^{x_i}`, whose derivative by :math:`x_i` is the
+    share of i in the probability of the block. The gradient ignores the breaking of ties.
+
+    Args:
+        log_probs: The input of the fit.
+        fitted: The fit, computed without gradient.
+        starts: Whether a block starts at each class.
+
+    Example:
+        >>> x = torch.tensor([0.1, 0.3, 0.6]).log().requires_grad_()
+        >>> fit = with_block_gradient(x, torch.tensor([0.2, 0.2, 0.6]).log(), torch.tensor([True, False, True]))
+        >>> torch.autograd.grad(fit[0], x)
+        (tensor([0.2500, 0.7500, 0.0000]),)
+    """
+    values = log_probs.clamp(min=NO_PROBABILITY)
+    highest = over_blocks(values.detach(), starts, torch.maximum)
+    log_sums = over_blocks((values - highest).exp(), starts, torch.add).log()
+    return fitted + (log_sums - log_sums.detach())  # adds zero, with a gradient
+
+
+def over_blocks(values: Tensor, starts: Tensor, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """For each class, the combination of all values of its block.
+
+    The order of operations is fixed, unlike that of a scatter on a GPU, so results are reproducible.
+
+    Example:
+        >>> over_blocks(torch.tensor([1.0, 2.0, 4.0]), torch.tensor([True, False, True]), torch.add)
+        tensor([3., 3., 4.])
+    """
+    num_classes = values.shape[-1]
+    place = torch.arange(num_classes, device=values.device)
+    first = scan(torch.where(starts, place, 0), torch.maximum)
+    stops = F.pad(starts[..., 1:], (0, 1), value=True)
+    last = scan(torch.where(stops, place, num_classes).flip(-1), torch.minimum).flip(-1)
+    reach = 1
+    while reach < num_classes:
+        further = F.pad(values[..., :-reach], (reach, 0))
+        values = torch.where(place - reach >= first, combine(values, further), values)
+        reach *= 2
+    return values.gather(-1, last)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from onepeak._lazy import lazy_names
+from onepeak._core.imports import lazy_names
 
 if TYPE_CHECKING:
     from onepeak.report.tables import write_tables
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "write_report", "write_tables"]
 
-# Imported when first used: a table on the terminal needs neither pictures nor plotly.
+# Imported when first used: a table on the terminal needs neither images nor plotly.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {

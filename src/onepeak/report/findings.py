@@ -1,16 +1,16 @@
-"""What was found, in plain words made from the numbers."""
+"""The findings of a report: short sentences from the numbers."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
-from onepeak._listing import counted
-from onepeak.data.frame_types import Frame
-from onepeak.report.planned import BASELINE, PlannedComparison, planned_comparison
+from onepeak._core.imports import Frame
+from onepeak._core.wording import counted
+from onepeak.report.planned_comparison import BASELINE, PlannedComparison, planned_comparison
+from onepeak.report.sentences import display_name, enumerated, p_text, percent
 from onepeak.report.summary import FEWEST, LEVEL, in_common
-from onepeak.report.wording import enumerated, p_text, percent, spoken
-from onepeak.training.kept_epoch import hardly_trained, no_better_than_constant
+from onepeak.training.convergence import hardly_trained, no_better_than_constant
 
 FEW_RUNS = 5
 """Fewer runs than this hardly ever show that a difference is real."""
@@ -27,7 +27,7 @@ def findings(
     paradoxical: Mapping[str, float],
     variation: Mapping[str, float],
 ) -> tuple[str, ...]:
-    """The findings on one data set, one sentence each: who errs least, the order, and the planned comparison.
+    """The findings on one data set, one sentence each: lowest error, consistency and the planned comparison.
 
     Args:
         runs: Its runs, as `read_results` gives them.
@@ -36,55 +36,59 @@ def findings(
         paradoxical: The share of paradoxical predictions of each row; may be empty.
         variation: The distance of each row's posteriors from the true ones; may be empty.
     """
-    chance = summary.loc[summary["metric"] == "soi_predicted", "chance"].max()
+    orders = summary[summary["metric"] == "soi_predicted"]
+    chance = dict(zip(orders["method"], orders["chance"], strict=True))
     early = [*_hardly_trained_sentences(runs, chance), *_constant_sentence(runs)]
     against = summary["against"].iloc[0]
     planned = planned_comparison(runs, alone=alone, against=against)
     mae = _errors(summary, "mae")
     several = len(mae) > 2 and bool(mae["best"].any())
     if alone is not None and planned is None:
-        early.append(f"{spoken(alone)} and {spoken(against or BASELINE)} share no split and fold to be compared on.")
-    baseline = [f"Always giving the same answer: MAE {constant:.3f}." for constant in mae["constant"].dropna()[:1]]
+        early.append(
+            f"{display_name(alone)} and {display_name(against or BASELINE)} share no split and fold to be compared on."
+        )
+    baseline = [f"Baseline (one constant class): MAE {constant:.3f}." for constant in mae["constant"].dropna()[:1]]
     if planned is None and not several:
         return (*early, *(_alone(row, chance) for row in _wide(summary).to_dict("records")), *baseline)
     pair = () if planned is None else (planned.method, planned.baseline)
-    found = _headlines(mae, _errors(summary, "mae_median"), against) if several else []
+    n = int(mae["n_pairs"].max()) if planned is None else planned.n
+    found = [f"Too few runs to name a winner (at least {FEWEST} needed)."] if n < FEWEST else []
+    if several and mae["n_pairs"].max() >= FEWEST:
+        found = [*_headlines(mae, _errors(summary, "mae_median"), against), *found]
     order = _order_sentence(runs, chance, named=(*mae.loc[mae["best"], "method"][:1], *pair))
     by_median = planned_comparison(runs, alone=alone, against=against, metric="mae_median")
     error = [] if planned is None else _error_sentences(planned, by_median, among_others=several)
     found += [*order, *error, *baseline] if several else [*error, *baseline, *order]
     if planned is not None and all(row in paradoxical for row in pair):
         found.append(
-            "The second most probable label is no neighbour of the first in "
-            f"{percent(paradoxical[planned.baseline])} of {spoken(planned.baseline)}'s predictions "
-            f"and in {percent(paradoxical[planned.method])} of {spoken(planned.method)}'s."
+            f"The two most probable classes are not neighbours in {percent(paradoxical[planned.baseline])} of "
+            f"{display_name(planned.baseline)}'s predictions and {percent(paradoxical[planned.method])} of "
+            f"{display_name(planned.method)}'s."
         )
     if variation:
         nearest, farthest = min(variation, key=variation.__getitem__), max(variation, key=variation.__getitem__)
         found.append(
-            f"Nearest to the true posteriors are those of {spoken(nearest)} (total variation {variation[nearest]:.3f})"
-            + (f", farthest those of {spoken(farthest)} ({variation[farthest]:.3f})." if farthest != nearest else ".")
+            f"Closest to the true posteriors: {display_name(nearest)} (total variation {variation[nearest]:.3f})"
+            + (f"; farthest: {display_name(farthest)} ({variation[farthest]:.3f})." if farthest != nearest else ".")
         )
-    n = int(mae["n_pairs"].max()) if planned is None else planned.n
-    if n < FEWEST:
-        found.append(f"Fewer than {FEWEST} runs of each method allow no verdict.")
-    elif n < FEW_RUNS:
-        found.append(f"{n} runs of each method are few: more runs may change these verdicts.")
+    if FEWEST <= n < FEW_RUNS:
+        found.append(f"Only {n} runs of each method: more runs may change these results.")
     return (*early, *found)
 
 
-def _hardly_trained_sentences(runs: Frame, chance: float) -> list[str]:
+def _hardly_trained_sentences(runs: Frame, chance: Mapping[str, float]) -> list[str]:
     """Of the rows most runs of which kept one of their first epochs, out of order: no verdict on a method."""
     found = []
     for label, own in runs.groupby("label", sort=False):
         columns = (own["best_epoch"], own["most_epochs"], own["selected_by"], own["test_soi_predicted"])
-        early = sum(hardly_trained(*run, order=order, chance=chance) for *run, order in zip(*columns, strict=True))
+        level = chance.get(str(label), np.nan)
+        early = sum(hardly_trained(*run, order=order, chance=level) for *run, order in zip(*columns, strict=True))
         if 2 * early > len(own):
             found.append(
-                f"{spoken(str(label))} kept its first or second epoch in {early} of {len(own)} runs, by the validation "
-                f"{own['selected_by'].iloc[0]}, with no more order than chance: its figures are of networks that have "
-                "hardly been trained, and no verdict on it. Another --select (rps, last), another --lr or a stronger "
-                "network may help."
+                f"{display_name(str(label))} kept its first or second epoch in {early} of {len(own)} runs, by the "
+                f"validation {own['selected_by'].iloc[0]}, with no more consistency than random "
+                "guessing: it is hardly trained, so its figures do not count. Another --select (rps, last), another "
+                "--lr or a stronger network may help."
             )
     return found
 
@@ -96,16 +100,16 @@ def _constant_sentence(runs: Frame) -> list[str]:
         columns = zip(own["valid_mae"], own["constant_mae"], strict=True)
         flat = sum(no_better_than_constant(mae, constant) for mae, constant in columns)
         if 2 * flat > len(own):
-            found.append(f"{spoken(str(label))} (in {flat} of {len(own)} runs)")
+            found.append(f"{display_name(str(label))} (in {flat} of {len(own)} runs)")
     if not found:
         return []
     return [
-        f"The validation MAE of {enumerated(found)} is no better than that of always saying the one best label: more "
-        "items, more epochs, smaller batches, another learning rate or a stronger network may help."
+        f"The validation MAE of {enumerated(found)} is no better than that of one constant class: more "
+        "samples, more epochs, smaller batches, another learning rate or a stronger network may help."
     ]
 
 
-def _order_sentence(runs: Frame, chance: float, *, named: Collection[str]) -> list[str]:
+def _order_sentence(runs: Frame, chance: Mapping[str, float], *, named: Collection[str]) -> list[str]:
     """How many pairs each row orders on the splits and folds that all have, the best first.
 
     Of many rows, those at both ends and those named elsewhere; nothing where the rows share no split and fold.
@@ -118,29 +122,29 @@ def _order_sentence(runs: Frame, chance: float, *, named: Collection[str]) -> li
         rows = [row for row in rows if row in (rows[0], rows[-1], *named)]
     if not rows:
         return []
-    first, *others = rows
-    said = [f"{spoken(first)} orders {percent(orders[first])} of adjacent pairs"]
+    shares = ", ".join(f"{display_name(row)} {percent(orders[row])}" for row in rows)
     decisions = dict(zip(runs["label"], runs["decision"], strict=True))
-    guessing = _guessing(chance, [decisions[row] for row in rows])
-    return [", ".join([*said, *(f"{spoken(row)} {percent(orders[row])}" for row in others)]) + f"{guessing}."]
+    guessing = _guessing({decisions[row]: chance.get(row, np.nan) for row in rows})
+    return [f"Adjacent pairs in order: {shares}{guessing}."]
 
 
-def _guessing(chance: float, decisions: Collection[str]) -> str:
-    """The chance level, which is that of the mode: nothing for rows that decide otherwise."""
-    others = sum(rule not in ("", "mode") for rule in decisions)
-    if np.isnan(chance) or others == len(decisions):
+def _guessing(chances: Mapping[str, float]) -> str:
+    """The chance level of each decision."""
+    levels = {rule.replace("_", " "): percent(chance) for rule, chance in chances.items() if not np.isnan(chance)}
+    if not levels:
         return ""
-    return f" (chance{' by the mode' if others else ''} {percent(chance)})"
+    if len(set(levels.values())) == 1:
+        return f" (random guessing {next(iter(levels.values()))})"
+    return f" (random guessing {', '.join(f'{level} by the {rule}' for rule, level in levels.items())})"
 
 
 def _error_sentences(
     planned: PlannedComparison, by_median: PlannedComparison | None, *, among_others: bool
 ) -> list[str]:
     """Whether the errors of the two differ, and again by the median where that has another outcome."""
-    start = "One planned comparison, not corrected for the number of methods: the" if among_others else "The"
-    found = [_error_sentence(planned, start)]
+    found = [_error_sentence(planned, " (chosen in advance)" if among_others else "")]
     if by_median is not None and by_median.n == planned.n and _outcome(by_median) != _outcome(planned):
-        found.append(_error_sentence(by_median, "If both decided by the median: the"))
+        found.append(_error_sentence(by_median, ", if both decided by the median"))
     return found
 
 
@@ -149,20 +153,19 @@ def _outcome(planned: PlannedComparison) -> tuple[bool, bool]:
     return planned.mae[0] < planned.mae[1], planned.n >= FEWEST and planned.p_value < LEVEL
 
 
-def _error_sentence(planned: PlannedComparison, start: str) -> str:
+def _error_sentence(planned: PlannedComparison, remark: str) -> str:
     mine, other = planned.mae
     digits = 2 if max(mine, other) >= 1 else 3
     gap = f"{abs(mine - other):.{digits}f}"
-    method, baseline = spoken(planned.method), spoken(planned.baseline)
-    how = f"{'lower' if mine < other else 'higher'} than that of {baseline} by {gap}"
-    if float(gap) == 0:
-        how = f"that of {baseline} to the last digit shown"
-    tested = ""
+    difference = "equal" if float(gap) == 0 else f"{gap} {'lower' if mine < other else 'higher'}"
+    test = ""
     if planned.n >= FEWEST:
-        real = "significant" if planned.p_value < LEVEL else "not significant"
-        p = p_text(planned.p_value)
-        tested = f", a difference that is {real} ({p}, corrected resampled t-test, n = {planned.n})"
-    return f"{start} MAE of {method} is {how} ({mine:.{digits}f} against {other:.{digits}f}){tested}."
+        verdict = "significant" if planned.p_value < LEVEL else "not significant"
+        test = f", {verdict} ({p_text(planned.p_value)}, corrected resampled t-test, n = {planned.n})"
+    return (
+        f"{display_name(planned.method)} vs {display_name(planned.baseline)}{remark}: "
+        f"MAE {mine:.{digits}f} vs {other:.{digits}f}, {difference}{test}."
+    )
 
 
 def _errors(summary: Frame, metric: str) -> Frame:
@@ -176,7 +179,7 @@ def _headlines(mae: Frame, by_median: Frame, against: str | None) -> list[str]:
     found = [_headline(mae, against)]
     if list(by_median["n_pairs"]) == list(mae["n_pairs"]) and _verdicts(by_median) != _verdicts(mae):
         other = _headline(by_median, against)
-        found.append(f"If all decided by the median: {other[0].lower()}{other[1:]}")
+        found.append(f"If all decided by the median: {other}")
     return found
 
 
@@ -213,17 +216,15 @@ def _against_sentence(mae: Frame, against: str) -> str:
     """Which errors differ from that of one row, and in which direction."""
     real = mae["p_value"] < LEVEL
     kinds = {
-        "is significantly lower": real & (mae["difference"] < 0),
-        "is significantly higher": real & (mae["difference"] > 0),
-        "does not differ significantly from it": mae["p_value"] >= LEVEL,
+        "significantly lower": real & (mae["difference"] < 0),
+        "significantly higher": real & (mae["difference"] > 0),
+        "no significant difference": mae["p_value"] >= LEVEL,
     }
-    said = [f"{enumerated(names)} {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
-    if not said:  # too few runs
+    verdicts = [f"{enumerated(names)} {how}" for how, rows in kinds.items() if (names := _names(mae[rows]))]
+    if not verdicts:  # too few runs
         return f"{_lowest(mae)}."
     # Holm corrects for all of them, so that what the planned comparison finds alone may not be found here.
-    return (
-        f"{_lowest(mae)}. All tested together against {spoken(against)} (Holm), the MAE of {', that of '.join(said)}."
-    )
+    return f"{_lowest(mae)}. MAE against {display_name(against)} (Holm): {'; '.join(verdicts)}."
 
 
 def _lowest(mae: Frame) -> str:
@@ -232,19 +233,20 @@ def _lowest(mae: Frame) -> str:
     names, first = _names(best), best.to_dict("records")[0]
     if (mae["n"] > mae["n_pairs"]).any():  # the means are of other runs
         common = counted(first["n_pairs"], "run")
-        return f"Over the {common} that all methods have, the lowest MAE is that of {_named_if_few(names)}"
-    shown = first if len(names) == 1 else {**first, "std": np.nan}  # the spread is each one's own
-    return f"The lowest MAE is that of {_named_if_few(names)} ({_mean(shown)})"
+        return f"Lowest MAE over the {common} that all methods share: {_named_if_few(names)}"
+    row = first if len(names) == 1 else {**first, "std": np.nan}  # the spread is each one's own
+    return f"Lowest MAE: {_named_if_few(names)} ({_mean(row)})"
 
 
 def _names(rows: Frame) -> list[str]:
-    return [spoken(label) for label in rows["method"]]
+    return [display_name(label) for label in rows["method"]]
 
 
-def _alone(row: dict[Any, Any], chance: float) -> str:
+def _alone(row: dict[Any, Any], chance: Mapping[str, float]) -> str:
+    guessing = _guessing({row["decision"]: chance.get(row["method"], np.nan)})
     return (
-        f"{spoken(row['method'])} orders {percent(row['soi'])} of adjacent pairs"
-        f"{_guessing(chance, [row['decision']])}, with an MAE of {_mean(row)} over {counted(row['n'], 'run')}."
+        f"{display_name(row['method'])}: MAE {_mean(row)} over {counted(row['n'], 'run')}, "
+        f"{percent(row['soi'])} of adjacent pairs in order{guessing}."
     )
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from onepeak._extras import require
-from onepeak._listing import counted, counted_splits
-from onepeak.experiment.run_json import FailedRun
-from onepeak.report.evidence import Evidence
+from onepeak._core.imports import require
+from onepeak._core.wording import counted, counted_splits
+from onepeak.experiment.run_files import FailedRun
 from onepeak.report.figures.canvas import Looks
-from onepeak.report.made import Made
-from onepeak.report.measured import MEASURED, Measured
-from onepeak.report.section import Section
-from onepeak.report.wide import WideTable
+from onepeak.report.method_tables import WideTable
+from onepeak.report.provenance import Provenance
+from onepeak.report.run_data import RunData
+from onepeak.report.sections import Section
+from onepeak.report.summary import TABLE_METRICS, TableMetric
 from onepeak.training.run import versions
 
 
@@ -32,7 +32,7 @@ class BlockText:
     notes: tuple[str, ...]
     sections: tuple[tuple[Section, str], ...]
     """Each with the address of its figure for print, beside the page."""
-    made: Made
+    provenance: Provenance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class PageText:
     title: str
     subtitle: str
     version: str
-    metrics: tuple[Measured, ...]
+    metrics: tuple[TableMetric, ...]
     blocks: tuple[BlockText, ...]
     diagrams: tuple[str, ...]
     """Addresses of the diagrams of ranks, beside the page."""
@@ -71,7 +71,7 @@ def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: 
         title=blocks[0].title if one else f"{len(blocks)} data sets",
         subtitle=blocks[0].subtitle if one else ", ".join(block.title for block in blocks),
         version=versions().get("onepeak", ""),
-        metrics=tuple(MEASURED[name] for name in dict.fromkeys(metrics)),
+        metrics=tuple(TABLE_METRICS[name] for name in dict.fromkeys(metrics)),
         blocks=tuple(blocks),
         diagrams=tuple(diagrams),
         plotly_js=offline.get_plotlyjs(),
@@ -80,9 +80,9 @@ def page_html(blocks: Sequence[BlockText], *, metrics: Iterable[str], diagrams: 
     return text
 
 
-def subtitle(evidence: Evidence) -> str:
+def subtitle(data: RunData) -> str:
     """What was compared, in a line."""
-    runs = evidence.runs
-    rows, splits = len(evidence.looks), counted_splits(list(zip(runs["split"], runs["fold"], strict=True)))
-    classes = f"{len(evidence.classes)} classes, " if evidence.classes else ""
+    runs = data.runs
+    rows, splits = len(data.looks), counted_splits(list(zip(runs["split"], runs["fold"], strict=True)))
+    classes = f"{len(data.classes)} classes, " if data.classes else ""
     return f"{classes}{counted(rows, 'method')} on {splits}, {counted(len(runs), 'run')}"

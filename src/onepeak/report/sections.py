@@ -1,65 +1,139 @@
-"""The figures of a report in their order: what each shows, for the page and for print."""
+"""The figures of a report in their order, with their texts, for the page and for print."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from onepeak._listing import counted
+from onepeak._core.imports import Frame
+from onepeak._core.wording import counted
 from onepeak.metrics.catalog import METRICS
-from onepeak.report.evidence import CURVES, Evidence
-from onepeak.report.figures.class_errors import interactive_class_errors, printed_class_errors
-from onepeak.report.figures.confusion import has_numbers, interactive_confusion, printed_confusions, shares_by_class
+from onepeak.report.figures.canvas import Interactive, Printed
+from onepeak.report.figures.confusion import (
+    has_numbers,
+    interactive_class_errors,
+    interactive_confusion,
+    printed_class_errors,
+    printed_confusions,
+    shares_by_class,
+)
 from onepeak.report.figures.curves import Curve, interactive_curves, printed_curves, smoothing_window
 from onepeak.report.figures.overlay import interactive_overlay, most_common_label, printed_overlay
 from onepeak.report.figures.paradoxes import Case, interactive_case, printed_cases
+from onepeak.report.figures.reliability import (
+    STATEMENTS,
+    interactive_reliability,
+    left_out,
+    printed_reliability,
+)
 from onepeak.report.figures.tradeoff import interactive_tradeoff, order_limits, pareto_front, printed_tradeoff
 from onepeak.report.figures.truth import interactive_truth, printed_truth
 from onepeak.report.figures.violations import interactive_violations, mean_count, printed_violations
-from onepeak.report.reliability_section import reliability_section
-from onepeak.report.section import Card, Chart, Choice, Section
-from onepeak.report.thumbnails import pixels, thumbnail
-from onepeak.report.wide import Cell, WideTable
-from onepeak.report.wording import enumerated, never_said, percent
+from onepeak.report.method_tables import Cell, WideTable
+from onepeak.report.prediction_summary import FIGURES
+from onepeak.report.run_data import CURVES, RunData
+from onepeak.report.sentences import display_name, enumerated, never_predicted_sentence, percent
+from onepeak.report.source import pixels, thumbnail
+from onepeak.training.calibration import few_samples_note
+
+Layout = Literal["wide", "pair", "grid"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chart:
+    """One interactive figure."""
+
+    figure: Interactive
+    name: str = ""
+    """Above it, where several stand beside each other."""
+    caption: str = ""
+    """Below it, where there is something to say of this one."""
+
+    @property
+    def json(self) -> str:
+        """As a script element of the page holds it, which only "<" could end early."""
+        text: str = self.figure.to_json().replace("<", "\\u003c")
+        return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A slider over predicted labels."""
+
+    names: tuple[str, ...]
+    first: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Card:
+    """One paradoxical prediction."""
+
+    text: str
+    name: str
+    image: str | None
+    """As a data address."""
+    features: str
+    chart: Chart
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Section:
+    """One figure, or several that belong together, with what they show in words."""
+
+    name: str
+    """Of the files for print."""
+    title: str
+    text: str
+    charts: tuple[Chart, ...]
+    printed: Printed
+    layout: Layout = "wide"
+    choice: Choice | None = None
+    cards: tuple[Card, ...] = ()
+    table: WideTable | None = None
+
 
 _MOST_FEATURES = 8
 """Columns of a table that are shown of one row: those in which it is least like the others."""
 
 
-def sections(evidence: Evidence) -> Iterator[Section]:
+def sections(data: RunData) -> Iterator[Section]:
     """The sections that there is evidence for."""
-    if sum(len(each.mae) for each in evidence.scores.values()) > 1:  # one run alone is no trade-off
-        yield _tradeoff(evidence)
-    if all(evidence.curves[metric] for metric in CURVES):
-        yield _curves(evidence)
-    if not evidence.tallies:
+    if sum(len(each.mae) for each in data.scores.values()) > 1:  # one run alone is no trade-off
+        yield _tradeoff(data)
+    if all(data.curves[metric] for metric in CURVES):
+        yield _curves(data)
+    if not data.predictions:
         return
-    yield _overlay(evidence)
-    if evidence.cases:
-        yield _paradoxes(evidence)
-    yield _violations(evidence)
-    if evidence.sureness:
-        yield reliability_section(evidence)
-    yield _class_errors(evidence)
-    yield _confusion(evidence)
-    if evidence.distances:
-        yield _truth(evidence)
+    yield _overlay(data)
+    if data.cases:
+        yield _paradoxes(data)
+    yield _violations(data)
+    if data.calibration:
+        yield reliability_section(data)
+    yield _class_errors(data)
+    yield _confusion(data)
+    if data.distances:
+        yield _truth(data)
 
 
-def _tradeoff(evidence: Evidence) -> Section:
-    scores = {row: each for row, each in evidence.scores.items() if len(each.mae)}
+def _tradeoff(data: RunData) -> Section:
+    scores = {row: each for row, each in data.scores.items() if len(each.mae)}
     front = pareto_front({row: each.mean for row, each in scores.items()})
     if len({scores[row].mean for row in front}) > 1:
-        ahead = " No method has both a lower error and a better order than one on the front."
+        ahead = " No method beats one on the front in both error and consistency."
     else:  # alone there is nothing to be ahead of
         has = "has" if len(front) == 1 else "have"
-        ahead = f" {enumerated(front)} {has} the lowest error and the best order." if len(front) < len(scores) else ""
+        ahead = (
+            f" {enumerated(front)} {has} the lowest error and the best consistency." if len(front) < len(scores) else ""
+        )
     return Section(
         name="tradeoff",
-        title="Error against order",
-        text="The mean of each method over its runs, with one standard deviation; faint dots are single runs. Up "
-        f"and to the left is better.{ahead}{_chance_told(evidence.chance, order_limits(scores))}",
-        charts=(Chart(figure=interactive_tradeoff(scores, evidence.looks, chance=evidence.chance)),),
-        printed=printed_tradeoff(scores, evidence.looks, chance=evidence.chance),
+        title="Error and consistency",
+        text="Mean and standard deviation of each method over its runs; faint dots are single runs. Up and to the left "
+        f"is better.{ahead}{_chance_told(data.chance, order_limits(scores))}",
+        charts=(Chart(figure=interactive_tradeoff(scores, data.looks, chance=data.chance)),),
+        printed=printed_tradeoff(scores, data.looks, chance=data.chance),
     )
 
 
@@ -67,144 +141,144 @@ def _chance_told(chance: float | None, limits: tuple[float, float]) -> str:
     """A sentence on chance, where the axis of order does not reach to it."""
     if chance is None or limits[0] <= chance <= limits[1]:
         return ""
-    return f" Chance, {percent(chance)}, lies {'below' if chance < limits[0] else 'above'} what is drawn."
+    return f" Random guessing, {percent(chance)}, is {'below' if chance < limits[0] else 'above'} the axis."
 
 
-def _curves(evidence: Evidence) -> Section:
-    mae, soi, looks = evidence.curves["mae"], evidence.curves["soi_predicted"], evidence.looks
-    window = smoothing_window(int(evidence.runs["epochs"].max()))
+def _curves(data: RunData) -> Section:
+    mae, soi, looks = data.curves["mae"], data.curves["soi_predicted"], data.looks
+    window = smoothing_window(int(data.runs["epochs"].max()))
     smoothed = "" if window == 1 else f", as a moving average over {window} epochs"
     return Section(
         name="curves",
-        title="The course of training",
-        text=f"Error and order on the validation part after each epoch{smoothed}: the mean over runs, and one standard "
-        "deviation around it, as far as half of the runs go. The figures of the table are those of the epoch that each "
-        "run kept, on the test part.",
-        charts=tuple(_course(metric, found, evidence) for metric, found in evidence.curves.items() if found),
-        printed=printed_curves(mae, soi, looks, chance=evidence.chance),
+        title="Training curves",
+        text=f"Error and consistency on the validation part after each epoch{smoothed}: mean and standard deviation "
+        "over runs, up to the last epoch that half the runs reached. The table shows the test part at the epoch "
+        "that each run kept.",
+        charts=tuple(_course(metric, found, data) for metric, found in data.curves.items() if found),
+        printed=printed_curves(mae, soi, looks, chance=data.chance),
         layout="pair",
     )
 
 
-def _course(metric: str, curves: Mapping[str, Curve], evidence: Evidence) -> Chart:
+def _course(metric: str, curves: Mapping[str, Curve], data: RunData) -> Chart:
     order = metric == "soi_predicted"
     short = {"mae": "MAE", "soi_predicted": "SOI"}.get(metric, metric)
     return Chart(
         name=METRICS[metric].title if metric in METRICS else short.capitalize(),
         figure=interactive_curves(
             curves,
-            evidence.looks,
+            data.looks,
             title=f"validation {short}",
             percent=order,
-            chance=evidence.chance if order else None,
+            chance=data.chance if order else None,
         ),
     )
 
 
-def _overlay(evidence: Evidence) -> Section:
-    posteriors = {row: tally.posteriors for row, tally in evidence.tallies.items()}
-    counts = {row: tally.confusion.sum(axis=0) for row, tally in evidence.tallies.items()}
+def _overlay(data: RunData) -> Section:
+    posteriors = {row: prediction_summary.posteriors for row, prediction_summary in data.predictions.items()}
+    counts = {row: prediction_summary.confusion.sum(axis=0) for row, prediction_summary in data.predictions.items()}
     label = most_common_label(posteriors, counts)
     highest = max(float(found.max()) for each in posteriors.values() for found in each.values())
     return Section(
         name="posteriors",
-        title="Posteriors of one predicted label",
-        text="Posteriors of test samples that were given the same label, laid over each other, their mean in bold. In "
-        "order, they fall away from the label on both sides. An empty chart: the method never predicts it.",
+        title="Posteriors by predicted class",
+        text="Posteriors of test samples with the same predicted class, with their mean in bold. A consistent "
+        "posterior falls on both sides of its class. An empty chart: the method never predicts this class.",
         charts=tuple(
             Chart(
                 name=row,
-                figure=interactive_overlay(
-                    each, evidence.classes, evidence.looks, row=row, label=label, highest=highest
-                ),
+                figure=interactive_overlay(each, data.classes, data.looks, row=row, label=label, highest=highest),
             )
             for row, each in posteriors.items()
         ),
-        printed=printed_overlay(posteriors, evidence.classes, evidence.looks, label=label),
+        printed=printed_overlay(posteriors, data.classes, data.looks, label=label),
         layout="grid",
-        choice=Choice(names=evidence.classes, first=label),
+        choice=Choice(names=data.classes, first=label),
     )
 
 
-def _paradoxes(evidence: Evidence) -> Section:
-    shares = ", ".join(f"{row} {percent(tally.paradoxical)}" for row, tally in evidence.tallies.items())
-    source = evidence.source
-    pictures = [None if case.place is None else source.picture(case.place) for case in evidence.cases]
-    rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in evidence.cases]
-    middle = len(evidence.classes) // 2
-    lower, name, upper = evidence.classes[middle - 1 : middle + 2]  # of two classes none is paradoxical
+def _paradoxes(data: RunData) -> Section:
+    shares = ", ".join(
+        f"{row} {percent(prediction_summary.paradoxical)}" for row, prediction_summary in data.predictions.items()
+    )
+    source = data.source
+    images = [None if case.place is None else source.image(case.place) for case in data.cases]
+    rows = [{} if case.place is None else source.features(case.place, most=_MOST_FEATURES) for case in data.cases]
+    middle = len(data.classes) // 2
+    lower, name, upper = data.classes[middle - 1 : middle + 2]  # of two classes none is paradoxical
     return Section(
         name="paradoxes",
         title="Paradoxical predictions",
-        text=f"Where “{name}” is most probable, one would expect “{lower}” or “{upper}” second. Here the second "
-        f"most probable label is no neighbour of the first. Share of such predictions: {shares}. The strongest cases, "
-        "with what every method says of the same sample:",
+        text=f"If “{name}” is most probable, “{lower}” or “{upper}” should come second. Here the two most probable "
+        f"classes are not neighbours. Share of such predictions: {shares}. The strongest cases, with every method's "
+        "posterior for the same sample:",
         charts=(),
         cards=tuple(
-            _card(case, evidence, None if picture is None else thumbnail(picture), features)
-            for case, picture, features in zip(evidence.cases, pictures, rows, strict=True)
+            _card(case, data, None if image is None else thumbnail(image), features)
+            for case, image, features in zip(data.cases, images, rows, strict=True)
         ),
         printed=printed_cases(
-            evidence.cases,
-            [
-                features if picture is None else pixels(picture)
-                for picture, features in zip(pictures, rows, strict=True)
-            ],
-            evidence.classes,
-            evidence.looks,
+            data.cases,
+            [features if image is None else pixels(image) for image, features in zip(images, rows, strict=True)],
+            data.classes,
+            data.looks,
         ),
     )
 
 
-def _card(case: Case, evidence: Evidence, picture: str | None, features: Mapping[str, str]) -> Card:
-    names, probs = evidence.classes, case.probs[case.row]
+def _card(case: Case, data: RunData, image: str | None, features: Mapping[str, str]) -> Card:
+    names, probs = data.classes, case.probs[case.row]
     return Card(
-        text=f"{case.row} finds {names[case.first]} most probable ({percent(float(probs[case.first]))}), then "
-        f"{names[case.second]} ({percent(float(probs[case.second]))}). The truth is {names[case.label]}.",
+        text=f"{case.row} predicts {names[case.first]} ({percent(float(probs[case.first]))}), then "
+        f"{names[case.second]} ({percent(float(probs[case.second]))}). The true class is {names[case.label]}.",
         name=f"{case.name}, split {case.split}, fold {case.fold}",
-        picture=picture,
+        image=image,
         features=", ".join(f"{column} {value}" for column, value in features.items()),
-        chart=Chart(figure=interactive_case(case, names, evidence.looks)),
+        chart=Chart(figure=interactive_case(case, names, data.looks)),
     )
 
 
-def _violations(evidence: Evidence) -> Section:
-    violations = {row: tally.violations for row, tally in evidence.tallies.items()}
+def _violations(data: RunData) -> Section:
+    violations = {row: prediction_summary.violations for row, prediction_summary in data.predictions.items()}
     means = ", ".join(f"{row} {mean_count(each):.2f}" for row, each in violations.items())
     return Section(
         name="violations",
         title="Pairs out of order",
-        text=f"How many of the {len(evidence.classes) - 1} adjacent pairs do not fall away from the predicted label, "
-        f"as a share of all test predictions. On average: {means}.",
-        charts=(Chart(figure=interactive_violations(violations, evidence.looks)),),
-        printed=printed_violations(violations, evidence.looks),
+        text=f"Share of test predictions by the number of adjacent pairs, of {len(data.classes) - 1}, that do not "
+        f"fall away from the predicted class. Means: {means}.",
+        charts=(Chart(figure=interactive_violations(violations, data.looks)),),
+        printed=printed_violations(violations, data.looks),
     )
 
 
-def _class_errors(evidence: Evidence) -> Section:
-    confusions = {row: tally.confusion for row, tally in evidence.tallies.items()}
+def _class_errors(data: RunData) -> Section:
+    confusions = {row: prediction_summary.confusion for row, prediction_summary in data.predictions.items()}
     return Section(
         name="class-errors",
         title="Error of each class",
-        text="Where on the scale the errors lie. The ends of a scale and rare classes are often the hardest.",
-        charts=(Chart(figure=interactive_class_errors(confusions, evidence.classes, evidence.looks)),),
-        printed=printed_class_errors(confusions, evidence.classes, evidence.looks),
+        text="Mean absolute error of each true class. The ends of the scale and rare classes are often the hardest.",
+        charts=(Chart(figure=interactive_class_errors(confusions, data.classes, data.looks)),),
+        printed=printed_class_errors(confusions, data.classes, data.looks),
     )
 
 
-def _confusion(evidence: Evidence) -> Section:
-    classes, confusions = evidence.classes, {row: tally.confusion for row, tally in evidence.tallies.items()}
+def _confusion(data: RunData) -> Section:
+    classes, confusions = (
+        data.classes,
+        {row: prediction_summary.confusion for row, prediction_summary in data.predictions.items()},
+    )
     highest = max(float(np.nanmax(shares_by_class(each))) for each in confusions.values())
     return Section(
         name="confusion",
-        title="Confusion",
-        text="What each true class is taken for, over all test parts together; each line sums to "
-        "100 %." + (" Where there is no number, it never happened." if has_numbers(len(classes)) else ""),
+        title="Confusion matrices",
+        text="Predicted classes of each true class over all test parts; each row sums to "
+        "100 %." + (" Empty cells are zero." if has_numbers(len(classes)) else ""),
         charts=tuple(
             Chart(
                 name=row,
                 figure=interactive_confusion(each, classes, highest=highest),
-                caption=never_said(each, classes),
+                caption=never_predicted_sentence(each, classes),
             )
             for row, each in confusions.items()
         ),
@@ -213,13 +287,13 @@ def _confusion(evidence: Evidence) -> Section:
     )
 
 
-def _truth(evidence: Evidence) -> Section:
-    best = evidence.bayes
+def _truth(data: RunData) -> Section:
+    best = data.bayes
     bound = (
         ""
         if best is None
-        else f" Who knew the true posteriors would reach an MAE of {best.mae:.3f} and an accuracy of "
-        f"{percent(best.accuracy)} on these samples: the Bayes error, which no method can pass."
+        else f" The best possible model reaches an MAE of {best.mae:.3f} and an accuracy of "
+        f"{percent(best.accuracy)} on these samples (the Bayes error)."
     )
     rows = tuple(
         (
@@ -228,20 +302,83 @@ def _truth(evidence: Evidence) -> Section:
             Cell(text=f"{each.variation.mean():.4f}"),
             Cell(text=f"{each.divergence.mean():.4f}"),
         )
-        for row, each in evidence.distances.items()
+        for row, each in data.distances.items()
     )
     return Section(
         name="truth",
         title="Distance from the true posterior",
-        text="These data are generated, so the true posterior of every sample is known. Total variation is the "
-        f"probability that a method puts in the wrong place; the divergence is in nats.{bound}",
-        charts=(Chart(figure=interactive_truth(evidence.distances, evidence.looks)),),
-        printed=printed_truth(evidence.distances, evidence.looks),
+        text="These data are synthetic, so the true posterior of every sample is known. Total variation is the "
+        f"probability that a method gives to the wrong classes; the divergence is in nats.{bound}",
+        charts=(Chart(figure=interactive_truth(data.distances, data.looks)),),
+        printed=printed_truth(data.distances, data.looks),
         table=WideTable(
             title="Distance from the true posterior",
             header=("method", "runs", "total variation ↓", "Kullback-Leibler ↓"),
             rows=rows,
             caption="Means over the test parts of "
-            f"{counted(sum(len(each.variation) for each in evidence.distances.values()), 'run')}.",
+            f"{counted(sum(len(each.variation) for each in data.distances.values()), 'run')}.",
         ),
     )
+
+
+_SIDES = (" trained", " calibrated")
+
+
+def reliability_section(data: RunData) -> Section:
+    """Reliability diagrams, as trained and calibrated, with a table of the figures."""
+    looks, calibration = data.looks, data.calibration
+    trained = {row: each.trained.reliability for row, each in calibration.items() if each.trained.reliability}
+    calibrated = {row: each.calibrated.reliability for row, each in calibration.items() if each.calibrated.reliability}
+    rows = tuple(
+        (
+            Cell(text=row),
+            Cell(text=str(len(each.temperatures))),
+            Cell(text=f"{sum(each.temperatures) / len(each.temperatures):.2f}"),
+            *(Cell(text=f"{side.mean(name):.4f}") for name in FIGURES for side in (each.trained, each.calibrated)),
+        )
+        for row, each in calibration.items()
+    )
+    return Section(
+        name="reliability",
+        title="Calibration of probabilities",
+        text="Events predicted at 30 % should happen 30 % of the time: the dashed line. Below it, a method is "
+        "overconfident. One pair of charts is for the most probable class, one for every event “class k or below”; "
+        "each as trained and as calibrated with one temperature per run, fitted on its validation part. Predictions "
+        "use the calibrated posteriors. Calibration does not change the SOI.",
+        charts=tuple(
+            Chart(
+                name=f"{words}, {side}",
+                figure=interactive_reliability(found, looks, statement=statement),
+                caption=left_out(found, statement),
+            )
+            for statement, words in STATEMENTS.items()
+            for side, found in (("as trained", trained), ("calibrated", calibrated))
+        ),
+        printed=printed_reliability(trained, calibrated, looks),
+        layout="pair",
+        table=WideTable(
+            title="Calibration",
+            header=("method", "runs", "temperature", *(f"{name} ↓{side}" for name in FIGURES for side in _SIDES)),
+            rows=rows,
+            caption="Means over runs on their test parts: expected calibration error (15 bins), ranked probability "
+            "score and negative log-likelihood. A run without a fitted temperature keeps 1."
+            + _off_by_class(data.runs)
+            + _few_samples(data.runs),
+        ),
+    )
+
+
+def _off_by_class(runs: Frame) -> str:
+    """A sentence on rows whose posteriors are off by class, which no temperature repairs."""
+    counts = runs.loc[runs["off_by_class"], "label"].value_counts(sort=False)
+    if counts.empty:
+        return ""
+    rows = enumerated([f"{display_name(row)} ({counted(number, 'run')})" for row, number in counts.items()])
+    return f" The mean calibrated probability of a class differs from its share of the validation part: {rows}."
+
+
+def _few_samples(runs: Frame) -> str:
+    """A sentence on how far intervals of these models may be off, where a validation part was small."""
+    num_groups, num_samples = min(zip(runs["num_valid_groups"], runs["num_valid"], strict=True))
+    note = few_samples_note(num_samples, num_groups)
+    return "" if note is None else f" {note[0].upper()}{note[1:]}."

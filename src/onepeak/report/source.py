@@ -1,7 +1,9 @@
-"""The data behind the runs, opened again for pictures and true posteriors; a report goes on without them."""
+"""The data behind the runs, opened again for images and true posteriors; a report goes on without them."""
 
+import base64
+import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -9,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.data.datasets import DATASETS
-from onepeak.data.decode import decode_picture
+from onepeak.data.images.decode import decode_image
+from onepeak.data.images.pillow import Image
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
-from onepeak.data.open import open_data
-from onepeak.data.pillow import Image
-from onepeak.data.splits.digests import data_digest, item_digests
+from onepeak.data.source import DataSource
+from onepeak.data.splits.leaks import data_digest, item_digests
 from onepeak.errors import OnepeakError
-from onepeak.experiment.config_file import CONFIG, RECORD
-from onepeak.experiment.plan import OPENED_BY
+from onepeak.experiment.run_files import CONFIG, RECORD
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,18 +27,18 @@ class Source:
     manifest: Manifest | None
     reason: str = ""
     bits: int | None = None
-    """How many bits 16-bit pictures hold."""
+    """How many bits 16-bit images hold."""
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """Where each picture file lies in the data."""
+        """Where each image file lies in the data."""
         items = None if self.manifest is None else self.manifest.items
         return {path: place for place, path in enumerate(items.paths)} if isinstance(items, ImageFiles) else {}
 
     def place(self, item: int, path: str | None, label: int) -> int | None:
         """Where a predicted sample lies in the data; None where it is not there with the same label.
 
-        Pictures that could not be read may have been left out of a run, so files are known by their path. All else is
+        Images that could not be read may have been left out of a run, so files are known by their path. All else is
         known by its position: `open_source` sees to it that the rows of a table are those of the runs.
         """
         if self.manifest is None:
@@ -59,22 +60,22 @@ class Source:
         known = None if self.manifest is None else self.manifest.true_log_probs
         return None if known is None or not len(items) or items.max() >= len(known) else known[items]
 
-    def picture(self, place: int) -> Image.Image | None:
-        """The picture at a place; None for a table, and for a file that has gone."""
+    def image(self, place: int) -> Image.Image | None:
+        """The image at a place; None for a table, and for a file that has gone."""
         items = None if self.manifest is None else self.manifest.items
         match items:
             case ImageArrays():
                 return Image.fromarray(items.pixels[place])
             case ImageFiles():
                 try:
-                    return decode_picture((items.root / items.paths[place]).read_bytes(), bits=self.bits)
+                    return decode_image((items.root / items.paths[place]).read_bytes(), bits=self.bits)
                 except (OSError, OnepeakError):
                     return None
             case _:
                 return None
 
     def features(self, place: int, *, most: int | None = None) -> dict[str, str]:
-        """The row of a table at a place, as text by column; nothing for pictures.
+        """The row of a table at a place, as text by column; nothing for images.
 
         Args:
             place: Of the row.
@@ -119,8 +120,8 @@ def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
         return Source(manifest=None, reason=f"The folder has no {CONFIG} that says where the data lie.")
     settings = {} if config is None else config
     try:
-        given = {name: settings[name] for name in OPENED_BY if settings.get(name) is not None}
-        manifest = open_data(settings.get("data", dataset), **given)
+        given = {each.name: settings[each.name] for each in fields(DataSource) if settings.get(each.name) is not None}
+        manifest = DataSource(**{"data": dataset, **given}).open()
     except (OnepeakError, OSError) as error:
         return Source(manifest=None, reason=f"The data could not be opened again: {error}")
     known = settings.get(RECORD, {}).get("data")  # older records have none
@@ -130,3 +131,31 @@ def open_source(config: Mapping[str, Any] | None, dataset: str) -> Source:
     ):
         return Source(manifest=None, reason="The data differ from those of the runs, so none of their rows is shown.")
     return Source(manifest=manifest, bits=settings.get("recipe", {}).get("bits"))
+
+
+SIDE = 160
+"""The most pixels of a side."""
+
+
+def thumbnail(image: Image.Image) -> str:
+    """The image, made small, as a data address.
+
+    Example:
+        >>> thumbnail(Image.new("RGB", (400, 200)))[:22]
+        'data:image/jpeg;base64'
+    """
+    file = io.BytesIO()
+    small(image).save(file, format="JPEG", quality=85)
+    return f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode('ascii')}"
+
+
+def pixels(image: Image.Image) -> npt.NDArray[np.uint8]:
+    """The image, made small, as an array."""
+    return np.asarray(small(image), dtype=np.uint8)
+
+
+def small(image: Image.Image) -> Image.Image:
+    """A copy whose longer side is at most `SIDE` pixels."""
+    copy = image.convert("RGB")
+    copy.thumbnail((SIDE, SIDE))
+    return copy

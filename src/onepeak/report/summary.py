@@ -1,19 +1,67 @@
 """What the runs say together: mean and spread of every method and metric, and which differences are real."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from onepeak._extras import require
-from onepeak.data.frame_types import Frame
+from onepeak._core.imports import Frame, require
+from onepeak._core.registry import Registry
 from onepeak.errors import InputError
-from onepeak.experiment.pairing import pairs_there_are
 from onepeak.experiment.published import computed_as_printed, published_figure
-from onepeak.experiment.significance import cohen_dz, corrected_t_test, holm, rank_biserial, wilcoxon
-from onepeak.metrics.catalog import METRICS
-from onepeak.report.measured import MEASURED, Measured
-from onepeak.report.planned import check_rows
+from onepeak.experiment.results import CALIBRATED, INTERVALS
+from onepeak.experiment.statistics import cohen_dz, corrected_t_test, holm, pairs_there_are, rank_biserial, wilcoxon
+from onepeak.metrics.catalog import METRICS, MetricRecord
+from onepeak.posterior.decide import DECISIONS
+from onepeak.report.planned_comparison import check_rows
+from onepeak.training.calibration import ALPHA
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableMetric:
+    """What a table says of a figure."""
+
+    name: str
+    title: str
+    higher_is_better: bool | None
+    """None where neither is: coverage should be what was promised."""
+    high: float | None
+    """As of `MetricRecord`."""
+    chance: Callable[[int, str], float] | None = field(default=None, repr=False)
+    """As of `MetricRecord`."""
+
+
+def _with_calibrated(record: MetricRecord) -> tuple[TableMetric, ...]:
+    """A metric, and behind it the same of calibrated posteriors where it is read of these too."""
+    better, high, chance = record.higher_is_better, record.high, record.chance
+    plain = TableMetric(name=record.name, title=record.title, higher_is_better=better, high=high, chance=chance)
+    if record.name not in CALIBRATED:
+        return (plain,)
+    name, title = f"{record.name}_calibrated", f"{record.title}, calibrated"
+    return plain, TableMetric(name=name, title=title, higher_is_better=better, high=high, chance=chance)
+
+
+TABLE_METRICS: Registry[TableMetric] = Registry(
+    "metric",
+    [
+        *(each for record in METRICS for each in _with_calibrated(record)),
+        TableMetric(
+            name=INTERVALS["coverage"],
+            title=f"share of true labels inside their interval (target {1 - ALPHA:.0%})",
+            higher_is_better=None,
+            high=1.0,
+        ),
+        TableMetric(
+            name=INTERVALS["interval_size"],
+            title=f"classes in a {1 - ALPHA:.0%} interval",
+            higher_is_better=False,
+            high=None,
+        ),
+    ],
+)
+"""In the order in which tables show them; a calibrated one after the one as trained."""
+
 
 LEVEL = 0.05
 """A difference is called real below this p-value."""
@@ -33,7 +81,7 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: st
     """The test parts of the runs in long form: one row per data set, metric and method.
 
     Args:
-        results: As `onepeak.experiment.records.read_results` gives them.
+        results: As `onepeak.experiment.results.read_results` gives them.
         metrics: Some keys of the catalog of metrics, "rps_calibrated", "nll_calibrated", "interval_coverage" or
             "interval_size"; all that the runs have if left out. Those outside of the catalog are left out of a data set
             none of whose runs has them.
@@ -55,7 +103,7 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: st
         - difference: the mean difference to that row, method minus that one, over the same splits and folds;
         - p_value: of the corrected resampled t-test of that difference; p_wilcoxon: of Wilcoxon's signed-rank test;
           both corrected after Holm over the methods of the metric; effect: Cohen's d_z; rank_biserial. All NaN for
-          that row itself, and where they are not defined (`onepeak.experiment.significance`);
+          that row itself, and where they are not defined (`onepeak.experiment.statistics`);
         - paper_mean, paper_std: as Belharbi et al. 2019 print them; paper_difference: mean minus theirs; paper_same:
           whether this row computes what theirs did. It is false for the corrected variant of a method whose published
           code computes something else, with other settings or another recipe than theirs, and in other than full
@@ -64,8 +112,8 @@ def summary(results: Frame, *, metrics: Iterable[str] | None = None, against: st
     if not len(results):
         raise InputError("`results` must hold at least one run, got none.")
     pandas = require("pandas", extra="data", purpose="A summary")
-    present = [record for record in MEASURED if f"test_{record.name}" in results.columns]
-    records = present if metrics is None else [MEASURED[name] for name in metrics]
+    present = [record for record in TABLE_METRICS if f"test_{record.name}" in results.columns]
+    records = present if metrics is None else [TABLE_METRICS[name] for name in metrics]
     for record in records:
         if record not in present:
             raise InputError(f"`metrics` must be measured by the runs, got {record.name!r}, which none has.")
@@ -92,7 +140,7 @@ def blocks(results: Frame) -> Iterator[tuple[str, Frame]]:
 
 
 def _rows_of_metric(
-    runs: Frame, title: str, record: Measured, column: str, against: str | None
+    runs: Frame, title: str, record: TableMetric, column: str, against: str | None
 ) -> list[dict[str, Any]]:
     of_method = runs.groupby("label", sort=False)
     constant = runs.drop_duplicates(["split", "fold"])["constant_test_mae"].mean()
@@ -107,7 +155,7 @@ def _rows_of_metric(
             "mean": own[column].mean(),
             "std": own[column].std(),
             "n": int(own[column].count()),
-            "chance": _chance(record, float(own["num_classes"].iloc[0])),
+            "chance": _chance(record, float(own["num_classes"].iloc[0]), str(own["decision"].iloc[0])),
             "constant": constant if record.name in ("mae", "mae_median") else np.nan,
             "against": against,
             **_beside_the_paper(own, record.name, column),
@@ -131,7 +179,7 @@ def in_common(results: Frame, column: str) -> Frame:
     """The runs on splits and folds on which every method with any figure of that data set and folder has one.
 
     Args:
-        results: As `onepeak.experiment.records.read_results` gives them.
+        results: As `onepeak.experiment.results.read_results` gives them.
         column: Which figure, such as `test_mae`.
     """
     known, block = results[results[column].notna()], ["experiment", "dataset"]
@@ -156,8 +204,13 @@ def _against(runs: Frame, column: str, method: str, reference: str) -> dict[str,
     }
 
 
-def _chance(record: Measured, num_classes: float) -> float:
-    return np.nan if record.chance is None or np.isnan(num_classes) else record.chance(int(num_classes))
+def _chance(record: TableMetric, num_classes: float, decision: str) -> float:
+    if record.chance is None or np.isnan(num_classes) or decision not in DECISIONS:
+        return np.nan
+    return record.chance(int(num_classes), decision)
+
+
+_PRINTED_BY = ("variant", "settings", "recipe", "precision", "protocol", "network", "weights")
 
 
 def _beside_the_paper(own: Frame, metric: str, column: str) -> dict[str, Any]:
@@ -170,11 +223,7 @@ def _beside_the_paper(own: Frame, metric: str, column: str) -> dict[str, Any]:
         "paper_std": figure.std,
         "paper_difference": own[column].mean() - figure.mean,
         "paper_same": all(
-            computed_as_printed(
-                figure.dataset, figure.method, variant=variant, settings=settings, recipe=recipe, precision=precision
-            )
-            for variant, settings, recipe, precision in own[["variant", "settings", "recipe", "precision"]].itertuples(
-                index=False
-            )
+            computed_as_printed(figure.dataset, figure.method, **dict(zip(_PRINTED_BY, values, strict=True)))
+            for values in own[list(_PRINTED_BY)].itertuples(index=False)
         ),
     }

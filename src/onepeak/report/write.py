@@ -6,25 +6,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onepeak._extras import require
-from onepeak._one_step import write_text_in_one_step
-from onepeak.data.frame_types import Frame
+from onepeak._core.files import write_text_in_one_step
+from onepeak._core.imports import Frame, require
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import read_config, recorded_classes
 from onepeak.experiment.published import PAPER
-from onepeak.experiment.records import read_results
-from onepeak.experiment.run_json import failed_runs
-from onepeak.report.evidence import MOST_NUMBERS, Evidence, gather
+from onepeak.experiment.results import read_results
+from onepeak.experiment.run_files import failed_runs, read_config, recorded_classes
 from onepeak.report.figures.canvas import save
 from onepeak.report.findings import findings
-from onepeak.report.made import how_made
+from onepeak.report.method_tables import wide_tables
 from onepeak.report.page import BlockText, page_html, subtitle
-from onepeak.report.planned import check_rows
+from onepeak.report.planned_comparison import check_rows
+from onepeak.report.provenance import read_provenance
+from onepeak.report.run_data import MOST_NUMBERS, RunData, gather
 from onepeak.report.sections import sections
 from onepeak.report.source import open_source
 from onepeak.report.summary import blocks, summary
 from onepeak.report.tables import write_summary
-from onepeak.report.wide import wide_tables
 
 PAGE = "report.html"
 FIGURES = "figures"
@@ -96,7 +94,7 @@ def write_report(
 class _Block:
     """One data set of one folder."""
 
-    evidence: Evidence
+    data: RunData
     folder: Path
     id: str
     """For addresses and files."""
@@ -108,7 +106,7 @@ def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Itera
     for title, runs in parts:
         folder = Path(runs["experiment"].iloc[0])
         config = read_config(folder)
-        evidence = gather(
+        data = gather(
             title,
             runs,
             whole[whole["dataset"] == title],
@@ -119,7 +117,7 @@ def _gathered(results: Frame, whole: Frame, on_run: Callable[[], None]) -> Itera
         )
         own = _id_of(title, taken)
         taken.add(own)
-        yield _Block(evidence=evidence, folder=folder, id=own)
+        yield _Block(data=data, folder=folder, id=own)
 
 
 def _id_of(title: str, taken: set[str]) -> str:
@@ -131,30 +129,30 @@ def _id_of(title: str, taken: set[str]) -> str:
 
 def _block_text(block: _Block, place: Path, *, single: bool, alone: str | None, figures: list[Path]) -> BlockText:
     """One data set as the page holds it; its figures for print are written on the way."""
-    evidence = block.evidence
+    data = block.data
     texts = []
-    for section in sections(evidence):
+    for section in sections(data):
         stem = section.name if single else f"{block.id}-{section.name}"
         png, pdf = save(section.printed, place / FIGURES / stem)
         figures += [png, pdf]
         texts.append((section, f"{FIGURES}/{png.name}"))
-    tables = wide_tables(evidence.summary)
+    tables = wide_tables(data.summary)
     return BlockText(
         id=block.id,
-        title=evidence.title,
-        subtitle=subtitle(evidence),
+        title=data.title,
+        subtitle=subtitle(data),
         findings=findings(
-            evidence.runs,
-            evidence.summary,
+            data.runs,
+            data.summary,
             alone=alone,
-            paradoxical={row: tally.paradoxical for row, tally in evidence.tallies.items()},
-            variation={row: float(each.variation.mean()) for row, each in evidence.distances.items()},
+            paradoxical={row: prediction_summary.paradoxical for row, prediction_summary in data.predictions.items()},
+            variation={row: float(each.variation.mean()) for row, each in data.distances.items()},
         ),
         tables=tuple(table for table in tables if PAPER not in table.title),
         paper=tuple(table for table in tables if PAPER in table.title),
-        looks=evidence.looks,
+        looks=data.looks,
         failed=failed_runs(block.folder),
-        notes=evidence.notes,
+        notes=data.notes,
         sections=tuple(texts),
-        made=how_made(block.folder, read_config(block.folder), evidence.runs),
+        provenance=read_provenance(block.folder, read_config(block.folder), data.runs),
     )

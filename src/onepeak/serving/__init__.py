@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from onepeak._lazy import lazy_names
+from onepeak._core.imports import lazy_names
 
 if TYPE_CHECKING:
     from onepeak.serving.confidence import Confidence
     from onepeak.serving.evaluation import Evaluation, evaluate
-    from onepeak.serving.export import OnnxFile, export_onnx
+    from onepeak.serving.images import image_paths
     from onepeak.serving.model import Model, load
-    from onepeak.serving.paths import picture_paths
+    from onepeak.serving.onnx.export import OnnxFile, export_onnx
+    from onepeak.serving.posterior_options import PosteriorOptions
     from onepeak.serving.prediction import Prediction, Row
-    from onepeak.serving.reading import Reading
     from onepeak.serving.streaming import stream
 
 __all__ = [
@@ -19,13 +19,13 @@ __all__ = [
     "Evaluation",
     "Model",
     "OnnxFile",
+    "PosteriorOptions",
     "Prediction",
-    "Reading",
     "Row",
     "evaluate",
     "export_onnx",
+    "image_paths",
     "load",
-    "picture_paths",
     "stream",
 ]
 
@@ -35,11 +35,11 @@ __getattr__, __dir__ = lazy_names(
     {
         "confidence": ["Confidence"],
         "evaluation": ["Evaluation", "evaluate"],
-        "export": ["OnnxFile", "export_onnx"],
+        "images": ["image_paths"],
         "model": ["Model", "load"],
-        "paths": ["picture_paths"],
+        "onnx.export": ["OnnxFile", "export_onnx"],
+        "posterior_options": ["PosteriorOptions"],
         "prediction": ["Prediction", "Row"],
-        "reading": ["Reading"],
         "streaming": ["stream"],
     },
 )

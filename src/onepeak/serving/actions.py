@@ -1,9 +1,9 @@
-"""The action to take for each label, such as the treatment of each grade."""
+"""The action to take for each label, such as the treatment of each grade. Loads without torch."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from onepeak.data.table_file import csv_rows
+from onepeak.data.tables.read import csv_rows
 from onepeak.errors import InputError
 
 COLUMNS = ("label", "action")

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from torch import Tensor
 
-from onepeak._listing import counted
+from onepeak._core.wording import counted
 from onepeak.metrics.bootstrap import FEWEST, Interval, confidence_intervals
 from onepeak.metrics.catalog import NAMES, collection
 from onepeak.posterior import covers, sizes
@@ -101,7 +101,7 @@ def confidence_of(
     num_units, num_resamples, at_once = len(np.unique(units)), *_resamples(count, num_classes)
     unit: Literal["group", "item"] = "item" if groups is None else "group"
     ours: dict[str, Interval | None] = {}
-    shown: dict[str, Interval | None] = dict.fromkeys(("nll", "rps", *means))
+    calibrated_intervals: dict[str, Interval | None] = dict.fromkeys(("nll", "rps", *means))
     if num_units < FEWEST:
         num_resamples = 0
         note = f"no 95 % confidence intervals: {counted(num_units, unit)}, and {FEWEST} are needed"
@@ -109,7 +109,7 @@ def confidence_of(
         size = f"{counted(count, 'item')} of {num_classes:,} classes"
         note = f"no 95 % confidence intervals: {size} take too long to resample ({_LIMIT})"
     else:
-        ours, shown = (
+        ours, calibrated_intervals = (
             confidence_intervals(figures, units, num_resamples=num_resamples, level=LEVEL, at_once=at_once)
             for figures in (of_metrics, as_predicted)
         )
@@ -118,14 +118,14 @@ def confidence_of(
             note += (
                 f"; too short if several are of one patient: name groups with --group ({trained_groups!r} in training)"
             )
-    cost, paradoxical = shown.pop("cost", None), shown.pop("paradoxical")
+    cost, paradoxical = calibrated_intervals.pop("cost", None), calibrated_intervals.pop("paradoxical")
     return Confidence(
         unit=unit,
         num_units=num_units,
         num_resamples=num_resamples,
         note=note,
         metrics={name: ours.get(name) for name in NAMES},
-        calibrated=shown,
+        calibrated=calibrated_intervals,
         cost=cost,
         paradoxical=paradoxical,
     )

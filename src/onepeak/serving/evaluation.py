@@ -1,33 +1,38 @@
 """How good a trained model is on data it is shown now."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from onepeak.data.depth import depth_notes
+from onepeak._core.check import check_choice
+from onepeak._core.wording import counted
+from onepeak.data.images.depth import depth_notes
+from onepeak.data.images.store.failures import BadImage, UnreadableImagesError
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Items, Manifest
 from onepeak.data.order import shown_order
-from onepeak.data.splits.digests import item_digests
-from onepeak.data.store.failures import BadPicture, UnreadablePicturesError
+from onepeak.data.splits.leaks import item_digests
 from onepeak.errors import InputError
+from onepeak.experiment.results import PREDICTIONS, read_predictions
 from onepeak.metrics.catalog import NAMES
 from onepeak.metrics.functional import confusion_matrix
 from onepeak.posterior import covers, sizes
 from onepeak.serving.confidence import Confidence, confidence_of
-from onepeak.serving.model import PICTURES_A_BATCH, Model
-from onepeak.serving.opening import check_kind, check_rows
-from onepeak.serving.pictures import Picture
+from onepeak.serving.evaluation_data import check_kind, check_rows
+from onepeak.serving.images import AnyImage
+from onepeak.serving.model import IMAGES_A_BATCH, Model
+from onepeak.serving.out_of_range import unlike_notes, unlike_rows
+from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.prediction import Prediction, Row
-from onepeak.serving.reading import Reading
 from onepeak.serving.streaming import stream
-from onepeak.serving.unlike import unlike_notes, unlike_rows
-from onepeak.training.calibration import figures_of
+from onepeak.training.calibration import figures_of, frequency_gap, frequency_note
 from onepeak.training.evaluate import Predictions, measure
-from onepeak.training.frequency_gap import frequency_gap, frequency_note
-from onepeak.training.trained_items import short
+from onepeak.training.model_files import HELD_OUT_ITEMS, load_held_out_items, short
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +60,7 @@ class Evaluation:
     confidence: Confidence | None = None
     """How far the figures may be off because few items were measured; None if that was not asked for."""
     failed: tuple[Row, ...] = ()
-    """The pictures that could not be read and were left out, with their errors."""
+    """The images that could not be read and were left out, with their errors."""
     notes: tuple[str, ...] = ()
     """What was done on the user's behalf, to be shown."""
 
@@ -102,9 +107,9 @@ def evaluate(
     Args:
         model: The model.
         data: Its classes must be the model's; classes without an item may be left out. Rows of a table must have the
-            model's columns and codes, as `onepeak.serving.opening.open_for` reads them.
-        batch_size: The most samples computed at once; 32 pictures or 4096 rows where not given.
-        skip_bad: Whether to leave out pictures that cannot be read.
+            model's columns and codes, as `onepeak.serving.evaluation_data.open_for` reads them.
+        batch_size: The most samples computed at once; 32 images or 4096 rows where not given.
+        skip_bad: Whether to leave out images that cannot be read.
         alpha: The share of items whose interval may miss the true label, as in `Model.predict`.
         decide: How labels follow from the calibrated posteriors, as there; the method's own way where not given.
         cost: What each mistake costs, as there; the mean cost is then measured too.
@@ -112,10 +117,10 @@ def evaluate(
         confidence: Whether to find confidence intervals of the figures too, in at most about five seconds.
 
     Raises:
-        UnreadablePicturesError: Some pictures cannot be read; the message lists them.
+        UnreadableImagesError: Some images cannot be read; the message lists them.
     """
-    reading = model.reading(alpha=alpha, decide=decide, cost=cost, project=project)
-    check_kind(model, pictures=not isinstance(data.items, FeatureRows))
+    posterior_options = model.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project)
+    check_kind(model, images=not isinstance(data.items, FeatureRows))
     data, notes = with_classes_of(model, data)
     labels = torch.from_numpy(data.labels.copy())
     failed: tuple[Row, ...] = ()
@@ -124,26 +129,28 @@ def evaluate(
         unlike = () if model.description.table is None else unlike_rows(data.items, model.description.table)
         answers = model.row_answers(data.items, batch_size=batch_size)
         places = tuple(range(len(data)))
-        own = model.prediction(*answers, places, Reading(raw=True), source_name="row", unlike=unlike)
+        own = model.prediction(*answers, places, PosteriorOptions(raw=True), source_name="row", unlike=unlike)
     else:
-        own, good, failed = _predict_pictures(model, data.items, batch_size, skip_bad=skip_bad)
+        own, good, failed = _predict_images(model, data.items, batch_size, skip_bad=skip_bad)
         data, labels = data.take(good), labels[good]
     prediction = model.prediction(
-        own.labels, own.log_probs, own.sources, reading, source_name=own.source_name, unlike=own.unlike
+        own.labels, own.log_probs, own.sources, posterior_options, source_name=own.source_name, unlike=own.unlike
     )
     names = tuple(map(str, data.rows)) if data.rows and isinstance(data.items, FeatureRows) else own.sources
     measured = Predictions(
         indices=np.arange(len(labels)),
         labels=labels,
         predicted=prediction.labels,
-        log_probs=reading.projected(own.log_probs, own.labels),
+        log_probs=posterior_options.projected(own.log_probs, own.labels),
     )
     metrics = measure(measured, names=NAMES)
-    costs = None if reading.cost is None else torch.tensor(reading.cost)[labels, prediction.labels]
-    doubt = None
+    costs = None if posterior_options.cost is None else torch.tensor(posterior_options.cost)[labels, prediction.labels]
+    unlike_note = None
     if confidence:
         trained_groups = model.description.group
-        doubt = confidence_of(measured, prediction, costs=costs, groups=data.groups, trained_groups=trained_groups)
+        unlike_note = confidence_of(
+            measured, prediction, costs=costs, groups=data.groups, trained_groups=trained_groups
+        )
     return Evaluation(
         metrics=metrics,
         calibrated=figures_of(prediction.log_probs, labels, prediction.intervals, prediction.alpha),
@@ -153,7 +160,7 @@ def evaluate(
         prediction=prediction,
         labels=labels,
         trained_on=_trained_on(model, data.items),
-        confidence=doubt,
+        confidence=unlike_note,
         failed=failed,
         notes=(
             *data.notes,
@@ -162,7 +169,7 @@ def evaluate(
             *unlike_notes(zip(names, own.unlike, strict=True), len(names), source_name=own.source_name),
             *prediction.notes,
             *_frequency_notes(model, data, prediction.log_probs, labels, one_peaked=metrics["unimodal"]),
-            *(() if doubt is None else (doubt.note,)),
+            *(() if unlike_note is None else (unlike_note.note,)),
         ),
     )
 
@@ -184,7 +191,7 @@ def with_classes_of(model: Model, data: Manifest) -> tuple[Manifest, tuple[str, 
 
 
 def _trained_on(model: Model, items: Items) -> npt.NDArray[np.bool_]:
-    if not model.trained_items:  # the pictures need not be read once more
+    if not model.trained_items:  # the images need not be read once more
         return np.zeros(len(items), dtype=np.bool_)
     return np.array([short(digest) in model.trained_items for digest in item_digests(items)], dtype=np.bool_)
 
@@ -208,19 +215,19 @@ def _frequency_notes(
     return (note,)
 
 
-def _predict_pictures(
+def _predict_images(
     model: Model, items: ImageFiles | ImageArrays, batch_size: int | None, *, skip_bad: bool
 ) -> tuple[Prediction, list[int], tuple[Row, ...]]:
-    """What the model says of the pictures that can be read, raw, their positions, and the rows of the others."""
-    pictures: Iterable[Picture]
-    pictures = items.pixels if isinstance(items, ImageArrays) else (items.root / path for path in items.paths)
-    size = PICTURES_A_BATCH if batch_size is None else batch_size
-    rows = list(stream(model, pictures, batch_size=size, reading=Reading(raw=True)))
+    """What the model says of the images that can be read, raw, their positions, and the rows of the others."""
+    images: Iterable[AnyImage]
+    images = items.pixels if isinstance(items, ImageArrays) else (items.root / path for path in items.paths)
+    size = IMAGES_A_BATCH if batch_size is None else batch_size
+    rows = list(stream(model, images, batch_size=size, posterior_options=PosteriorOptions(raw=True)))
     good = [place for place, row in enumerate(rows) if row.error is None]
     failed = tuple(row for row in rows if row.error is not None)
     if failed and not (good and skip_bad):
-        bad = [BadPicture(place, str(row.source), row.error) for place, row in enumerate(rows) if row.error is not None]
-        raise UnreadablePicturesError(bad, len(rows))
+        bad = [BadImage(place, str(row.source), row.error) for place, row in enumerate(rows) if row.error is not None]
+        raise UnreadableImagesError(bad, len(rows))
     prediction = Prediction(
         classes=model.classes,
         labels=torch.tensor([rows[place].label for place in good]),
@@ -236,3 +243,69 @@ def _depth_notes(data: Manifest, model: Model) -> tuple[str, ...]:
     items = data.items
     paths = [items.root / path for path in items.paths] if isinstance(items, ImageFiles) else []
     return depth_notes(paths, model.description.bits, asked=True)
+
+
+HeldOut: TypeAlias = Literal["valid", "test"]
+_TITLES: dict[HeldOut, str] = {"valid": "validation", "test": "test"}
+
+
+def held_out(data: Manifest, model: Model, folder: Path, part: HeldOut) -> Manifest:
+    """Keeps only the items of one part of the model's own split, wherever they are in the data now.
+
+    Items are matched by content and label, so the data may have been moved, sorted or extended since. Of rows equal in
+    features and label, as many are kept as the part has; which of them makes no difference to any metric.
+
+    Args:
+        data: What the model was trained on, opened again.
+        model: The model.
+        folder: Its folder, which holds the run's predictions for the part.
+        part: "test" for items the model never saw, "valid" for those its epoch and calibration were chosen on.
+
+    Raises:
+        InputError: The folder does not record what was in the part, or the data has none of it.
+    """
+    check_choice("part", part, get_args(HeldOut))
+    missing = _recorded(folder, part)
+    size, chosen_items = missing.total(), []
+    if isinstance(data.items, FeatureRows):
+        check_rows(model, data.items)
+    digests = item_digests(data.items)
+    for place, (digest, label) in enumerate(zip(digests, _labels(data, model), strict=True)):
+        if missing[item := (short(digest), label)]:
+            missing[item] -= 1
+            chosen_items.append(place)
+    gone, title = missing.total(), _TITLES[part]
+    if not chosen_items:
+        raise InputError(
+            f"`part` (--part {part}) needs the data that the model was trained on, got data with none of the "
+            f"{counted(size, 'item')} of its {title} part: leave it out to measure on all items."
+        )
+    notes = [f"only the {title} part of the model's training: {len(chosen_items):,} of {counted(len(data), 'item')}"]
+    if gone:
+        notes.append(f"{gone:,} of the {counted(size, 'item')} of the {title} part are no longer in the data")
+    if part == "valid":
+        notes.append("the model's epoch and calibration were chosen on the validation part: its figures flatter it")
+    items = replace(data.items, digests=digests) if isinstance(data.items, ImageFiles) else data.items
+    chosen = replace(data, items=items).take(chosen_items)  # keeps the hashes, so that no file is read again
+    return replace(chosen, notes=(*chosen.notes, *notes))
+
+
+def _recorded(folder: Path, part: HeldOut) -> Counter[tuple[str, int]]:
+    """Counts how often each content and label is in the part."""
+    why = f"`part` (--part) needs to know what was held out when the model was trained, which {folder}"
+    if not (folder / PREDICTIONS).is_file():
+        raise InputError(f"{why} does not say without {PREDICTIONS}: copy the folder of the training whole.")
+    rows = read_predictions(folder, columns=["part", "label"])
+    items = load_held_out_items(folder)
+    if len(items) != len(rows["part"]):
+        raise InputError(
+            f"{why} does not say without its own {HELD_OUT_ITEMS}: copy the folder of the training whole, or train "
+            "again if an earlier version wrote it."
+        )
+    text = zip(rows["part"].tolist(), items, rows["label"].tolist(), strict=True)
+    return Counter((item, label) for name, item, label in text if name == part)
+
+
+def _labels(data: Manifest, model: Model) -> list[int]:
+    labels: list[int] = with_classes_of(model, data)[0].labels.tolist()
+    return labels

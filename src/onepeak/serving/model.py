@@ -12,30 +12,34 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from onepeak._check import check_integer
-from onepeak._nearest import did_you_mean_file
-from onepeak.data.batches import normalise
-from onepeak.data.decode import UnreadablePictureError
-from onepeak.data.depth import depth_notes
+from onepeak._core.check import check_integer
+from onepeak._core.wording import did_you_mean_file
+from onepeak.data.costs import costs_of
+from onepeak.data.images.batches import normalise
+from onepeak.data.images.decode import UnreadableImageError
+from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError, NotFiniteError
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import is_own
-from onepeak.serving.choosing import model_folder
-from onepeak.serving.costs import costs_of
-from onepeak.serving.paths import picture_paths
-from onepeak.serving.pictures import Picture, Pixels, pixels_of, separate
+from onepeak.serving.choose_model import model_folder
+from onepeak.serving.image_batches import Batch, SizeBatches
+from onepeak.serving.images import AnyImage, Pixels, image_paths, pixels_of, separate
+from onepeak.serving.out_of_range import unlike_notes
+from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.prediction import NO_POSTERIOR, Prediction, Row, SourceName, Unlike
-from onepeak.serving.reading import Reading
-from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import rows_of
-from onepeak.serving.unlike import unlike_notes
-from onepeak.training.devices import find_device
-from onepeak.training.model_files import WEIGHTS, ModelDescription, load_description, load_network, weights_id
-from onepeak.training.same_bits import same_bits
-from onepeak.training.trained_items import load_trained_items
+from onepeak.training.devices import find_device, same_bits
+from onepeak.training.model_files import (
+    WEIGHTS,
+    ModelDescription,
+    load_description,
+    load_network,
+    load_trained_items,
+    weights_id,
+)
 
-PICTURES_A_BATCH = 32
+IMAGES_A_BATCH = 32
 ROWS_A_BATCH = 4096
 
 
@@ -53,7 +57,7 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
     Example:
         >>> import tempfile
         >>> import onepeak
-        >>> from onepeak.data.resize import Resize
+        >>> from onepeak.data.images.resize import Resize
         >>> from onepeak.networks import NetworkSettings, build_network
         >>> from onepeak.training.model_files import save_model
         >>> settings = NetworkSettings(backbone="small")
@@ -70,8 +74,8 @@ def load(folder: str | Path, *, device: str = "cpu") -> "Model":
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     save_model(Path(folder), description, network.state_dict())
         ...     model = load(folder)
-        >>> said = model.predict(np.zeros((2, 64, 96, 3), np.uint8))
-        >>> said.labels.shape, said.log_probs.shape, said.soi.shape
+        >>> rows_with_posterior = model.predict(np.zeros((2, 64, 96, 3), np.uint8))
+        >>> rows_with_posterior.labels.shape, rows_with_posterior.log_probs.shape, rows_with_posterior.soi.shape
         (torch.Size([2]), torch.Size([2, 3]), torch.Size([2]))
     """
     place = find_device(device)
@@ -157,7 +161,7 @@ class Model:
                 `onepeak.posterior.decide`. By default labels are the method's own decisions.
             cost: For the decision "cost": the cost of deciding for a class (column) when another is true (row), as an
                 array, a DataFrame or a CSV file, with or without the names of the classes.
-            project: Whether to return the nearest posteriors that have one peak; see `Reading`.
+            project: Whether to return the nearest posteriors that have one peak; see `PosteriorOptions`.
             raw: Whether to return posteriors as they come from the network, not calibrated.
             decimal: "," if commas in the numbers of a CSV are decimal commas, even if they could separate thousands.
 
@@ -168,7 +172,7 @@ class Model:
             InputError: An input is not an image, lacks columns of the model or has no value in any of them, or has no
                 posterior (numbers far beyond those of the training). `onepeak.serving.stream` continues past bad files.
         """
-        reading = self.reading(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
+        posterior_options = self.posterior_options(alpha=alpha, decide=decide, cost=cost, project=project, raw=raw)
         if self.description.table is not None:
             table = rows_of(inputs, self.description.table, decimal=decimal)
             labels, log_probs = self.row_answers(table.rows, batch_size=batch_size)
@@ -176,7 +180,7 @@ class Model:
                 labels,
                 log_probs,
                 table.sources,
-                reading,
+                posterior_options,
                 source_name=table.source_name,
                 unlike=table.unlike,
                 notes=(*table.notes, *table.unlike_notes),
@@ -184,13 +188,13 @@ class Model:
         if decimal is not None:
             raise InputError("`decimal` has no effect for an image model: leave it out.")
         if isinstance(inputs, str | Path) and Path(inputs).is_dir():
-            inputs = picture_paths([inputs])
-        pictures = separate(inputs)
-        if not pictures:
+            inputs = image_paths([inputs])
+        images = separate(inputs)
+        if not images:
             raise InputError("`inputs` must hold at least one image, got none.")
-        return self._predict_pictures(pictures, batch_size, reading)
+        return self._predict_images(images, batch_size, posterior_options)
 
-    def reading(
+    def posterior_options(
         self,
         *,
         alpha: float | None = None,
@@ -198,30 +202,30 @@ class Model:
         cost: object = None,
         project: bool = False,
         raw: bool = False,
-    ) -> Reading:
+    ) -> PosteriorOptions:
         """Returns how to read this model's posteriors, as in `predict`; refuses options that it does not support."""
         costs = costs_of(cost, self.classes)
-        reading = Reading(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
-        reading.check(self.description.calibration)
-        return reading
+        posterior_options = PosteriorOptions(alpha=alpha, decide=decide, cost=costs, project=project, raw=raw)
+        posterior_options.check(self.description.calibration)
+        return posterior_options
 
-    def pixels(self, picture: Picture) -> Pixels:
+    def pixels(self, image: AnyImage) -> Pixels:
         """Decodes and resizes one image as in training; see `answers`."""
         if self.description.resize is None:
             raise InputError("This model reads rows of a table, got an image.")
-        return pixels_of(picture, self.description.resize, bits=self.description.bits)
+        return pixels_of(image, self.description.resize, bits=self.description.bits)
 
     def unlike(self, pixels: Pixels) -> Unlike:
         """Returns the statistics by which an image, from `pixels`, is unlike the training images."""
-        known = self.description.pictures
+        known = self.description.image_range
         return None if known is None else known.outside(pixels)
 
-    def answers(self, pictures: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
+    def answers(self, images: Sequence[Pixels]) -> tuple[Tensor, Tensor]:
         """Returns the method's own labels and posteriors, on the CPU, for images of one size in one batch.
 
         A posterior is NaN, and its label meaningless, where the network's output is not finite.
         """
-        return self._computed(self._images(pictures))
+        return self._computed(self._images(images))
 
     def row_answers(self, rows: FeatureRows, *, batch_size: int | None = None) -> tuple[Tensor, Tensor]:
         """Like `answers`, for rows with the columns and codes of `description.table`.
@@ -239,18 +243,18 @@ class Model:
         return labels, log_probs
 
     @torch.inference_mode()
-    def evidence(self, pictures: Sequence[Pixels], labels: Tensor) -> Tensor:
+    def evidence(self, images: Sequence[Pixels], labels: Tensor) -> Tensor:
         """Maps where in each image the class comes from: `onepeak.networks.Network.class_evidence`, on the CPU.
 
         Args:
-            pictures: Images of one size, from `pixels`.
+            images: Images of one size, from `pixels`.
             labels: The class to explain, one per image.
 
         Returns:
             Finite maps: a class without any probability has equally little evidence everywhere.
         """
         with same_bits(compiled=self._compiled):
-            maps = self.network.class_evidence(self._images(pictures), labels.to(self.device)).float().cpu()
+            maps = self.network.class_evidence(self._images(images), labels.to(self.device)).float().cpu()
         lowest = torch.where(maps.isfinite(), maps, torch.inf).amin(dim=(1, 2), keepdim=True).nan_to_num(posinf=0.0)
         return torch.where(maps.isfinite(), maps, lowest)
 
@@ -259,7 +263,7 @@ class Model:
         labels: Tensor,
         log_probs: Tensor,
         sources: tuple[str | int, ...],
-        reading: Reading,
+        posterior_options: PosteriorOptions,
         *,
         source_name: SourceName = "item",
         unlike: tuple[Unlike, ...] = (),
@@ -271,7 +275,7 @@ class Model:
             labels: The method's own.
             log_probs: The method's posteriors.
             sources: The identifier of each sample.
-            reading: How to read the posteriors.
+            posterior_options: How to read the posteriors.
             source_name: The kind of identifier; see `SourceName`.
             unlike: How each sample is unlike the training samples, if that was checked.
             notes: Notes for the user so far.
@@ -283,17 +287,17 @@ class Model:
             first = sources[int(lost.int().argmax())]
             raise NotFiniteError(f"{source_name} {first} of the inputs cannot be answered: {NO_POSTERIOR}.")
         calibration = self.description.calibration
-        read = reading.read(log_probs, labels, calibration)
+        read = posterior_options.read(log_probs, labels, calibration)
         return Prediction(
             classes=self.classes,
             labels=read.labels,
             log_probs=read.log_probs,
             intervals=read.intervals,
-            alpha=reading.used_alpha(calibration),
+            alpha=posterior_options.used_alpha(calibration),
             sources=sources,
             source_name=source_name,
             unlike=unlike,
-            notes=(*notes, *reading.notes(calibration)),
+            notes=(*notes, *posterior_options.notes(calibration)),
         )
 
     def rows(
@@ -301,7 +305,7 @@ class Model:
         labels: Tensor,
         log_probs: Tensor,
         sources: tuple[str | int, ...],
-        reading: Reading,
+        posterior_options: PosteriorOptions,
         *,
         unlike: tuple[Unlike, ...] = (),
     ) -> Iterator[Row]:
@@ -311,48 +315,54 @@ class Model:
             labels: The method's own.
             log_probs: The method's posteriors.
             sources: The identifier of each sample.
-            reading: How to read the posteriors.
+            posterior_options: How to read the posteriors.
             unlike: As for `prediction`.
         """
         lost = log_probs.isnan().any(dim=-1).tolist()
         known = [place for place, gone in enumerate(lost) if not gone]
         names = tuple(sources[place] for place in known)
         by = tuple(unlike[place] for place in known) if unlike else ()
-        said = self.prediction(labels[known], log_probs[known], names, reading, unlike=by).rows()
+        rows_with_posterior = self.prediction(
+            labels[known], log_probs[known], names, posterior_options, unlike=by
+        ).rows()
         for source, gone in zip(sources, lost, strict=True):
-            yield Row(source=source, error=NO_POSTERIOR) if gone else next(said)
+            yield Row(source=source, error=NO_POSTERIOR) if gone else next(rows_with_posterior)
 
-    def _predict_pictures(self, pictures: list[Picture], batch_size: int | None, reading: Reading) -> Prediction:
-        labels = torch.empty(len(pictures), dtype=torch.int64)
-        log_probs = torch.empty(len(pictures), len(self.classes))
-        unlike: list[Unlike] = [None] * len(pictures)
-        for batch in self._batches(pictures, PICTURES_A_BATCH if batch_size is None else batch_size):
+    def _predict_images(
+        self, images: list[AnyImage], batch_size: int | None, posterior_options: PosteriorOptions
+    ) -> Prediction:
+        labels = torch.empty(len(images), dtype=torch.int64)
+        log_probs = torch.empty(len(images), len(self.classes))
+        unlike: list[Unlike] = [None] * len(images)
+        for batch in self._batches(images, IMAGES_A_BATCH if batch_size is None else batch_size):
             places = [place for place, _ in batch]
             labels[places], log_probs[places] = self.answers([pixels for _, pixels in batch])
             for place, pixels in batch:
                 unlike[place] = self.unlike(pixels)
-        files = all(isinstance(picture, str | Path) for picture in pictures)
+        files = all(isinstance(image, str | Path) for image in images)
         name: SourceName = "path" if files else "item"
-        sources = tuple(str(picture) for picture in pictures) if files else tuple(range(len(pictures)))
-        paths = [Path(picture) for picture in pictures if isinstance(picture, str | Path)]
+        sources = tuple(str(image) for image in images) if files else tuple(range(len(images)))
+        paths = [Path(image) for image in images if isinstance(image, str | Path)]
         depth = depth_notes(paths, self.description.bits, asked=True)
         notes = (*depth, *unlike_notes(zip(sources, unlike, strict=True), len(unlike), source_name=name))
-        return self.prediction(labels, log_probs, sources, reading, source_name=name, unlike=tuple(unlike), notes=notes)
+        return self.prediction(
+            labels, log_probs, sources, posterior_options, source_name=name, unlike=tuple(unlike), notes=notes
+        )
 
-    def _batches(self, pictures: list[Picture], batch_size: int) -> Iterator[Batch]:
+    def _batches(self, images: list[AnyImage], batch_size: int) -> Iterator[Batch]:
         waiting = SizeBatches(batch_size)
-        for place, picture in enumerate(pictures):
+        for place, image in enumerate(images):
             try:
-                pixels = self.pixels(picture)
-            except UnreadablePictureError as error:
-                name = picture if isinstance(picture, str | Path) else f"Image {place} of `inputs`"
+                pixels = self.pixels(image)
+            except UnreadableImageError as error:
+                name = image if isinstance(image, str | Path) else f"Image {place} of `inputs`"
                 raise InputError(f"{name} cannot be read: {error}.") from error
             yield from waiting.add(place, pixels)
         yield from waiting.rest()
 
-    def _images(self, pictures: Sequence[Pixels]) -> Tensor:
+    def _images(self, images: Sequence[Pixels]) -> Tensor:
         # Channels-last memory, as in training's batches: another layout would round differently.
-        batch = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
+        batch = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
         return normalise(batch.to(self.device))
 
     @torch.inference_mode()

@@ -8,10 +8,9 @@ from typing import Literal, SupportsIndex, TypeAlias, overload
 
 from torch import Tensor
 
-from onepeak._extras import require
-from onepeak._listing import counted
-from onepeak.data.frame_types import Frame
-from onepeak.metrics.functional.order import side_order_index
+from onepeak._core.imports import Frame, require
+from onepeak._core.wording import counted
+from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.posterior import is_paradoxical, is_unimodal
 
 SourceName: TypeAlias = Literal["path", "line", "row", "item"]
@@ -29,7 +28,7 @@ NO_VALUE = (
     "prediction would say nothing about it"
 )
 """Why an empty row has no prediction."""
-_SHOWN = 3
+_MOST_NAMED = 3
 """Samples shown in the repr of a prediction."""
 
 
@@ -135,11 +134,11 @@ class Prediction:
         return len(self.labels)
 
     def __repr__(self) -> str:
-        first = self[:_SHOWN]
+        first = self[:_MOST_NAMED]
         probs = first.probs.gather(1, first.labels.unsqueeze(1)).squeeze(1).tolist()
-        shown = ", ".join(f"{name} ({prob:.2f})" for name, prob in zip(first.names, probs, strict=True))
-        shown += ", ..." if len(self) > _SHOWN else ""
-        return f"Prediction({counted(len(self), 'sample')}, {counted(len(self.classes), 'class')}: {shown})"
+        text = ", ".join(f"{name} ({prob:.2f})" for name, prob in zip(first.names, probs, strict=True))
+        text += ", ..." if len(self) > _MOST_NAMED else ""
+        return f"Prediction({counted(len(self), 'sample')}, {counted(len(self.classes), 'class')}: {text})"
 
     def __iter__(self) -> Iterator[Row]:
         return self.rows()

@@ -5,23 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak._check import check_integer
+from onepeak._core.check import check_integer
 from onepeak.errors import InputError
-from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
-from onepeak.serving.paths import Unnamed
-from onepeak.serving.pictures import Picture, Pixels
+from onepeak.serving.image_batches import Batch, SizeBatches
+from onepeak.serving.images import AnyImage, Pixels, Unnamed
+from onepeak.serving.model import IMAGES_A_BATCH, ROWS_A_BATCH, Model
+from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.prediction import Row
-from onepeak.serving.reading import Reading
-from onepeak.serving.size_batches import Batch, SizeBatches
 from onepeak.serving.table_rows import TableRows
 
 
 def stream(
     model: Model,
-    pictures: Iterable[Picture | Unnamed],
+    images: Iterable[AnyImage | Unnamed],
     *,
-    batch_size: int = PICTURES_A_BATCH,
-    reading: Reading = Reading(),  # noqa: B008 - immutable
+    batch_size: int = IMAGES_A_BATCH,
+    posterior_options: PosteriorOptions = PosteriorOptions(),  # noqa: B008 - immutable
 ) -> Iterator[Row]:
     """Predicts one by one, in the order of the images, while later ones are still unread.
 
@@ -30,9 +29,9 @@ def stream(
 
     Args:
         model: An image model.
-        pictures: Paths, PIL images or arrays of one image each, or rows of a list without an image; consumed as needed.
+        images: Paths, PIL images or arrays of one image each, or rows of a list without an image; consumed as needed.
         batch_size: The most images computed at once.
-        reading: How to read the posteriors.
+        posterior_options: How to read the posteriors.
 
     Yields:
         One row per image.
@@ -40,8 +39,8 @@ def stream(
     if model.reads_tables:
         raise InputError("`model` must be an image model, got a table model: use its `predict`.")
     check_integer("batch_size", batch_size, minimum=1)
-    reading.check(model.description.calibration)
-    return _rows(model, pictures, batch_size, reading)
+    posterior_options.check(model.description.calibration)
+    return _rows(model, images, batch_size, posterior_options)
 
 
 def stream_rows(
@@ -49,7 +48,7 @@ def stream_rows(
     table: TableRows,
     *,
     batch_size: int = ROWS_A_BATCH,
-    reading: Reading = Reading(),  # noqa: B008 - immutable
+    posterior_options: PosteriorOptions = PosteriorOptions(),  # noqa: B008 - immutable
 ) -> Iterator[Row]:
     """Predicts one by one for the rows of a table; a row without a prediction has an `error` that says why.
 
@@ -60,7 +59,7 @@ def stream_rows(
         model: A table model.
         table: Rows with the model's columns and codes; see `onepeak.serving.table_rows.rows_of_file`.
         batch_size: The most rows computed at once.
-        reading: How to read the posteriors.
+        posterior_options: How to read the posteriors.
 
     Yields:
         One row per row of the table.
@@ -71,54 +70,60 @@ def stream_rows(
         labels, log_probs = model.row_answers(table.rows.take(places))
         names = tuple(table.sources[place] for place in places)
         unlike = tuple(table.unlike[place] for place in places)
-        said = model.rows(labels, log_probs, names, reading, unlike=unlike)
-        for place, row in zip(places.tolist(), said, strict=True):
+        predictions = model.rows(labels, log_probs, names, posterior_options, unlike=unlike)
+        for place, row in zip(places.tolist(), predictions, strict=True):
             yield Row(source=row.source, error=errors[place]) if place in errors else row
 
 
-def _rows(model: Model, pictures: Iterable[Picture | Unnamed], batch_size: int, reading: Reading) -> Iterator[Row]:
+def _rows(
+    model: Model, images: Iterable[AnyImage | Unnamed], batch_size: int, posterior_options: PosteriorOptions
+) -> Iterator[Row]:
     waiting = SizeBatches(batch_size)
     sources: dict[int, str | int] = {}  # of images whose rows are not yielded yet
     ready: dict[int, Row] = {}
     given = 0
-    for place, picture in enumerate(pictures):
-        sources[place] = _source(picture, place)
+    for place, image in enumerate(images):
+        sources[place] = _source(image, place)
         try:
-            batches = waiting.add(place, _pixels(model, picture))
+            batches = waiting.add(place, _pixels(model, image))
         except InputError as error:
             ready[place] = Row(source=sources[place], error=str(error))
             batches = waiting.overdue(place)
         for batch in batches:
-            ready.update(_answered(model, batch, sources, reading))
+            ready.update(_answered(model, batch, sources, posterior_options))
         while given in ready:
             del sources[given]
             yield ready.pop(given)
             given += 1
     for batch in waiting.rest():
-        ready.update(_answered(model, batch, sources, reading))
+        ready.update(_answered(model, batch, sources, posterior_options))
     for place in sorted(ready):
         yield ready[place]
 
 
-def _source(picture: Picture | Unnamed, place: int) -> str | int:
-    if isinstance(picture, Unnamed):
-        return picture.source
-    return str(picture) if isinstance(picture, str | Path) else place
+def _source(image: AnyImage | Unnamed, place: int) -> str | int:
+    if isinstance(image, Unnamed):
+        return image.source
+    return str(image) if isinstance(image, str | Path) else place
 
 
-def _pixels(model: Model, picture: Picture | Unnamed) -> Pixels:
-    if isinstance(picture, Unnamed):
-        raise InputError(picture.error)
-    return model.pixels(picture)
+def _pixels(model: Model, image: AnyImage | Unnamed) -> Pixels:
+    if isinstance(image, Unnamed):
+        raise InputError(image.error)
+    return model.pixels(image)
 
 
-def _answered(model: Model, batch: Batch, sources: dict[int, str | int], reading: Reading) -> Iterator[tuple[int, Row]]:
+def _answered(
+    model: Model, batch: Batch, sources: dict[int, str | int], posterior_options: PosteriorOptions
+) -> Iterator[tuple[int, Row]]:
     places = [place for place, _ in batch]
     names = tuple(sources[place] for place in places)
     try:
         labels, log_probs = model.answers([pixels for _, pixels in batch])
         unlike = tuple(model.unlike(pixels) for _, pixels in batch)
-        yield from zip(places, list(model.rows(labels, log_probs, names, reading, unlike=unlike)), strict=True)
+        yield from zip(
+            places, list(model.rows(labels, log_probs, names, posterior_options, unlike=unlike)), strict=True
+        )
     except (InputError, RuntimeError) as error:  # torch: a size the network cannot take, or out of memory
         height, width = batch[0][1].shape[:2]
         reason = str(error).partition("\n")[0]

@@ -9,20 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from onepeak._extras import require
-from onepeak._listing import counted, listed
-from onepeak._nearest import did_you_mean_file
-from onepeak.data.features import encode_like
-from onepeak.data.frame_columns import repeated
-from onepeak.data.frame_types import Frame
+from onepeak._core.imports import Frame, require
+from onepeak._core.wording import counted, did_you_mean_file, listed
 from onepeak.data.manifest import FeatureRows
-from onepeak.data.names import as_names
-from onepeak.data.table_file import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
-from onepeak.data.written_numbers import columns_with_points
+from onepeak.data.tables.cells import as_names, columns_with_points
+from onepeak.data.tables.columns import repeated
+from onepeak.data.tables.encode import encode_like
+from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
 from onepeak.errors import InputError
-from onepeak.serving.kept import Kept, kept_columns
+from onepeak.serving.out_of_range import unlike_notes, unlike_rows
+from onepeak.serving.passthrough_columns import PassthroughColumns, passthrough_columns
 from onepeak.serving.prediction import NO_VALUE, SourceName, Unlike
-from onepeak.serving.unlike import unlike_notes, unlike_rows
 from onepeak.training.table import TableEncoder
 
 
@@ -40,7 +37,7 @@ class TableRows:
     """The columns in which each row is unlike the training: numbers far outside its range, and new names."""
     errors: dict[int, str] = field(default_factory=dict)
     """What is wrong with rows that cannot be read, by position; their values are meaningless."""
-    kept: Kept | None = None
+    passthrough: PassthroughColumns | None = None
     """Columns to copy into the output."""
 
     @cached_property
@@ -92,7 +89,7 @@ def rows_of_frame(frame: Frame, encoder: TableEncoder) -> TableRows:
     rows, notes, wrong = encode_like(frame, columns=encoder.columns, categories=encoder.categories)
     errors: dict[int, str] = {}
     for cells in wrong.values():
-        errors |= {place: f"{errors[place]}; {told}" if place in errors else told for place, told in cells.items()}
+        errors |= {row: f"{errors[row]}; {fault}" if row in errors else fault for row, fault in cells.items()}
     return TableRows(
         rows=rows,
         sources=tuple(frame.index.tolist()),
@@ -111,8 +108,8 @@ def rows_of_file(
     Args:
         path: A file with the model's columns.
         encoder: The model's encoder.
-        keep: Columns to copy into the output; see `onepeak.serving.kept.kept_columns`.
-        decimal: "," if commas in numbers are decimal commas; see `onepeak.data.table_file.read_table`.
+        keep: Columns to copy into the output; see `onepeak.serving.passthrough_columns.passthrough_columns`.
+        decimal: "," if commas in numbers are decimal commas; see `onepeak.data.tables.read.read_table`.
     """
     if path.is_dir() or (path.exists() and path.suffix.lower() not in (*CSV_SUFFIXES, *PARQUET_SUFFIXES)):
         found = "a folder" if path.is_dir() else "another file"
@@ -128,7 +125,7 @@ def rows_of_file(
         read,
         source_name="line" if path.suffix.lower() in CSV_SUFFIXES else "row",
         errors=read.errors | misfits,
-        kept=kept_columns(table.frame, keep) if keep else None,
+        passthrough=passthrough_columns(table.frame, keep) if keep else None,
     )
     return replace(read, notes=(*with_commas, *read.notes, *_missing(read)))
 
@@ -168,13 +165,13 @@ def _frame(inputs: object, encoder: TableEncoder) -> Frame:
             return frame
         case Mapping():
             one_row = all(np.isscalar(value) or value is None for value in inputs.values())
-            return _made([dict(inputs)] if one_row else dict(inputs))
+            return _rows([dict(inputs)] if one_row else dict(inputs))
         case Tensor():
             return _frame(inputs.detach().cpu().numpy(), encoder)
         case np.ndarray():
             return _named(inputs, encoder)
         case [Mapping(), *_]:
-            return _made(list(inputs))
+            return _rows(list(inputs))
         case Sequence():
             return _named(np.asarray(inputs, dtype=object), encoder)
     raise InputError(
@@ -183,7 +180,7 @@ def _frame(inputs: object, encoder: TableEncoder) -> Frame:
     )
 
 
-def _made(content: object) -> Frame:
+def _rows(content: object) -> Frame:
     pandas = require("pandas", extra="data", purpose="A table")
     try:
         frame: Frame = pandas.DataFrame(content)

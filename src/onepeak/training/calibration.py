@@ -4,18 +4,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
-from onepeak._listing import counted
-from onepeak._shapes import Intervals, Labels, LogProbs
-from onepeak.errors import InputError
+from onepeak._core.tensors import Intervals, Labels, LogProbs
+from onepeak._core.wording import counted
+from onepeak.errors import InputError, in_documentation
 from onepeak.metrics.catalog import collection
 from onepeak.posterior import covers, fit_temperature, sizes, temper
 from onepeak.posterior.calibrate import best_without_bound
-from onepeak.posterior.conformal import conformal_rank, samples_needed, scores_at, smallest_alpha
-from onepeak.posterior.coverage import coverage_range
-from onepeak.posterior.interval import widened
-from onepeak.posterior.nested import intervals_within
+from onepeak.posterior.conformal import (
+    conformal_rank,
+    coverage_range,
+    intervals_within,
+    samples_needed,
+    scores_at,
+    smallest_alpha,
+    widened,
+)
 from onepeak.training.evaluate import Predictions
 
 ALPHA = 0.1
@@ -36,7 +42,7 @@ class Calibration:
     num_samples: int
     """Number of validation samples."""
     scores: tuple[float, ...]
-    """Their conformal scores at the true labels in ascending order (see `onepeak.posterior.nested.nested_scores`), or a
+    """Their conformal scores at the true labels in ascending order (`onepeak.posterior.conformal.nested_scores`), or a
     selection at equal steps of rank if there are very many."""
     note: str | None = None
     """Why the temperature was left at 1, if it was."""
@@ -111,8 +117,7 @@ def few_samples_note(num_samples: int, num_groups: int | None = None) -> str | N
 
     Example:
         >>> few_samples_note(24)
-        '90 % intervals were set on 24 validation samples: real coverage is likely between 82 and 98 %, or more where
-        the predicted label alone is right more often'
+        '90 % intervals were set on 24 validation samples: real coverage is likely between 82 and 98 %'
     """
     count = num_samples if num_groups is None else min(num_samples, num_groups)
     if count >= ENOUGH:
@@ -125,8 +130,7 @@ def few_samples_note(num_samples: int, num_groups: int | None = None) -> str | N
     if count < samples_needed(ALPHA):
         return f"{note}too few groups to say what they cover"
     low, high = (round(100 * share) for share in coverage_range(count, ALPHA))
-    more = "" if high == 100 else ", or more where the predicted label alone is right more often"
-    return f"{note}real coverage is likely between {low} and {high} %{more}"
+    return f"{note}real coverage is likely between {low} and {high} %"
 
 
 def calibrated_figures(calibration: Calibration, test: Predictions) -> dict[str, float]:
@@ -189,3 +193,77 @@ def _thinned(scores: Sequence[float]) -> list[float]:
 def _rounded_up(score: float) -> float:
     """Rounds up to a few digits: a threshold may be too high but not too low."""
     return score if score == 0 or math.isinf(score) else (math.floor(score * _DIGITS) + 1) / _DIGITS
+
+
+_SMALLEST = 0.05
+_STANDARD_ERRORS = 3
+_FEWEST = 30
+_ONE_PEAKED = 0.95
+
+
+def frequency_gap(
+    log_probs: LogProbs, labels: Labels, *, num_groups: int | None = None
+) -> tuple[int, float, float] | None:
+    r"""Returns the class whose mean probability differs most from its share, with both; None if it may be chance.
+
+    A difference is more than chance if it is above 0.05 and above three standard errors, of at least 30 samples. If
+    posteriors are right, the share of a class has the standard error :math:`\sqrt{\overline{p(1-p)} / n}`. For a share
+    s above the mean probability that is too low in small samples, so :math:`\sqrt{s(1-s) / n}` is taken if it is
+    larger. Samples of one group may all deviate alike: with groups, n is their number.
+
+    Args:
+        log_probs: Calibrated posteriors.
+        labels: True labels.
+        num_groups: Number of groups that the samples are from, where known.
+
+    Example:
+        >>> posteriors = torch.tensor([[0.5, 0.25, 0.25]]).double().log().expand(100, 3)
+        >>> frequency_gap(posteriors, torch.tensor([0] * 70 + [1] * 15 + [2] * 15))
+        (0, 0.5, 0.7)
+        >>> frequency_gap(posteriors, torch.tensor([0] * 60 + [1] * 20 + [2] * 20))
+    """
+    count = len(labels) if num_groups is None else num_groups
+    if count < _FEWEST:
+        return None
+    probs = log_probs.double().exp()
+    mean = probs.mean(dim=0)
+    share = labels.bincount(minlength=len(mean)).double() / len(labels)
+    error = (torch.maximum((probs * (1 - probs)).mean(dim=0), share * (1 - share)) / count).sqrt()
+    gap = (mean - share).abs()
+    gap[gap <= (_STANDARD_ERRORS * error).clamp(min=_SMALLEST)] = 0
+    label = int(gap.argmax())
+    return (label, float(mean[label]), float(share[label])) if gap[label] else None
+
+
+def frequency_note(
+    label: str, probability: float, share: float, *, part: str, weighted: bool, one_peaked: float, reason: str
+) -> str:
+    """Returns a note on a gap, with the likely reason.
+
+    Args:
+        label: The class.
+        probability: Its mean probability.
+        share: Its share of the samples.
+        part: What the samples are called.
+        weighted: Whether the training had class weights or balanced sampling.
+        one_peaked: The share of posteriors with one peak.
+        reason: What else may be the reason.
+
+    Example:
+        >>> frequency_note("II", 0.178, 0.083, part="the test part", weighted=True, one_peaked=1.0, reason="")
+        "the mean probability of 'II' is 0.178, its share of the test part 0.083: after class weights or balanced
+        sampling, posteriors speak of classes that are equally frequent (or as frequent as the weights make them), and
+        decisions by cost will over-call rare ones"
+    """
+    found = f"the mean probability of {label!r} is {probability:.3f}, its share of {part} {share:.3f}: "
+    if weighted:
+        return (
+            f"{found}after class weights or balanced sampling, posteriors speak of classes that are equally frequent "
+            "(or as frequent as the weights make them), and decisions by cost will over-call rare ones"
+        )
+    if one_peaked < _ONE_PEAKED:
+        return found + reason
+    return (
+        f"{found}{reason}, or one-peaked posteriors may not fit: see {in_documentation('choose')}, section "
+        '"When one peak is wrong"'
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from onepeak._one_step import write_in_one_step
+from onepeak._core.files import write_in_one_step
 from onepeak.errors import InputError, OnepeakError
 
 HASH = "hash:"

@@ -1,13 +1,17 @@
 """Device and precision: sets up Lightning Fabric."""
 
+import contextlib
 import os
+import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import torch
+from torch.utils import deterministic
 
-from onepeak._check import check_choice
-from onepeak._extras import require
-from onepeak._listing import counted
+from onepeak._core.check import check_choice
+from onepeak._core.imports import require
+from onepeak._core.wording import counted
 from onepeak.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,3 +91,58 @@ def _num_nodes() -> int:
     if "LOCAL_WORLD_SIZE" in os.environ:
         return max(1, _num_processes() // int(os.environ["LOCAL_WORLD_SIZE"]))
     return int(os.environ.get("SLURM_NNODES", "1")) if _num_processes() > 1 else 1
+
+
+@contextlib.contextmanager
+def same_bits(*, compiled: bool = True) -> Iterator[None]:
+    """Inside, the same seed gives the same bits on the same device: slower algorithms replace nondeterministic ones.
+
+    Several threads may be inside at once: the last one to leave restores what the first one changed.
+
+    Args:
+        compiled: Whether code inside may be compiled. Then torch's compiler is configured too; its import takes more
+            than a second, but training imports it anyway, with the optimiser.
+    """
+    _SWITCHES.enter(compiled=compiled)
+    try:
+        yield
+    finally:
+        _SWITCHES.leave()
+
+
+class _Switches:
+    """Torch's switches, and the number of threads inside."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._within = 0
+        self._compiled = False
+
+    def enter(self, *, compiled: bool) -> None:
+        with self._lock:
+            if self._within == 0:
+                self._mode = torch.get_deterministic_debug_mode()
+                self._benchmark = torch.backends.cudnn.benchmark
+                self._fill = deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+                self._compiled = False
+            self._within += 1
+            self._compiled |= compiled
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+            self._set(mode=1, benchmark=False, fill=False)  # filling costs a kernel launch per tensor
+
+    def leave(self) -> None:
+        with self._lock:
+            self._within -= 1
+            if self._within == 0:
+                self._set(mode=self._mode, benchmark=self._benchmark, fill=self._fill)
+
+    def _set(self, *, mode: int, benchmark: bool, fill: bool) -> None:
+        if self._compiled:
+            torch.use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+        else:
+            torch.set_deterministic_debug_mode(mode)
+        torch.backends.cudnn.benchmark = benchmark
+        deterministic.fill_uninitialized_memory = fill  # type: ignore[attr-defined]
+
+
+_SWITCHES = _Switches()

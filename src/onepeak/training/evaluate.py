@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 from torch import Tensor
 
-from onepeak._check import readable
-from onepeak._reduce import Reduction, weights_of_samples
+from onepeak._core.check import readable
+from onepeak._core.reduce import Reduction, weights_of_samples
 from onepeak.errors import NotFiniteError
 from onepeak.methods.method import Method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection

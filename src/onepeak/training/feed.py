@@ -9,10 +9,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from onepeak.data.augment import Augment, draw_changes, shuffled
-from onepeak.data.batches import evaluation_batches, normalise, train_batch
-from onepeak.data.crops import crop_table, gather
-from onepeak.data.store import ImageStore
+from onepeak.data.images.augment import Augment, draw_changes, shuffled
+from onepeak.data.images.batches import crop_table, evaluation_batches, gather, normalise, train_batch
+from onepeak.data.images.store.images import ImageStore
 
 Indices = npt.NDArray[np.int64]
 
@@ -38,7 +37,7 @@ class Feed(ABC):
 
 
 @final
-class PictureFeed(Feed):
+class ImageFeed(Feed):
     """Images of a store: random crops for training, whole images for evaluation.
 
     Args:

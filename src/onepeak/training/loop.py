@@ -1,41 +1,111 @@
 """The training loop, in small named steps. A killed run resumes from its checkpoint and gives the same result."""
 
 import contextlib
+import copy
 import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from onepeak._core.imports import require
 from onepeak.data.splits import Split
+from onepeak.errors import InputError, OnepeakError
 from onepeak.metrics.catalog import METRICS, collection
 from onepeak.networks.network import Network
 from onepeak.networks.seeds import own_random_numbers
-from onepeak.training.average import RunningAverage
 from onepeak.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from onepeak.training.diverged import DivergedError, diverged
-from onepeak.training.evaluate import Answers, answers, measured_names, validate
+from onepeak.training.convergence import has_stalled
+from onepeak.training.evaluate import Answers, answers, loss_or_nan, measured_names, validate
 from onepeak.training.feed import Feed, Indices, epoch_order, on_device
-from onepeak.training.history import write_history
-from onepeak.training.objective import Objective
-from onepeak.training.optimizer import make_optimizer, set_learning_rate
+from onepeak.training.graphs import RecordedAnswers, RecordedSteps, can_be_recorded
+from onepeak.training.optimizer import learning_rate, make_optimizer, set_learning_rate
+from onepeak.training.out_folder import write_history
 from onepeak.training.pack import backward
-from onepeak.training.patience import has_stalled
-from onepeak.training.processes import check_share, synchronise_batch_norm
+from onepeak.training.progress import Row, Watch
 from onepeak.training.recipe import Recipe
-from onepeak.training.recordable import can_be_recorded
-from onepeak.training.recorded import RecordedAnswers, RecordedSteps
-from onepeak.training.schedule import learning_rate
-from onepeak.training.watch import Row, Watch
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
+
+
+@final
+class RunningAverage:
+    r"""An exponential moving average of a network, from its initial weights on: :math:`a \leftarrow d a + (1 - d) w`.
+
+    Args:
+        network: The network to follow, already on its final device.
+        decay: d, for weights and batch-norm statistics; tensors that are not floating-point are copied.
+    """
+
+    def __init__(self, network: Network, decay: float) -> None:
+        self.network = copy.deepcopy(network).requires_grad_(requires_grad=False)
+        self.decay = decay
+        states = (each.state_dict(keep_vars=True).values() for each in (network, self.network))
+        pairs = [
+            (averaged, own) for own, averaged in dict(zip(*states, strict=True)).items()
+        ]  # tied weights appear once
+        self._real = [pair for pair in pairs if pair[0].is_floating_point()]
+        self._counts = [pair for pair in pairs if not pair[0].is_floating_point()]
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Updates the average after a step of the network."""
+        averaged, own = _lists(self._real)
+        torch._foreach_lerp_(averaged, own, 1 - self.decay)
+        if self._counts:
+            torch._foreach_copy_(*_lists(self._counts))
+
+
+def _lists(pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    return [averaged for averaged, _ in pairs], [own for _, own in pairs]
+
+
+@final
+class Objective(nn.Module):
+    """Network and loss in one module, so that DistributedDataParallel sees every parameter, including the method's.
+
+    Args:
+        network: The network with its method.
+    """
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, inputs: Tensor, labels: Tensor, total_weight: float | None) -> Tensor:
+        """Returns the mean loss of a batch; with a total weight, the sum divided by it."""
+        outputs = self.network(inputs)
+        if total_weight is None:
+            return loss_or_nan(self.network.method, outputs, labels, reduction="mean")
+        return loss_or_nan(self.network.method, outputs, labels, reduction="sum") / total_weight
+
+
+class DivergedError(OnepeakError):
+    """The loss is no longer a number."""
+
+
+def diverged(what: str, *, epoch: int, step: int, learning_rate: float, precision: str) -> DivergedError:
+    """Makes the error, with the likely cause.
+
+    Example:
+        >>> diverged("loss is not a number", epoch=3, step=7, learning_rate=10.0, precision="32-true")
+        DivergedError('The loss is not a number at epoch 3, step 7. Probably the learning rate of 10 is too high. The
+        checkpoint of an earlier epoch, if there is one, is kept.')
+    """
+    likely = f"the learning rate of {learning_rate:g} is too high"
+    if "16" in precision:
+        likely += ", or half precision overflowed (try --precision fp32)"
+    return DivergedError(
+        f"The {what} at epoch {epoch}, step {step}. Probably {likely}. The checkpoint of an earlier epoch, if there is "
+        "one, is kept."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,9 +317,13 @@ class Loop:
         return self.network if self.average is None else self.average.network
 
     def keep_if_best(self, value: float) -> None:
-        """Keeps the weights if this epoch is better than all before; of equal epochs the first is kept."""
+        """Keeps the weights if this epoch is better than all before.
+
+        Of equal epochs the first is kept; with the recipe's "as_published" the last, as the paper's code does.
+        """
         higher = self.select != "loss" and METRICS[self.select].higher_is_better
         better = value > self.best_value if higher else value < self.best_value
+        better |= self.recipe.select == "as_published" and value == self.best_value
         if better or not self.best or (math.isnan(self.best_value) and not math.isnan(value)):
             self.keep(value)
 
@@ -298,3 +372,24 @@ class Loop:
         """Makes the error for training that has diverged."""
         rate, precision = learning_rate(self.recipe, self.epoch), str(self.fabric._precision.precision)
         return diverged(what, epoch=self.epoch, step=step, learning_rate=rate, precision=precision)
+
+
+def check_share(recipe: Recipe, world_size: int) -> None:
+    """Checks that every process gets a sample of every batch."""
+    if recipe.batch_size < world_size:
+        raise InputError(
+            f"`batch_size` must be at least the number of processes, {world_size}, got {recipe.batch_size}."
+        )
+
+
+def synchronise_batch_norm(network: Network, fabric: "Fabric") -> None:
+    """Makes batch norm compute its statistics over all processes, in place.
+
+    It uses timm's conversion, which keeps the activation inside timm's batch norms; PyTorch's conversion would drop it.
+    """
+    if fabric.device.type != "cuda":
+        raise InputError(f"`sync_batch_norm` must be off on {fabric.device.type}: PyTorch supports it on CUDA only.")
+    layers = require("timm.layers", extra="train", purpose="Synchronised batch norm")
+    if fabric.world_size > 1:
+        network.backbone = layers.convert_sync_batchnorm(network.backbone)
+        network.head = layers.convert_sync_batchnorm(network.head)

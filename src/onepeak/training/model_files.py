@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import warnings
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from onepeak._check import check_number
-from onepeak._extras import require
-from onepeak._listing import listed
-from onepeak._one_step import write_in_one_step, write_text_in_one_step
-from onepeak.data.resize import Resize
+from onepeak._core.check import check_number
+from onepeak._core.files import write_in_one_step, write_text_in_one_step
+from onepeak._core.formats import json_text, numbers
+from onepeak._core.imports import require
+from onepeak._core.wording import listed
+from onepeak.data.images.resize import Resize
 from onepeak.errors import InputError, UnknownNameError
 from onepeak.methods.catalog import is_known, method
 from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import check_trusted, source_digest
 from onepeak.training.calibration import Calibration
-from onepeak.training.file_names import DESCRIPTION
-from onepeak.training.json_text import json_text, numbers
-from onepeak.training.picture_range import PictureRange
+from onepeak.training.image_range import ImageRange
+from onepeak.training.out_folder import DESCRIPTION
 from onepeak.training.table import TableEncoder
 
 WEIGHTS = "model.safetensors"
@@ -55,7 +56,7 @@ class ModelDescription:
     """For images: how they are resized before the network."""
     bits: int | None = None
     """For images: number of bits used in 16-bit files; None for all 16."""
-    pictures: PictureRange | None = None
+    image_range: ImageRange | None = None
     """For images: statistics of the training part; None for few images and in older models."""
     table: TableEncoder | None
     """For tables: how a row is encoded."""
@@ -73,7 +74,7 @@ class ModelDescription:
     calibration: Calibration | None = None
     """How to calibrate the posteriors; None in models of earlier versions."""
     evidence_range: tuple[float, float] | None = None
-    """The evidence that maps draw as nothing and as brightest, see `onepeak.training.evidence_range`; None for a
+    """The evidence that maps draw as nothing and as brightest, see `onepeak.training.image_range`; None for a
     network without maps, and in models of earlier versions."""
     format: int = FORMAT
 
@@ -96,6 +97,8 @@ def load_description(folder: Path) -> ModelDescription:
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        if "pictures" in content:  # as version 0.1 called it
+            content["image_range"] = content.pop("pictures")
         newer = sorted(content.keys() - {each.name for each in fields(ModelDescription)})
         if content["format"] == FORMAT and not newer:
             return _description(content)
@@ -181,7 +184,7 @@ def _description(content: dict[str, Any]) -> ModelDescription:
     content["network"] = NetworkSettings(**_tuples(content["network"]))
     content["resize"] = None if content["resize"] is None else Resize(**content["resize"])
     content["table"] = None if content["table"] is None else _table(content["table"])
-    content["pictures"] = _pictures(content.get("pictures"))
+    content["image_range"] = _image_range(content.get("image_range"))
     content["calibration"] = _calibration(content.get("calibration"))
     content["evidence_range"] = _range(content.get("evidence_range"))
     return ModelDescription(**content)
@@ -206,11 +209,13 @@ def _range(ends: list[float] | None) -> tuple[float, float] | None:
     return check_number("evidence_range", low), check_number("evidence_range", high, above=low)
 
 
-def _pictures(content: dict[str, Any] | None) -> PictureRange | None:
+def _image_range(content: dict[str, Any] | None) -> ImageRange | None:
     if content is None:
         return None
+    if "num_pictures" in content:  # as version 0.1 called it
+        content["num_images"] = content.pop("num_pictures")
     ends = {name: (float(low), float(high)) for name, (low, high) in content.pop("ends").items()}
-    return PictureRange(**content, ends=ends)
+    return ImageRange(**content, ends=ends)
 
 
 def _table(content: dict[str, Any]) -> TableEncoder:
@@ -218,3 +223,55 @@ def _table(content: dict[str, Any]) -> TableEncoder:
     for end in {"lowest", "highest"} & content.keys():
         content[end] = [math.nan if value is None else value for value in content[end]]  # JSON has no NaN
     return TableEncoder(**_tuples(content), categories=categories)
+
+
+TRAINED_ITEMS = "trained_items.txt"
+HELD_OUT_ITEMS = "held_out_items.txt"
+"""Kept apart from the predictions, which people publish: a table row with few possible values could be guessed from its
+hash."""
+
+_LENGTH = 16
+"""Hexadecimal digits kept of a hash: two of a million items share them in one of thirty million data sets."""
+
+
+def save_trained_items(folder: Path, digests: Iterable[str]) -> None:
+    """Writes one short hash per line, sorted and without duplicates.
+
+    Args:
+        folder: The model's folder.
+        digests: The hash of every item of the training part (`onepeak.data.splits.leaks.item_digests`).
+    """
+    text = "".join(f"{digest}\n" for digest in sorted({short(digest) for digest in digests}))
+    write_text_in_one_step(folder / TRAINED_ITEMS, text)
+
+
+def save_held_out_items(folder: Path, digests: Iterable[str]) -> None:
+    """Writes one short hash per line, in the order of the predictions."""
+    text = "".join(f"{short(digest)}\n" for digest in digests)
+    write_text_in_one_step(folder / HELD_OUT_ITEMS, text)
+
+
+def load_trained_items(folder: Path) -> frozenset[str]:
+    """Returns the short hashes; empty if the folder has none."""
+    return frozenset(_lines(folder / TRAINED_ITEMS))
+
+
+def load_held_out_items(folder: Path) -> list[str]:
+    """Returns the short hashes, one per row of the predictions; empty if the folder has none."""
+    return _lines(folder / HELD_OUT_ITEMS)
+
+
+def _lines(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    try:
+        return path.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path} must be the list that onepeak wrote, got a file that cannot be read: {error}."
+        ) from error
+
+
+def short(digest: str) -> str:
+    """Returns a hash in the short form of the lists."""
+    return digest[:_LENGTH]

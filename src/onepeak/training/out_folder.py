@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from onepeak._listing import listed
+from onepeak._core.files import write_in_one_step
+from onepeak._core.imports import require
+from onepeak._core.wording import listed
 from onepeak.errors import InputError
 
 _SHOWN = 3
@@ -60,3 +62,22 @@ def _refused(folder: Path) -> Iterator[None]:
         raise InputError(
             f"`--out` must be a folder that can be created and written to, got {folder}: {error.strerror}."
         ) from None
+
+
+RUNS = "runs"
+"""The folder of all runs of a comparison."""
+RESULT = "result.json"
+"""The result of a run; exists once the run has finished."""
+ERROR = "error.json"
+"""Why a run failed."""
+DESCRIPTION = "onepeak.json"
+"""Everything about a model except its weights."""
+
+
+HISTORY = "history.csv"
+
+
+def write_history(history: list[dict[str, float]], folder: Path) -> None:
+    """Writes `history.csv`. It is called with every checkpoint, so that a stopped run has its history too."""
+    pandas = require("pandas", extra="data", purpose="The history")
+    write_in_one_step(folder / HISTORY, lambda part: pandas.DataFrame(history).to_csv(part, index=False))

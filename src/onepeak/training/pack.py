@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from onepeak.networks.own_backbone import OwnBackbone
-from onepeak.training.same_bits import same_bits
-from onepeak.training.streams import MOST_STREAMS, lane_stream
+from onepeak.training.devices import same_bits
+from onepeak.training.graphs import MOST_STREAMS, lane_stream
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric

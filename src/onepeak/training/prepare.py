@@ -2,25 +2,34 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from onepeak._listing import counted, listed
-from onepeak.data.depth import depth_notes
-from onepeak.data.faults import refuse_lost
+from onepeak._core.registry import unknown_name
+from onepeak._core.wording import counted, listed
+from onepeak.data.images.depth import depth_notes
+from onepeak.data.images.store.build import build_store
+from onepeak.data.images.store.failures import UnreadableImagesWarning
+from onepeak.data.images.store.images import ImageStore
 from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 from onepeak.data.splits import Split
-from onepeak.data.splits.digests import item_digests
-from onepeak.data.store import ImageStore, UnreadablePicturesWarning, build_store
-from onepeak.networks.build import NetworkSettings
-from onepeak.training.feed import Feed, PictureFeed, RowFeed
+from onepeak.data.splits.leaks import item_digests
+from onepeak.data.tables.faults import refuse_lost
+from onepeak.errors import InputError
+from onepeak.methods.catalog import method
+from onepeak.networks.build import NetworkSettings, build_network
+from onepeak.networks.own_backbone import is_own
+from onepeak.networks.weights import read_weights
+from onepeak.training.feed import Feed, ImageFeed, RowFeed
+from onepeak.training.model_files import WEIGHTS, load_description
+from onepeak.training.out_folder import DESCRIPTION
 from onepeak.training.presets import LARGEST_SMALL
 from onepeak.training.recipe import Recipe
 from onepeak.training.table import TableEncoder
-from onepeak.training.trial import check_backbone
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +52,7 @@ class Prepared:
             return RowFeed(encoder.encode(items), device), encoder
         if self.store is None:
             raise TypeError("images without a store")
-        return PictureFeed(self.store, recipe.augment, device), None
+        return ImageFeed(self.store, recipe.augment, device), None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -51,7 +60,7 @@ class Prepared:
         bad = () if self.store is None else self.store.bad
         if not bad:
             return self.doubts
-        shown = listed(f"{picture.path}: {picture.reason}" for picture in bad)
+        shown = listed(f"{image.path}: {image.reason}" for image in bad)
         return (f"left out {counted(len(bad), 'image')} that cannot be read: {shown}", *self.doubts)
 
     @property
@@ -97,7 +106,7 @@ def prepare(
     if isinstance(manifest.items, FeatureRows):
         return Prepared(manifest=manifest, store=None, digests=tuple(item_digests(manifest.items)))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnreadablePicturesWarning)  # the notes report it
+        warnings.simplefilter("ignore", UnreadableImagesWarning)  # the notes report it
         store = build_store(
             manifest.items,
             recipe.resize,
@@ -115,3 +124,66 @@ def prepare(
         lost = sorted(set(manifest.labels.tolist()).difference(kept.labels.tolist()))
         refuse_lost([manifest.classes[label] for label in lost], prepared.notes[:1])
     return prepared
+
+
+NETWORK_NAMES = tuple(field.name for field in fields(NetworkSettings) if field.name != "num_features")
+"""The settings of a network that a user can give; the number of columns comes from the data."""
+
+
+def try_network(manifest: Manifest, given: Mapping[str, Any], *, weights: Path | None = None) -> None:
+    """Builds the requested network and loads its weights, as far as that is possible without the images.
+
+    Args:
+        manifest: The data.
+        given: The requested settings of the network (`NetworkSettings`).
+        weights: A local file for the backbone.
+
+    Raises:
+        InputError: There is no such setting or backbone, it does not suit the data, or the weights do not fit.
+    """
+    for name in given:
+        if name not in NETWORK_NAMES:
+            raise unknown_name("setting of a network", name, NETWORK_NAMES)
+    check_backbone(manifest, given.get("backbone"))
+    table = isinstance(manifest.items, FeatureRows)
+    if isinstance(manifest.items, FeatureRows) and weights is not None:
+        check_columns(manifest.items, weights)
+    columns = len(manifest.items.columns) if isinstance(manifest.items, FeatureRows) else None
+    suits = NetworkSettings(backbone="small" if columns is None else "mlp", num_features=columns)
+    settings = replace(suits, **given)
+    if "backbone" in given or table:
+        build_network(method("ce", num_classes=2), settings, weights=None if table else weights)
+    elif weights is not None:  # the default backbone depends on the size of the images
+        read_weights(weights)
+
+
+def check_columns(rows: FeatureRows, weights: Path) -> None:
+    """Rejects the weights of a model with other columns, which would be matched by position.
+
+    The columns are in the model's description next to the weights; weights without a description are accepted.
+    """
+    if weights.name != WEIGHTS or not (weights.parent / DESCRIPTION).exists():
+        return
+    table = load_description(weights.parent).table
+    if table is None:
+        raise InputError(f"`weights` must be from a model for tables, {weights} belongs to a model for images.")
+    for place, (there, here) in enumerate(zip_longest(_columns(table), _columns(rows), fillvalue="none"), start=1):
+        if there != here:
+            raise InputError(
+                f"`weights` must be from a model for a table with the same columns in the same order, got {weights}, "
+                f"where column {place} is {there}, and here it is {here}."
+            )
+
+
+def _columns(table: FeatureRows | TableEncoder) -> list[str]:
+    """Returns the columns, with the possible values of categories."""
+    categories = {name: f" ({', '.join(codes)})" for name, codes in table.categories.items()}
+    return [f"{name}{categories.get(name, '')}" for name in table.columns]
+
+
+def check_backbone(manifest: Manifest, backbone: str | None) -> None:
+    """Rejects an image backbone for a table and vice versa; None means the default for the data."""
+    table = isinstance(manifest.items, FeatureRows)
+    if backbone is not None and not is_own(backbone) and (backbone == "mlp") != table:
+        fit = "mlp for a table" if table else "small or a timm name for images"
+        raise InputError(f"`backbone` must be {fit}, got {backbone!r}.")

@@ -3,11 +3,11 @@
 import math
 from dataclasses import replace
 
-from onepeak._check import check_choice
-from onepeak.data.augment import Augment
-from onepeak.data.decode import UnreadablePictureError, decode_picture
+from onepeak._core.check import check_choice
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.decode import UnreadableImageError, decode_image
+from onepeak.data.images.resize import Resize
 from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
-from onepeak.data.resize import Resize
 from onepeak.training.recipe import Recipe
 
 PAPER = Recipe(
@@ -30,7 +30,7 @@ PAPER = Recipe(
 PAPER_BY_SET = {
     "iciar": replace(
         PAPER,
-        resize=Resize(scale=0.5),
+        resize=Resize(short_side=768),  # half of the original's 1536, so images already that small stay as they are
         augment=Augment(crop=256, vertical_flip=True, colour_jitter=(0.5, 0.5, 0.5, 0.05)),
     ),
     "hci": replace(PAPER, lr=1e-4, resize=Resize(), augment=Augment(crop=256, vertical_flip=True)),
@@ -40,7 +40,7 @@ PAPER_BY_SET = {
 }
 """For lack of time the paper trains PN and ELB on AFAD-Full for only 80 epochs; use `--epochs 80` for that."""
 
-PICTURES = Recipe(
+IMAGES = Recipe(
     epochs=60,
     batch_size=16,
     lr=3e-4,
@@ -51,10 +51,10 @@ PICTURES = Recipe(
 )
 """Images in general, with a pretrained backbone."""
 
-SMALL_PICTURES = Recipe(epochs=15, batch_size=32, lr=2e-3, warmup_epochs=1, augment=Augment(vertical_flip=True))
+SMALL_IMAGES = Recipe(epochs=15, batch_size=32, lr=2e-3, warmup_epochs=1, augment=Augment(vertical_flip=True))
 """Small images of equal size in arrays, for the small backbone on a CPU."""
 
-SMALL_FILES = replace(SMALL_PICTURES, augment=Augment())
+SMALL_FILES = replace(SMALL_IMAGES, augment=Augment())
 """Small image files of equal size: the same without vertical flips, as they may show something with a top."""
 
 LEAST_ROWS, MOST_ROWS = 64, 1024
@@ -97,7 +97,7 @@ def preset(name: str, manifest: Manifest) -> Recipe:
         manifest: The data.
 
     Example:
-        >>> from onepeak.data.biopsies import biopsies
+        >>> from onepeak.data.datasets.biopsies import biopsies
         >>> many, few = preset("auto", biopsies(800)), preset("auto", biopsies(72))
         >>> (many.batch_size, many.epochs), (few.batch_size, few.epochs)
         ((32, 15), (8, 50))
@@ -110,12 +110,12 @@ def preset(name: str, manifest: Manifest) -> Recipe:
             recipe = TABLE if len(manifest) < MANY_ROWS else LARGE_TABLE
             return replace(recipe, batch_size=rows_per_step(len(manifest)))
         case ImageArrays(pixels=pixels) if max(pixels.shape[1:3]) <= LARGEST_SMALL:
-            return _for_few(SMALL_PICTURES, len(manifest))
+            return _for_few(SMALL_IMAGES, len(manifest))
         case ImageFiles() as files if (side := _one_small_side(files)) is not None:
             # This resizes none of these images, only images of another size that the model later predicts.
             return _for_few(replace(SMALL_FILES, resize=Resize(short_side=side)), len(manifest))
         case _:
-            return _for_few(PICTURES, len(manifest))
+            return _for_few(IMAGES, len(manifest))
 
 
 def rows_per_step(num_rows: int) -> int:
@@ -148,8 +148,8 @@ def _one_small_side(files: ImageFiles) -> int | None:
     found: tuple[int, int] | None = None
     for path in files.paths:
         try:
-            size = decode_picture((files.root / path).read_bytes()).size
-        except (OSError, UnreadablePictureError):  # reported when all images are decoded
+            size = decode_image((files.root / path).read_bytes()).size
+        except (OSError, UnreadableImageError):  # reported when all images are decoded
             continue
         if max(size) > LARGEST_SMALL or size != (found or size):
             return None

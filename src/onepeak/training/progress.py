@@ -2,17 +2,32 @@
 
 import importlib
 import inspect
+import sys
+import time
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from onepeak._extras import require
+from onepeak._core.imports import require
+from onepeak._core.wording import duration
 from onepeak.errors import InputError
-from onepeak.training.progress_lines import ProgressLines, figures_of
-from onepeak.training.watch import Row
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+Row: TypeAlias = dict[str, float]
+"""One epoch of the history."""
+
+
+@runtime_checkable
+class Watch(Protocol):
+    """An observer of training, such as a progress bar or a logger."""
+
+    def step(self, epoch: int, step: int, num_steps: int) -> None:
+        """Called after every step."""
+
+    def epoch(self, row: Row) -> None:
+        """Called after every epoch with its row of the history."""
 
 
 class ProgressBar:
@@ -112,3 +127,60 @@ def _make_logger(name: str, folder: Path) -> Any:
         raise InputError(f"`logger` {name!r} needs {error.name}, which is not installed.") from error
     except AttributeError as error:
         raise InputError(f"`logger` must name a class, got {name!r}: {error}.") from error
+
+
+class ProgressLines:
+    """Prints a line to standard error about every ten seconds: epoch, figures of the last validation, time left.
+
+    Args:
+        title: What is being trained.
+        epochs: Number of epochs.
+        at_most: Whether training may stop earlier, so that less time may be left.
+        select: What chooses the epoch, see `figures_of`.
+        every_seconds: Shortest time between two lines.
+    """
+
+    def __init__(
+        self, title: str, epochs: int, *, at_most: bool = False, select: str = "mae", every_seconds: float = 10.0
+    ) -> None:
+        self.title, self.epochs, self.select, self.every_seconds = title, epochs, select, every_seconds
+        self.about = "at most" if at_most else "about"
+        self.figures = ""
+        self.told = time.monotonic()
+        self.first: tuple[float, float] | None = None
+        """Time and epochs done at the first step; the time before it is not training."""
+
+    def step(self, epoch: int, step: int, num_steps: int) -> None:
+        """Prints a line if one is due."""
+        done = epoch + step / num_steps
+        now = time.monotonic()
+        self.first = self.first or (now, done)
+        if now - self.told < self.every_seconds:
+            return
+        self.told = now
+        start, before = self.first
+        rate = (now - start) / (done - before) if done > before else None
+        left = "" if rate is None else f", {self.about} {duration((self.epochs - done) * rate)} left"
+        sys.stderr.write(f"{self.title}: epoch {epoch + 1}/{self.epochs}{self.figures}{left}\n")
+        sys.stderr.flush()
+
+    def epoch(self, row: Row) -> None:
+        """Keeps the validation figures of the epoch for the next line."""
+        self.figures = f", {figures_of(row, self.select)}"
+
+
+def figures_of(row: Row, select: str = "mae") -> str:
+    """Returns the most informative figures of an epoch: what chooses the epoch, the error and the order.
+
+    Args:
+        row: The figures of the epoch.
+        select: The metric that chooses the epoch; "last" has no figure.
+
+    Example:
+        >>> figures_of({"valid_mae": 1.2345, "valid_soi_predicted": 0.875})
+        'MAE 1.23, SOI 87.5%'
+        >>> figures_of({"valid_qwk": 0.7654, "valid_mae": 1.2345, "valid_soi_predicted": 0.875}, "qwk")
+        'qwk 0.765, MAE 1.23, SOI 87.5%'
+    """
+    chosen = "" if select in ("mae", "last", "soi_predicted") else f"{select} {row[f'valid_{select}']:.3g}, "
+    return f"{chosen}MAE {row['valid_mae']:.3g}, SOI {row['valid_soi_predicted']:.1%}"

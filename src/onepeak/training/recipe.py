@@ -5,9 +5,9 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from onepeak._check import check_choice, check_integer, check_number
-from onepeak.data.augment import Augment
-from onepeak.data.resize import Resize
+from onepeak._core.check import check_choice, check_integer, check_number
+from onepeak.data.images.augment import Augment
+from onepeak.data.images.resize import Resize
 from onepeak.errors import InputError
 from onepeak.metrics.catalog import METRICS
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from onepeak._extras import require
-from onepeak._one_step import clear_unfinished, write_in_one_step, write_text_in_one_step
+from onepeak._core.files import clear_unfinished, write_in_one_step, write_text_in_one_step
+from onepeak._core.formats import json_text
+from onepeak._core.imports import require
 from onepeak._version import __version__
 from onepeak.data.splits import Split, group_counts
 from onepeak.methods.catalog import method
@@ -17,24 +18,19 @@ from onepeak.networks.build import NetworkSettings, build_network
 from onepeak.networks.network import Network
 from onepeak.networks.own_backbone import source_digest
 from onepeak.networks.seeds import seeded
-from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of
+from onepeak.training.calibration import Calibration, calibrated_figures, calibration_of, frequency_gap
 from onepeak.training.class_weights import class_weights
+from onepeak.training.convergence import best_constant, never_predicted
+from onepeak.training.devices import same_bits
 from onepeak.training.evaluate import Predictions, measure, measured_names, predict
-from onepeak.training.evidence_range import evidence_range
-from onepeak.training.file_names import RESULT
-from onepeak.training.frequency_gap import frequency_gap
-from onepeak.training.history import write_history
-from onepeak.training.json_text import json_text
-from onepeak.training.kept_epoch import best_constant, never_predicted
+from onepeak.training.image_range import ImageRange, evidence_range
 from onepeak.training.loop import Loop, Trained
-from onepeak.training.model_files import ModelDescription, save_model
-from onepeak.training.picture_range import PictureRange
+from onepeak.training.model_files import ModelDescription, save_held_out_items, save_model, save_trained_items
+from onepeak.training.out_folder import RESULT, write_history
 from onepeak.training.prepare import Prepared
+from onepeak.training.progress import Watch
 from onepeak.training.run_settings import RunSettings, fingerprint
-from onepeak.training.same_bits import same_bits
 from onepeak.training.table import TableEncoder
-from onepeak.training.trained_items import save_held_out_items, save_trained_items
-from onepeak.training.watch import Watch
 
 if TYPE_CHECKING:
     from lightning.fabric import Fabric
@@ -182,7 +178,7 @@ def _description(settings: RunSettings, prepared: Prepared, split: Split, outcom
         backbone_source=source_digest(outcome.shape.backbone),
         resize=None if store is None else settings.recipe.resize,
         bits=settings.recipe.bits,
-        pictures=None if store is None else PictureRange.learn(store, split.train),
+        image_range=None if store is None else ImageRange.learn(store, split.train),
         table=outcome.encoder,
         metrics=outcome.metrics,
         calibration=outcome.calibration,
@@ -213,6 +209,9 @@ def _result(
         "class_weight": outcome.class_weight,
         "dataset": manifest.name,
         "num_classes": manifest.num_classes,
+        "decision": outcome.network.method.decision,
+        "network": {"backbone": settings.network.backbone, "pooling": settings.network.pooling},
+        "weights": None if settings.weights is None else settings.weights.name,
         "data": prepared.counts,
         "protocol": split.protocol,
         "split": split.split,

@@ -35,9 +35,14 @@ class RunSettings:
         """Returns the metric that chooses the epoch; "as_published" is the published code's choice for each method."""
         if self.recipe.select != "as_published":
             return self.recipe.select
-        if self.method not in ("pn", "elb"):
-            return "loss"
-        return "accuracy" if data in ("iciar", "hci") else "mae"
+        return published_selection(data, self.method)
+
+
+def published_selection(data: str, method: str) -> str:
+    """Returns the metric by which the paper's code chooses the epoch of a method on a data set."""
+    if method not in ("pn", "elb"):
+        return "loss"
+    return "accuracy" if data in ("iciar", "hci") else "mae"
 
 
 def fingerprint(settings: RunSettings, prepared: Prepared, split: Split, fabric: "Fabric") -> dict[str, str]:

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduction.beyond import beyond_picture, beyond_table, beyond_tests, common_steps, goal, smaller_steps, whole
+from reproduction.beyond import beyond_image, beyond_table, beyond_tests, common_steps, goal, smaller_steps, whole
 from reproduction.runs import read_runs
 
 
@@ -98,7 +98,7 @@ def test_every_method_is_drawn_at_its_means_in_the_panel_of_its_steps(beyond):
     slow = beyond.assign(label=beyond["label"] + "-slow", test_mae=beyond["test_mae"] - 1)
     settings = slow[slow["label"] == "elb-slow"]
     worse, better = settings.assign(label="elb-t3-slow"), settings.assign(label="elb-t5-slow", test_unimodal=0.97)
-    common, smaller = beyond_picture(pd.concat([beyond, slow, worse, better])).axes
+    common, smaller = beyond_image(pd.concat([beyond, slow, worse, better])).axes
     assert {text.get_text() for text in common.texts} == {"elb", "ren", "slopes"}
     assert {text.get_text() for text in smaller.texts} == {"elb", "ren", "slopes", "elb-t5"}  # elb-t3 beats nothing
     (points,) = common.collections

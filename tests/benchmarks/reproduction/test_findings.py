@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import stats
 
-from onepeak.experiment.entries import PAPER_METHODS
+from onepeak.experiment.plan import PAPER_METHODS
 from reproduction.beside import differences
 from reproduction.findings import claim, in_short, state
 from reproduction.runs import read_runs

@@ -1,6 +1,6 @@
 import numpy as np
 
-from onepeak.experiment.records import read_predictions
+from onepeak.experiment.results import read_predictions
 from reproduction.runs import read_runs
 from reproduction.tried import tried_table
 

@@ -1,6 +1,6 @@
 import pytest
 
-from onepeak.data import open_data
+from onepeak.data import DataSource
 from onepeak.data.datasets.afad import AFAD_FULL, AFAD_LITE
 from onepeak.errors import InputError
 
@@ -23,7 +23,7 @@ def test_the_two_sizes_have_22_and_58_classes():
 )
 def test_folders_say_age_and_gender(plant, name, inside, lowest):
     names = ("20/112/b-0.jpg", "20/111/a-0.jpg", "39/111/c-0.jpg", "39/111/c-1.jpg", "AFAD.txt", "39/111/Thumbs.db")
-    data = open_data(name, root=plant(*(inside + path for path in names)))
+    data = DataSource(name, root=plant(*(inside + path for path in names))).open()
     assert data.items.paths == ("20/111/a-0.jpg", "20/112/b-0.jpg", "39/111/c-0.jpg", "39/111/c-1.jpg")
     assert data.strata == ("male", "female", "male", "male")
     assert data.groups is None
@@ -35,19 +35,19 @@ def test_folders_say_age_and_gender(plant, name, inside, lowest):
 
 
 def test_ages_and_folders_outside_the_set_are_left_out_with_a_note(plant):
-    data = open_data(
+    data = DataSource(
         "afad-lite", root=plant("18/111/a.jpg", "15/111/b.jpg", "20/113/c.jpg", "18/d.jpg", "75/112/e.jpg")
-    )
+    ).open()
     assert data.items.paths == ("18/111/a.jpg",)
     assert "left out 4 images outside the ages 18 to 39 (in 15, 18, 20, 75)" in data.notes
 
 
 def test_a_part_of_the_set_keeps_the_strata(plant):
-    data = open_data("afad-full", root=plant("15/111/a.jpg", "72/112/b.jpg"))
+    data = DataSource("afad-full", root=plant("15/111/a.jpg", "72/112/b.jpg")).open()
     assert data.take([1]).strata == ("female",)
 
 
 @pytest.mark.bad_input
 def test_a_root_without_ages_is_refused(plant):
     with pytest.raises(InputError, match=r"Expected <age>/111/\*.jpg \(male\) .* in one of its folders AFAD-Lite"):
-        open_data("afad-lite", root=plant("111/18/a.jpg"))
+        DataSource("afad-lite", root=plant("111/18/a.jpg")).open()

@@ -1,6 +1,8 @@
 import pytest
 
 from onepeak.data.datasets import DATASETS
+from onepeak.data.datasets.biopsies import biopsies
+from onepeak.data.datasets.catalog import BIOPSIES
 from onepeak.errors import InputError, UnknownNameError
 
 
@@ -37,3 +39,16 @@ def test_a_set_on_disk_without_a_root_says_how_to_obtain_it(record):
 def test_an_unknown_set_is_answered_with_the_nearest():
     with pytest.raises(UnknownNameError, match=r"Unknown data set 'afad'. Did you mean 'afad-\w+'\?"):
         DATASETS["afad"]
+
+
+def test_the_record_describes_the_set_that_is_drawn():
+    data = biopsies(10)
+    assert (data.name, data.classes) == (BIOPSIES.name, BIOPSIES.classes)
+
+
+@pytest.mark.bad_input
+def test_a_root_has_no_use_for_what_is_generated(tmp_path):
+    with pytest.raises(
+        InputError, match=r"`root` \(--root\) has no use for biopsies, which is generated: leave it out"
+    ):
+        BIOPSIES.open(tmp_path)

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from onepeak.data import open_data
+from onepeak.data import DataSource
 from onepeak.errors import InputError
 
 
 @pytest.mark.parametrize("inside", ["", "images/", "FGNET/images/"])
 def test_the_name_says_who_and_how_old(plant, inside):
     names = ("001A02.JPG", "001A43a.JPG", "001A43b.JPG", "082A00.jpg")
-    data = open_data("fgnet", root=plant(*(inside + name for name in names)))
+    data = DataSource("fgnet", root=plant(*(inside + name for name in names))).open()
     assert data.items.paths == names
     assert data.labels.tolist() == [2, 43, 43, 0]
     assert data.groups == ("001", "001", "001", "082")
@@ -17,11 +17,11 @@ def test_the_name_says_who_and_how_old(plant, inside):
     assert data.notes[1].startswith("67 classes without an image, kept in the order: 1, 3, 4")
 
 
-def test_other_pictures_and_files_are_left_out_with_a_note(plant):
-    data = open_data(
+def test_other_images_and_files_are_left_out_with_a_note(plant):
+    data = DataSource(
         "fgnet",
         root=plant("images/001A02.JPG", "images/001A71.JPG", "images/logo.png", "images/points.txt", "other.jpg"),
-    )
+    ).open()
     assert len(data) == 1
     assert data.notes[2:] == (
         "ignored 1 file that is not an image (points.txt)",
@@ -30,7 +30,7 @@ def test_other_pictures_and_files_are_left_out_with_a_note(plant):
 
 
 def test_the_real_set_is_complete(shared_data):
-    data = open_data("fgnet", root=shared_data / "fgnet266")
+    data = DataSource("fgnet", root=shared_data / "fgnet266").open()
     assert len(data) == 1002
     assert len(set(data.groups)) == 82
     assert data.labels.min() == 0
@@ -46,7 +46,7 @@ def test_the_real_set_is_complete(shared_data):
 
 def test_originals_are_read_from_their_own_folder(shared_data):
     folder = shared_data / "fgnet-originals"
-    data = open_data("fgnet", root=folder)
+    data = DataSource("fgnet", root=folder).open()
     assert len(data) == len(list(folder.glob("*.JPG"))) > 0
     assert "001A43a.JPG" in data.items.paths
 
@@ -54,10 +54,10 @@ def test_originals_are_read_from_their_own_folder(shared_data):
 @pytest.mark.bad_input
 def test_a_root_without_faces_is_refused(plant):
     with pytest.raises(InputError, match=r"no images of the set in .* Expected images/001A02.JPG"):
-        open_data("fgnet", root=plant("images/face1.jpg"))
+        DataSource("fgnet", root=plant("images/face1.jpg")).open()
 
 
 @pytest.mark.bad_input
 def test_faces_all_too_old_are_none_of_the_set(plant):
     with pytest.raises(InputError, match="There are no images of fgnet in"):
-        open_data("fgnet", root=plant("images/001A80.JPG"))
+        DataSource("fgnet", root=plant("images/001A80.JPG")).open()

@@ -1,4 +1,4 @@
-"""Data sets with the paper's counts, made of names only: splits look at no picture."""
+"""Data sets with the paper's counts, made of names only: splits look at no image."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from onepeak.data.manifest import FeatureRows, ImageFiles, Manifest
 
 
 @pytest.fixture(scope="session")
-def pictures():
+def images():
     """Makes a manifest of made-up paths from labels."""
 
     def make(labels, *, num_classes=None, groups=None, strata=None, name="mine", root=Path("nowhere")):
@@ -45,25 +45,25 @@ def rows():
 
 
 @pytest.fixture(scope="session")
-def iciar(pictures):
-    return pictures(np.repeat(np.arange(4), 100), name="iciar")
+def iciar(images):
+    return images(np.repeat(np.arange(4), 100), name="iciar")
 
 
 @pytest.fixture(scope="session")
-def hci(pictures):
-    return pictures(np.repeat(np.arange(5), 265), name="hci")
+def hci(images):
+    return images(np.repeat(np.arange(5), 265), name="hci")
 
 
 @pytest.fixture(scope="session")
-def fgnet_like(pictures):
-    """82 subjects with 6 to 18 pictures each, 1,002 in all, ages that grow through a subject's pictures."""
+def fgnet_like(images):
+    """82 subjects with 6 to 18 images each, 1,002 in all, ages that grow through a subject's images."""
     sizes = 6 + np.arange(82) % 13
     sizes[: 1002 - sizes.sum()] += 1
     assert sizes.sum() == 1002
     subjects = np.repeat(np.arange(82), sizes)
     ages = np.concatenate([(start % 20) + 3 * np.arange(size) for start, size in enumerate(sizes)])
     groups = tuple(f"{subject + 1:03}" for subject in subjects)
-    return pictures(np.minimum(ages, 69), num_classes=70, groups=groups, name="fgnet")
+    return images(np.minimum(ages, 69), num_classes=70, groups=groups, name="fgnet")
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,23 @@
+import csv
+import io
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from onepeak.data.splits.files import load_splits, save_splits
+from onepeak.data.splits.files import (
+    load_splits,
+    save_splits,
+    splits_from_csv,
+    splits_from_folder,
+    splits_from_json,
+    splits_to_csv,
+    splits_to_json,
+)
 from onepeak.data.splits.protocols import make_splits
+from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
 
 
@@ -13,8 +26,8 @@ def parts(splits):
 
 
 @pytest.fixture
-def faces(pictures):
-    return pictures(np.arange(30) % 3, groups=tuple(f"p{item // 3}" for item in range(30)))
+def faces(images):
+    return images(np.arange(30) % 3, groups=tuple(f"p{item // 3}" for item in range(30)))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".CSV"])
@@ -60,7 +73,7 @@ def test_an_item_that_is_left_out_comes_back_left_out(tmp_path, faces, suffix):
 
 
 @pytest.mark.bad_input
-def test_files_that_cannot_be_are_refused(tmp_path, faces, pictures):
+def test_files_that_cannot_be_are_refused(tmp_path, faces, images):
     made = make_splits(faces)
     with pytest.raises(InputError, match=r"`path` must end in .csv or .json, got 'splits.txt'"):
         save_splits(made, faces, Path("splits.txt"))
@@ -71,7 +84,7 @@ def test_files_that_cannot_be_are_refused(tmp_path, faces, pictures):
     with pytest.raises(InputError, match=r"`splits` must hold every run once, got split0-fold0 2 times"):
         save_splits([made[0], made[0]], faces, tmp_path / "splits.csv")
     with pytest.raises(InputError, match=r"made for another data set"):
-        save_splits(made, pictures([0, 1, 0]), tmp_path / "splits.csv")
+        save_splits(made, images([0, 1, 0]), tmp_path / "splits.csv")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"The splits cannot be written to .*file/splits.csv: "):
         save_splits(made, faces, tmp_path / "file" / "splits.csv")
@@ -80,3 +93,325 @@ def test_files_that_cannot_be_are_refused(tmp_path, faces, pictures):
     (tmp_path / "latin.csv").write_bytes("path,part\nimages/é.jpg,train\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"latin.csv must be UTF-8 text, but line 2 .* Save it again as UTF-8"):
         load_splits(tmp_path / "latin.csv", faces)
+
+
+THREE = "path,part\nimages/000000.jpg,train\nimages/000001.jpg,val\nimages/000002.jpg,Test\n"
+
+
+@pytest.fixture
+def three(images):
+    return images([0, 1, 2], groups=("Ann", "Bob, Jr.", "Cem"))
+
+
+@pytest.fixture
+def read(tmp_path):
+    def call(text, manifest):
+        (tmp_path / "theirs.csv").write_text(text)
+        return splits_from_csv(tmp_path / "theirs.csv", manifest)
+
+    return call
+
+
+def test_the_table_has_one_row_an_item_and_one_column_a_run(three):
+    run = {"train": np.array([0]), "valid": np.array([2]), "test": np.array([1])}
+    text = splits_to_csv([Split(**run, protocol="mine"), Split(**run, fold=1, protocol="mine")], three)
+    table = list(csv.reader(io.StringIO(text)))
+    assert table[0] == ["item", "path", "label", "group", "split0-fold0", "split0-fold1"]
+    assert table[1] == ["0", "images/000000.jpg", "c0", "Ann", "train", "train"]
+    assert table[2] == ["1", "images/000001.jpg", "c1", "Bob, Jr.", "test", "test"]
+    assert len(table) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        THREE,
+        THREE.replace(",", ";"),  # what a spreadsheet writes where the comma is the decimal sign
+        THREE.replace(",", "\t"),
+        THREE.replace("\n", "\r\n") + "\r\n",
+        THREE.replace("part", "split0-fold0").replace("val", "validation").replace("Test", " testing "),
+        "item,part\n2,test\n1,dev\n0,training\n",
+    ],
+)
+def test_tables_made_elsewhere_are_understood(three, text, read):
+    [split] = read(text, three)
+    assert (split.name, split.protocol) == ("split0-fold0", "theirs.csv")
+    assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
+
+
+def test_an_empty_cell_leaves_the_item_out(images, read):
+    [split] = read("item,part\n0,train\n1,valid\n2,test\n3,\n", images([0, 1, 2, 0]))
+    assert split.sizes == {"train": 1, "valid": 1, "test": 1}
+
+
+def test_so_does_a_row_that_is_not_there(images, read):
+    for text in (THREE, "item,label,part\n0,c0,train\n1,c1,valid\n2,c2,test\n"):
+        [split] = read(text, images([0, 1, 2, 0]))
+        assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("labels", [("0.0", "1.0", "2.0"), ("00", "01", "02")])
+def test_labels_tie_positions_to_the_data_however_their_integers_are_written(images, read, labels):
+    numbered = replace(images([0, 1, 2, 0]), classes=("0", "1", "2"))
+    [split] = read("item,label,part\n0,{},train\n1,{},valid\n2,{},test\n".format(*labels), numbered)
+    assert split.test.tolist() == [2]
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    "text",
+    [
+        "item,part\n0,{}\n1,{}\n2,{}\n",
+        "item,label,part\n0,x,{}\n1,y,{}\n2,z,{}\n",
+        "item,label,part\n0,c0,{}\n1,,{}\n2,c2,{}\n",
+    ],
+)
+def test_positions_must_name_all_items_where_no_label_ties_them_to_the_data(images, rows, read, text):
+    text = text.format("train", "valid", "test")
+    with pytest.raises(
+        InputError,
+        match=r"must name every item, .* got 3 of 4\. Give .* `label`, one of c0, c1, c2, or its `path`, or add",
+    ):
+        read(text, images([0, 1, 2, 0]))
+    with pytest.raises(InputError, match=r"`label`, one of c0, c1, c2, or add a row for every item") as told:
+        read(text, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
+    assert "`path`" not in str(told.value)
+    assert read(text, images([0, 1, 2]))[0].test.tolist() == [2]
+
+
+@pytest.mark.bad_input
+def test_one_label_that_the_data_lack_is_named_and_hides_no_other(images, read):
+    text = "item,label,part\n0,c2,train\n1,c0,valid\n2,x,test\n3,c2,test\n"
+    with pytest.raises(InputError, match=r"other labels than 'mine' for 4 items: .*; 'mine' has no class 'x': "):
+        read(text, images([0, 1, 2, 0]))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"theirs.csv is empty"),
+        ("path,part\n", r"theirs.csv must have a header and at least one row, got no row"),
+        ("path,part,part\na,b,c\n", r"must have columns of different names, got path, part, part"),
+        (THREE + "images/000002.jpg\n", r"theirs.csv, row 5 must have 2 columns, like the header, got 1"),
+        ("name,part\na,train\n", r"must have a column `path` or `item`, got name, part"),
+        (THREE.replace("part", "fold"), r"must have a column `part`, or one per run, .*, got path, fold"),
+        (
+            THREE.replace("val", "held").replace("\n", "\n\n"),
+            r"row 5: `part` must be train, valid or test, or empty .*, got 'held'",
+        ),
+        (THREE.replace("val", "train"), r"`part` must put at least one item into valid, got none"),
+        (
+            THREE + "images/000000.jpg,test\n",
+            r"must have one row per item, got several for 1, such as images/000000.jpg",
+        ),
+        (THREE.replace("000002", "000009"), r"it has no 1 item: images/000009.jpg"),
+        ("item,part\nfirst,train\n", r"row 2: `item` must be a position from 0, got 'first'"),
+        ("item,part\n7,train\n", r"must hold positions from 0 to 2, got 1 item: 7"),
+        (
+            "item,label,part\n0,c2,train\n1,c1,valid\n2,c2,test\n",
+            r"other labels than 'mine' for 1 item: .*c2 there, c0",
+        ),
+    ],
+)
+def test_tables_that_cannot_be_are_refused(three, text, message, read):
+    with pytest.raises(InputError, match=message):
+        read(text, three)
+
+
+RUN = {"train": [0], "valid": [1], "test": [2]}
+
+
+@pytest.fixture
+def three_as_json(images):
+    return images([0, 1, 2])
+
+
+@pytest.fixture
+def read_as_json(tmp_path):
+    def call(content, manifest):
+        (tmp_path / "theirs.json").write_text(content if isinstance(content, str) else json.dumps(content))
+        return splits_from_json(tmp_path / "theirs.json", manifest)
+
+    return call
+
+
+def test_the_object_says_what_it_is_about(three_as_json):
+    run = Split(train=np.array([0]), valid=np.array([2]), test=np.array([1]), split=3, fold=1, seed=5, protocol="mine")
+    content = json.loads(splits_to_json([run], three_as_json))
+    assert content == {
+        "format": "onepeak-splits-1",
+        "dataset": "mine",
+        "items": 3,
+        "labels": ["c0", "c1", "c2"],
+        "paths": ["images/000000.jpg", "images/000001.jpg", "images/000002.jpg"],
+        "runs": [{"protocol": "mine", "seed": 5, "split": 3, "fold": 1, "train": [0], "valid": [2], "test": [1]}],
+    }
+
+
+def test_paths_or_positions_made_elsewhere_are_understood(three_as_json, read_as_json):
+    paths = {"train": ["images/000000.jpg"], "val": ["images\\000001.jpg"], "test": ["./images/000002.jpg"]}
+    first, second = read_as_json({"runs": [paths, RUN]}, three_as_json)
+    assert (first.name, second.name) == ("split0-fold0", "split1-fold0")
+    assert first.protocol == "theirs.json"
+    assert all(np.array_equal(first.parts[part], second.parts[part]) for part in first.parts)
+
+
+def test_runs_that_only_say_their_fold_are_folds_of_one_split(three_as_json, read_as_json):
+    assert [run.name for run in read_as_json({"runs": [{**RUN, "fold": 0}, {**RUN, "fold": 1}]}, three_as_json)] == [
+        "split0-fold0",
+        "split0-fold1",
+    ]
+
+
+@pytest.mark.parametrize(
+    "tie",
+    [
+        {"items": 4},
+        {"labels": ["c0", "c1", "c2", "c0"]},
+        {"labels": ["young", "grown", "old", None]},  # other names, and as many as there are items
+        {"paths": [f"images/00000{item}.jpg" for item in range(4)]},
+    ],
+    ids=lambda tie: next(iter(tie)),
+)
+def test_items_may_be_left_out(images, read_as_json, tie):
+    [split] = read_as_json({**tie, "runs": [RUN]}, images([0, 1, 2, 0]))
+    assert [part.tolist() for part in split.parts.values()] == [[0], [1], [2]]
+
+
+def test_what_goes_by_path_may_leave_items_out(images, read_as_json):
+    paths = {part: [f"images/00000{item}.jpg" for item in items] for part, items in RUN.items()}
+    assert read_as_json({"runs": [paths]}, images([0, 1, 2, 0]))[0].test.tolist() == [2]
+
+
+@pytest.mark.bad_input
+def test_positions_must_name_all_items_where_nothing_ties_them_to_the_data(images, rows, read_as_json):
+    with pytest.raises(
+        InputError, match=r"must name every item, .* got 3 of 4\. Add `labels`, .* 'mine', or `paths`\."
+    ):
+        read_as_json({"runs": [RUN]}, images([0, 1, 2, 0]))
+    with pytest.raises(InputError, match=r"the class of each of the 4 items of 'table'\."):
+        read_as_json({"paths": None, "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
+    other = {"train": [3], "valid": [1], "test": [2]}
+    assert [split.train.tolist() for split in read_as_json({"runs": [RUN, other]}, images([0, 1, 2, 0]))] == [
+        [0],
+        [3],
+    ]
+
+
+@pytest.mark.bad_input
+def test_a_list_of_paths_for_a_table_says_how_many_rows_it_had(rows, read_as_json):
+    with pytest.raises(InputError, match=r"was made for 3 items, but 'table' has 4"):
+        read_as_json({"paths": ["a", "b", "c"], "runs": [RUN]}, rows(np.zeros((4, 1)), [0, 1, 2, 0]))
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", r"theirs.json must be valid JSON: "),
+        ([RUN], r"must be an object with a non-empty list `runs`"),
+        ({"runs": []}, r"must be an object with a non-empty list `runs`"),
+        ({"runs": [[0, 1, 2]]}, r"`runs\[0\]` must be an object with train, valid and test"),
+        (
+            {"runs": [RUN, {**RUN, "test": []}]},
+            r"`runs\[1\].test` must be a non-empty list of paths or positions",
+        ),
+        ({"runs": [{"train": [0], "test": [1]}]}, r"`runs\[0\].valid` must be a non-empty list"),
+        (
+            {"runs": [{**RUN, "test": [2, "images/000001.jpg"]}]},
+            r"`runs\[0\].test` must hold paths only or positions only",
+        ),
+        ({"runs": [{**RUN, "test": [True]}]}, r"`runs\[0\].test` must hold paths only or positions only"),
+        ({"runs": [{**RUN, "test": [3]}]}, r"`runs\[0\].test` must hold positions from 0 to 2, got 3"),
+        ({"runs": [{**RUN, "test": ["b.jpg"]}]}, r"it has no 1 item: b.jpg"),
+        ({"runs": [{**RUN, "test": [1, 2]}]}, r"`valid` and `test` must share no item, got 1 in both"),
+        ({"runs": [{**RUN, "seed": "one"}]}, r"`seed` must be an integer >= 0, got 'one'"),
+        ({"items": 9, "runs": [RUN]}, r"was made for 9 items, but 'mine' has 3"),
+        ({"labels": ["c0", "c0", "c2"], "runs": [RUN]}, r"other labels than 'mine' for 1 item: .*c0 there, c1 here"),
+        ({"labels": ["c0", "c1"], "runs": [RUN]}, r"must have a label for each of its 3 items, got 2"),
+        ({"paths": ["z.jpg"], "runs": [RUN]}, r"it has no 1 item: z.jpg"),
+    ],
+)
+def test_objects_that_cannot_be_are_refused(three_as_json, content, message, read_as_json):
+    with pytest.raises(InputError, match=message):
+        read_as_json(content, three_as_json)
+
+
+@pytest.fixture
+def faces_as_folder(images):
+    return images(np.arange(30) % 3)
+
+
+@pytest.fixture
+def folder(tmp_path, faces_as_folder):
+    """Two splits of two folds, with the labels in a second column, as the published code writes them."""
+    made = make_splits(faces_as_folder, protocol="iciar", folds=2)
+    for run in made:
+        place = tmp_path / "theirs" / f"split_{run.split}" / f"fold_{run.fold}"
+        place.mkdir(parents=True)
+        for part, items in run.parts.items():
+            lines = "".join(f"{faces_as_folder.items.paths[item]},{faces_as_folder.labels[item]}\n" for item in items)
+            (place / f"{part}_s_{run.split}_f_{run.fold}.csv").write_text(lines)
+    return tmp_path / "theirs"
+
+
+def file_of(folder, part="valid"):
+    return folder / "split_0" / "fold_0" / f"{part}_s_0_f_0.csv"
+
+
+def test_what_is_written_so_comes_back(folder, faces_as_folder):
+    found = make_splits(faces_as_folder, protocol=str(folder))
+    assert parts(found) == parts(make_splits(faces_as_folder, protocol="iciar", folds=2))
+    assert {(run.protocol, run.seed) for run in found} == {("theirs", 0)}
+    assert make_splits(faces_as_folder, protocol=str(folder), splits=1, folds=1) == found[:1]
+
+
+def test_runs_are_in_the_order_of_their_numbers_and_other_entries_are_left_aside(folder, faces_as_folder):
+    last = folder / "split_0" / "fold_10"
+    last.mkdir()
+    for part in ("train", "valid", "test"):
+        (last / f"{part}_s_0_f_10.csv").write_bytes(file_of(folder, part).read_bytes())
+    (folder / "split_0" / "fold_old").mkdir()
+    (folder / "split_9").mkdir()
+    (folder / "README.txt").write_text("mine")
+    assert [run.name for run in splits_from_folder(folder, faces_as_folder)] == [
+        "split0-fold0", "split0-fold1", "split0-fold10", "split1-fold0", "split1-fold1",
+    ]  # fmt: skip
+
+
+def test_a_header_blank_rows_and_the_leading_folders_of_another_machine_are_left_out(folder, faces_as_folder):
+    before = parts(splits_from_folder(folder, faces_as_folder))
+    file = file_of(folder)
+    lines = [f"/home/them/data\\{line}" for line in file.read_text().splitlines()]
+    file.write_text("\n".join(["image,label", *lines, "", ""]))
+    assert parts(splits_from_folder(folder, faces_as_folder)) == before
+
+
+@pytest.mark.bad_input
+def test_a_name_that_the_data_do_not_have_is_told_with_its_file(folder, faces_as_folder):
+    file = file_of(folder)
+    file.write_text(f"{file.read_text()}images/999.jpg,0\n")
+    with pytest.raises(InputError, match=r"valid_s_0_f_0\.csv must name images of 'mine' .* got images/999\.jpg\."):
+        splits_from_folder(folder, faces_as_folder)
+    file.write_text("image,label\n")
+    with pytest.raises(InputError, match=r"valid_s_0_f_0\.csv must name images .* got no row\."):
+        splits_from_folder(folder, faces_as_folder)
+
+
+@pytest.mark.bad_input
+def test_a_missing_file_and_a_folder_without_splits_are_told(folder, faces_as_folder, tmp_path):
+    file_of(folder, "test").unlink()
+    with pytest.raises(InputError, match=r"test_s_0_f_0\.csv cannot be read: No such file"):
+        make_splits(faces_as_folder, protocol=str(folder))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"must be a folder with split_0/fold_0/train_s_0_f_0\.csv and so on"):
+        make_splits(faces_as_folder, protocol=str(tmp_path / "empty"))
+
+
+@pytest.mark.bad_input
+def test_rows_of_a_table_and_too_many_splits_are_refused(folder, faces_as_folder, rows):
+    with pytest.raises(InputError, match=r"goes by path, but 'table' has no files"):
+        make_splits(rows(np.zeros((3, 1)), [0, 1, 0]), protocol=str(folder))
+    with pytest.raises(InputError, match=r"`splits` must be at most the 2 in .*theirs, got 3"):
+        make_splits(faces_as_folder, protocol=str(folder), splits=3)

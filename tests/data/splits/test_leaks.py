@@ -1,3 +1,4 @@
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.data.manifest import ImageFiles
-from onepeak.data.splits.duplicates import keep_copies_together
-from onepeak.data.splits.leaks import LeakError, find_leaks, refuse_leaks
+from onepeak.data.manifest import FeatureRows, ImageArrays, ImageFiles, Manifest
+from onepeak.data.splits.leaks import (
+    LeakError,
+    conflict_notes,
+    conflicting_duplicates,
+    data_digest,
+    find_leaks,
+    item_digests,
+    keep_copies_together,
+    refuse_leaks,
+)
 from onepeak.data.splits.protocols import make_splits
 from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
@@ -18,8 +27,8 @@ def split(train, valid, test):
     return Split(train=np.array(train), valid=np.array(valid), test=np.array(test), protocol="mine")
 
 
-def test_a_person_on_two_sides_is_a_leak(pictures):
-    manifest = pictures([0, 1, 0, 1, 0], groups=("Ann", "Bob", "Ann", "Ann", "Cem"))
+def test_a_person_on_two_sides_is_a_leak(images):
+    manifest = images([0, 1, 0, 1, 0], groups=("Ann", "Bob", "Ann", "Ann", "Cem"))
     [leak] = find_leaks(manifest, split([0, 1], [4], [2, 3]))
     assert (leak.kind, leak.parts, leak.count, leak.items, leak.examples) == (
         "group",
@@ -31,8 +40,8 @@ def test_a_person_on_two_sides_is_a_leak(pictures):
     assert str(leak) == "train and test share 1 group (2 items of test): Ann"
 
 
-def test_every_pair_of_parts_is_compared(pictures):
-    manifest = pictures([0, 1, 0], groups=("Ann", "Ann", "Ann"))
+def test_every_pair_of_parts_is_compared(images):
+    manifest = images([0, 1, 0], groups=("Ann", "Ann", "Ann"))
     assert [leak.parts for leak in find_leaks(manifest, split([0], [1], [2]))] == [
         ("train", "valid"),
         ("train", "test"),
@@ -40,27 +49,27 @@ def test_every_pair_of_parts_is_compared(pictures):
     ]
 
 
-def test_a_path_that_is_listed_twice_is_a_leak_however_it_is_written(pictures):
-    manifest = replace(pictures([0, 1, 0]), items=ImageFiles(root=Path(), paths=("a/1.jpg", "b.jpg", "./a/../a/1.jpg")))
+def test_a_path_that_is_listed_twice_is_a_leak_however_it_is_written(images):
+    manifest = replace(images([0, 1, 0]), items=ImageFiles(root=Path(), paths=("a/1.jpg", "b.jpg", "./a/../a/1.jpg")))
     [leak] = find_leaks(manifest, split([0], [1], [2]))
     assert (leak.kind, leak.examples) == ("path", ("./a/../a/1.jpg",))
 
 
-def test_the_same_bytes_under_two_names_are_a_leak(pictures):
-    manifest = pictures([0, 1, 0, 1, 0, 1])
+def test_the_same_bytes_under_two_names_are_a_leak(images):
+    manifest = images([0, 1, 0, 1, 0, 1])
     [leak] = find_leaks(manifest, split([0, 1], [2], [3, 4, 5]), digests=["x", "y", "z", "x", "x", "y"])
     assert (leak.kind, leak.count, leak.items) == ("bytes", 2, 3)
     assert leak.examples == ("images/000003.jpg", "images/000005.jpg")
     assert "train and test share 2 images, byte for byte (3 items of test)" in str(leak)
 
 
-def test_copies_inside_one_part_are_no_leak(pictures):
-    manifest = pictures([0, 1, 0, 1], groups=("a", "a", "b", "c"))
+def test_copies_inside_one_part_are_no_leak(images):
+    manifest = images([0, 1, 0, 1], groups=("a", "a", "b", "c"))
     assert find_leaks(manifest, split([0, 1], [2], [3]), digests=["x", "x", "y", "z"]) == []
 
 
-def test_many_examples_are_cut_short(pictures):
-    manifest = pictures([0] * 9 + [1], groups=(*"abcd", *"abcd", "e", "f"))
+def test_many_examples_are_cut_short(images):
+    manifest = images([0] * 9 + [1], groups=(*"abcd", *"abcd", "e", "f"))
     [leak] = find_leaks(manifest, split([0, 1, 2, 3], [8], [4, 5, 6, 7]))
     assert str(leak).endswith("share 4 groups (4 items of test): a, b, c, ...")
 
@@ -77,9 +86,9 @@ group_lists = st.lists(st.integers(0, 12), min_size=3, max_size=40).filter(lambd
 
 
 @given(group_lists, st.integers(0, 1000))
-def test_the_general_protocols_never_leak_a_group_or_a_copy(pictures, numbers, seed):
+def test_the_general_protocols_never_leak_a_group_or_a_copy(images, numbers, seed):
     groups = tuple(f"g{number}" for number in numbers)
-    manifest = pictures([item % 2 for item in range(len(groups))], groups=groups)
+    manifest = images([item % 2 for item in range(len(groups))], groups=groups)
     digests = [f"d{item}" for item in range(len(groups))]
     digests[-1] = digests[0]
     together = keep_copies_together(manifest, digests)
@@ -113,17 +122,17 @@ def test_an_allowed_leak_comes_back_for_the_record_of_the_run(fgnet_like):
 
 
 @pytest.mark.bad_input
-def test_other_leaks_are_refused_with_what_mends_them(pictures):
-    manifest = pictures([0, 1, 0], groups=("a", "b", "a"))
+def test_other_leaks_are_refused_with_what_mends_them(images):
+    manifest = images([0, 1, 0], groups=("a", "b", "a"))
     with pytest.raises(LeakError, match=r"1 of 1 split leaks\..*Keep groups together: give `--protocol kfold`"):
         refuse_leaks(manifest, [split([0], [1], [2])])
     with pytest.raises(LeakError, match=r"Delete the copies, or give .* `group` column .*keep_copies_together"):
-        refuse_leaks(pictures([0, 1, 0]), [split([0], [1], [2])], digests=["x", "y", "x"])
+        refuse_leaks(images([0, 1, 0]), [split([0], [1], [2])], digests=["x", "y", "x"])
 
 
 @pytest.mark.bad_input
-def test_what_leaks_is_called_a_fold_only_where_a_split_has_several(pictures):
-    manifest = pictures([0, 1, 0, 1], groups=("a", "b", "a", "c"))
+def test_what_leaks_is_called_a_fold_only_where_a_split_has_several(images):
+    manifest = images([0, 1, 0, 1], groups=("a", "b", "a", "c"))
     leaking, clean = split([0], [1], [2]), split([0], [1], [3])
     with pytest.raises(LeakError, match=r"^1 of 2 splits leaks\. In split0-fold0"):
         refuse_leaks(manifest, [leaking, replace(clean, split=1)])
@@ -132,10 +141,149 @@ def test_what_leaks_is_called_a_fold_only_where_a_split_has_several(pictures):
 
 
 @pytest.mark.bad_input
-def test_a_split_or_fingerprints_of_other_data_are_refused(pictures):
+def test_a_split_or_fingerprints_of_other_data_are_refused(images):
     with pytest.raises(InputError, match="the split was made for another data set"):
-        find_leaks(pictures([0, 1]), split([0], [1], [2]))
+        find_leaks(images([0, 1]), split([0], [1], [2]))
     with pytest.raises(InputError, match="the split was made for another data set"):
-        refuse_leaks(pictures([0, 1]), [split([0], [1], [2])])
+        refuse_leaks(images([0, 1]), [split([0], [1], [2])])
     with pytest.raises(InputError, match=r"`digests` must have one value per item \(3\), got 1"):
-        find_leaks(pictures([0, 1, 0]), split([0], [1], [2]), digests=["x"])
+        find_leaks(images([0, 1, 0]), split([0], [1], [2]), digests=["x"])
+
+
+def test_copies_with_two_labels_are_reported_with_names_and_labels(images):
+    manifest = images([0, 1, 0, 1, 2, 2])
+    [conflict] = conflicting_duplicates(manifest, ["a", "a", "b", "c", "d", "d"])
+    assert conflict.items == (0, 1)
+    assert str(conflict) == "images/000000.jpg (c0), images/000001.jpg (c1)"
+
+
+def test_many_copies_are_shown_by_the_first_few(rows):
+    [conflict] = conflicting_duplicates(rows([[1.0]] * 7, [0, 1, 0, 1, 0, 1, 0]), ["same"] * 7)
+    assert len(conflict.items) == 7
+    assert str(conflict) == "item 0 (c0), item 1 (c1), item 2 (c0), item 3 (c1), item 4 (c0) and 2 more"
+
+
+def test_copies_that_agree_are_no_conflict(images):
+    assert conflicting_duplicates(images([0, 0, 1, 1]), ["a", "a", "b", "b"]) == []
+
+
+def test_images_with_two_labels_are_told_and_equal_rows_are_not(images):
+    manifest = images([0, 1] * 5)
+    digests = [str(item // 2) for item in range(10)]
+    notes = conflict_notes(manifest, digests)
+    assert notes[0] == "exact copies with different labels: images/000000.jpg (c0), images/000001.jpg (c1)"
+    assert len(notes) == 4
+    assert notes[3] == "and 2 more such copies: `onepeak splits DATA --json` shows all"
+    assert conflict_notes(manifest, [str(item) for item in range(10)]) == []
+    rows = FeatureRows(columns=("x",), values=np.zeros((10, 1)))
+    assert conflict_notes(replace(manifest, items=rows), digests) == []
+
+
+def test_copies_become_a_group(images):
+    together = keep_copies_together(images([0, 1, 2]), ["a", "b", "a"])
+    assert together.groups == ("images/000000.jpg", "images/000001.jpg", "images/000000.jpg")
+
+
+def test_groups_that_share_a_copy_become_one(images):
+    # Ann's second image is Bob's first, Bob's second is Cem's first: all three are joined
+    manifest = images([0, 1, 0, 1, 0, 1], groups=("Ann", "Ann", "Bob", "Bob", "Cem", "Dan"))
+    together = keep_copies_together(manifest, ["1", "2", "2", "3", "3", "4"])
+    assert together.groups == ("Ann", "Ann", "Ann", "Ann", "Ann", "Dan")
+
+
+pairs = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=2, max_size=20)
+
+
+@given(pairs)
+def test_the_new_groups_are_the_connected_ones(images, pairs):
+    groups = tuple(f"g{group}" for group, _ in pairs)
+    digests = [f"d{digest}" for _, digest in pairs]
+    together = keep_copies_together(images([0, 1] + [0] * (len(pairs) - 2), groups=groups), digests)
+
+    reached = [{item} for item in range(len(pairs))]  # grown until nothing is added
+    for _ in pairs:
+        for item in range(len(pairs)):
+            near = {
+                other
+                for other in range(len(pairs))
+                for member in reached[item]
+                if groups[other] == groups[member] or digests[other] == digests[member]
+            }
+            reached[item] |= near
+    for item in range(len(pairs)):
+        same = {other for other in range(len(pairs)) if together.groups[other] == together.groups[item]}
+        assert same == reached[item]
+
+
+@pytest.mark.bad_input
+def test_fingerprints_must_be_one_an_item(images):
+    with pytest.raises(InputError, match=r"`digests` must have one value per item \(2\), got 1"):
+        conflicting_duplicates(images([0, 1]), ["a"])
+    with pytest.raises(InputError, match=r"`digests` must have one value per item \(2\), got 3"):
+        keep_copies_together(images([0, 1]), ["a", "b", "c"])
+
+
+def test_files_are_known_by_their_bytes_not_their_names(tmp_path):
+    for name, content in (("a.png", b"one"), ("b.png", b"two"), ("c.jpg", b"one"), ("empty.png", b"")):
+        (tmp_path / name).write_bytes(content)
+    first, second, third, empty = item_digests(
+        ImageFiles(root=tmp_path, paths=("a.png", "b.png", "c.jpg", "empty.png"))
+    )
+    assert first == third == hashlib.blake2b(b"one", digest_size=16).hexdigest()
+    assert len({first, second, empty}) == 3
+
+
+def test_files_that_were_read_for_it_before_are_not_read_again():
+    files = ImageFiles(root=Path("nowhere"), paths=("a.png", "b.png", "c.png"), digests=("a1", "b2", "c3"))
+    assert item_digests(files.take([2, 0])) == ("c3", "a1")
+    assert files == ImageFiles(root=Path("nowhere"), paths=files.paths)  # the same images
+
+
+def test_images_in_memory_are_known_by_their_pixels():
+    pixels = np.arange(3 * 2 * 2 * 3, dtype=np.uint8).reshape(3, 2, 2, 3)
+    pixels[2] = pixels[0]
+    first, second, third = item_digests(ImageArrays(pixels=pixels))
+    assert first == third
+    assert first != second
+
+
+def test_rows_are_known_by_their_values_with_one_zero_and_one_missing():
+    values = np.array([[0.0, np.nan], [-0.0, -np.nan], [0.0, 1.0]])
+    first, second, third = item_digests(FeatureRows(columns=("x", "y"), values=values))
+    assert first == second
+    assert first != third
+
+
+@pytest.mark.bad_input
+def test_a_file_that_is_gone_is_named():
+    with pytest.raises(InputError, match=r"The image nowhere/a.png cannot be read: No such file"):
+        item_digests(ImageFiles(root=Path("nowhere"), paths=("a.png",)))
+
+
+def test_data_are_the_same_by_items_labels_and_classes_not_by_their_name():
+    def digest(values=(1.0, 2.0), labels=(0, 1), classes=("low", "high"), name="mine"):
+        rows = FeatureRows(columns=("x",), values=np.array(values)[:, None])
+        data = Manifest(name=name, items=rows, labels=np.array(labels), classes=classes)
+        return data_digest(data, item_digests(data.items))
+
+    assert digest() == digest(name="theirs")
+    others = [digest(values=(1.0, 2.5)), digest(values=(2.0, 1.0)), digest(labels=(1, 1)), digest(classes=("a", "b"))]
+    assert len({digest(), *others}) == 5
+
+
+def test_rows_under_other_columns_or_categories_are_other_data():
+    def digest(columns=("site", "x"), categories=("left", "right")):
+        values = np.array([[0.0, 1.5], [1.0, 2.5]])
+        rows = FeatureRows(columns=columns, values=values, categories={columns[0]: categories})
+        data = Manifest(name="mine", items=rows, labels=np.array([0, 1]), classes=("low", "high"))
+        return data_digest(data, item_digests(data.items))
+
+    assert digest() == digest()
+    assert len({digest(), digest(columns=("site", "y")), digest(categories=("right", "left"))}) == 3
+
+
+def test_images_are_known_again_by_records_made_before(tmp_path):
+    """Results that were published hold this hash; worked out by `sha256sum` from the text and the labels' bytes."""
+    files = ImageFiles(root=tmp_path, paths=("a.png", "b.png"), digests=("a1", "b2"))
+    data = Manifest(name="mine", items=files, labels=np.array([0, 1]), classes=("low", "high"))
+    assert data_digest(data, item_digests(files)) == "3b91a612e2f01d07e5419fe2ddab68678f9cdffeda6cd28b5ab3c56ae45be4db"

@@ -18,8 +18,8 @@ FILE = Path("theirs.csv")
 
 
 @pytest.fixture
-def three(pictures):
-    return pictures([0, 1, 2])
+def three(images):
+    return images([0, 1, 2])
 
 
 def test_paths_are_matched_whatever_the_order_and_the_slashes(three):

@@ -1,16 +1,25 @@
 """The numbers of Belharbi et al. 2019, section 4, and of the published code."""
 
+import csv
+import os
+from collections import defaultdict
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from onepeak.data.splits.paper import (
+    without_a_last_fold,
     without_fifty_a_class,
     without_fold_items,
     without_gender,
     without_subjects,
     without_ten_items,
+    without_the_subjects_of_fgnet,
 )
 from onepeak.data.splits.protocols import make_splits
+
+COMMITTED = Path(__file__).parents[3] / "results/paper/fgnet-authors-splits.csv"
 
 
 def counts(manifest, items):
@@ -40,8 +49,32 @@ def test_iciar_has_one_test_part_a_split_and_every_other_item_is_valid_once(icia
     assert 60 < np.intersect1d(runs[0].test, runs[5].test).size < 140  # two halves drawn apart share half
 
 
-@pytest.mark.parametrize("protocol", ["paper", "code", "auto"])
-def test_hci_is_a_hundred_runs_with_fifty_test_pictures_a_decade(hci, protocol):
+def test_iciar_by_its_code_has_one_test_part_for_all_splits_and_other_folds_in_each(iciar):
+    runs = make_splits(iciar, protocol="code")
+    assert len({run.test.tobytes() for run in runs}) == 1
+    assert len({run.valid.tobytes() for run in runs}) == 10
+    for split in range(2):
+        folds = np.concatenate([run.valid for run in runs if run.split == split])
+        assert sorted(folds) == sorted(set(range(400)) - set(runs[0].test))
+
+
+@pytest.mark.parametrize("protocol", ["code", "auto"])
+def test_hci_by_its_code_has_folds_of_110_and_a_last_one_of_85(hci, protocol):
+    runs = make_splits(hci, protocol=protocol)
+    assert {run.protocol for run in runs} == {"hci-code"}
+    assert [len(run.valid) for run in runs] == ([110] * 9 + [85]) * 10
+    for run in runs:
+        assert counts(hci, run.test) == [50] * 5
+        assert len(set(counts(hci, run.valid))) == 1
+        assert len(run.train) + len(run.valid) == 5 * 215
+    for split in range(10):
+        folds = [run.valid for run in runs if run.split == split]
+        assert sorted(np.concatenate(folds)) == sorted(set(range(1325)) - set(runs[10 * split].test))
+    assert len({run.test.tobytes() for run in runs}) == 10
+
+
+@pytest.mark.parametrize("protocol", ["paper", "hci"])
+def test_hci_is_a_hundred_runs_with_fifty_test_images_a_decade(hci, protocol):
     runs = make_splits(hci, protocol=protocol)
     assert len(runs) == 100
     assert {(run.split, run.fold) for run in runs} == {(split, fold) for split in range(10) for fold in range(10)}
@@ -86,41 +119,83 @@ def test_the_real_fgnet_gives_the_same_numbers(shared_fgnet):
 
 
 @pytest.mark.parametrize(("name", "num_classes"), [("afad-lite", 22), ("afad-full", 58)])
-def test_afad_by_its_code_takes_a_fifth_of_every_gender_and_age(pictures, name, num_classes):
-    sizes = 1 + (np.arange(2 * num_classes) * 7) % 40  # cells of 1 to 40 pictures
+def test_afad_by_its_code_takes_a_fifth_of_every_gender_and_age(images, name, num_classes):
+    sizes = 1 + (np.arange(2 * num_classes) * 7) % 40  # cells of 1 to 40 images
     cells = np.repeat(np.arange(2 * num_classes), sizes)
     genders = tuple("male" if cell % 2 else "female" for cell in cells)
-    afad = pictures(cells // 2, num_classes=num_classes, strata=genders, name=name)
+    afad = images(cells // 2, num_classes=num_classes, strata=genders, name=name)
     runs = make_splits(afad, protocol="code")
     assert [(run.split, run.fold) for run in runs] == [(split, 0) for split in range(10)]
     for run in runs:
         tested = np.bincount(cells[run.test], minlength=len(sizes))
         validated = np.bincount(cells[run.valid], minlength=len(sizes))
-        assert np.all(np.abs(tested - sizes / 5) < 0.5)
-        assert np.all(np.abs(validated - (sizes - tested) / 5) < 0.5)
+        assert np.array_equal(tested, sizes // 5)  # 14 of 70, and 13 of 69
+        assert np.array_equal(validated, (sizes - sizes // 5) // 5)
         assert len(run.train) + len(run.valid) + len(run.test) == len(afad)
 
 
-def test_afad_by_the_text_is_a_fifth_of_all_and_five_folds_ten_times(pictures):
-    afad = pictures(np.arange(1001) % 22, name="afad-lite")
+def test_afad_by_the_text_is_a_fifth_of_all_and_five_folds_ten_times(images):
+    afad = images(np.arange(1001) % 22, name="afad-lite")
     runs = make_splits(afad, protocol="paper")
     assert len(runs) == 50
     assert {len(run.test) for run in runs} == {200}
     assert {len(run.valid) for run in runs} == {160, 161}
 
 
-def test_a_few_subjects_give_every_part_one(pictures):
-    faces = pictures([1, 2, 3], groups=("a", "b", "c"), name="fgnet")
+def persons_of_each_part(runs, manifest):
+    return {(run.split, part): subjects(manifest, items) for run in runs for part, items in run.parts.items()}
+
+
+def test_the_authors_splits_of_fgnet_are_the_committed_ones(fgnet_like):
+    runs = make_splits(fgnet_like, protocol="authors")
+    assert [(run.split, run.fold, run.protocol) for run in runs] == [(n, 0, "fgnet-authors") for n in range(10)]
+    assert make_splits(fgnet_like, protocol="fgnet-authors") == runs
+    committed = defaultdict(set)
+    with COMMITTED.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            for split in range(10):
+                committed[split, row[f"split{split}-fold0"]].add(row["group"])
+    found = persons_of_each_part(runs, fgnet_like)
+    assert found == committed
+    for split in range(10):
+        assert [len(found[split, part]) for part in ("train", "valid", "test")] == [53, 13, 16]
+
+
+def test_the_authors_splits_of_fgnet_are_those_that_their_code_lists(fgnet_like):
+    shared = Path(os.environ.get("ONEPEAK_SHARED", Path(__file__).parents[4] / "shared"))
+    source = shared / "paper/fgnet-authors-splits.csv"
+    if not source.exists():
+        pytest.skip(f"needs {source}; set ONEPEAK_SHARED to the folder that holds paper/")
+    listed = defaultdict(set)
+    with source.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            listed[int(row["split"]), row["part"]].add(f"{int(row['person']):03}")
+    assert persons_of_each_part(make_splits(fgnet_like, protocol="authors"), fgnet_like) == listed
+
+
+@pytest.mark.parametrize(("name", "persons"), [("mine", 82), ("fgnet", 81), ("fgnet", 0)])
+def test_the_authors_splits_are_for_fgnet_alone(images, name, persons):
+    groups = tuple(f"p{item % persons}" for item in range(200)) if persons else None
+    data = images(np.arange(200) % 5, groups=groups, name=name)
+    has = persons or "none"
+    assert without_the_subjects_of_fgnet(data) == f"is for the 82 subjects of fgnet; '{name}' has {has}"
+
+
+def test_a_few_subjects_give_every_part_one(images):
+    faces = images([1, 2, 3], groups=("a", "b", "c"), name="fgnet")
     assert make_splits(faces, protocol="code")[0].sizes == {"train": 1, "valid": 1, "test": 1}
 
 
-def test_data_that_a_protocol_cannot_split_are_told_why(pictures):
-    few = pictures([0, 1, 2, 3])
+def test_data_that_a_protocol_cannot_split_are_told_why(images):
+    few = images([0, 1, 2, 3])
     assert without_fold_items(few) == "needs 5 items or more outside the test part; 'mine' leaves 0"
-    assert "class 'c1' has 59" in without_fifty_a_class(pictures(np.repeat([0, 1], [60, 59])))
-    assert without_fifty_a_class(pictures(np.repeat([0, 1], [60, 60]))) is None
+    assert "class 'c1' has 59" in without_fifty_a_class(images(np.repeat([0, 1], [60, 59])))
+    assert without_fifty_a_class(images(np.repeat([0, 1], [60, 60]))) is None
+    assert "class 'c1' has 59" in without_a_last_fold(images(np.repeat([0, 1], [60, 59])))
+    assert without_a_last_fold(images(np.repeat([0, 1], [60, 61]))) is None
+    assert without_a_last_fold(images(np.repeat([0, 1], [61, 61]))).endswith("'mine' leaves the last one empty")
     assert without_ten_items(few) == "needs 10 items or more; 'mine' has 4"
     assert without_subjects(few).startswith("splits by subject; 'mine' does not name the subject")
-    assert without_subjects(pictures([0, 1], groups=("a", "b"))) == "needs 3 subjects or more; 'mine' has 2"
+    assert without_subjects(images([0, 1], groups=("a", "b"))) == "needs 3 subjects or more; 'mine' has 2"
     assert without_gender(few).startswith("splits by gender and age; 'mine' does not name the gender")
-    assert "the largest of them has 1 items" in without_gender(pictures([0, 1, 2, 3], strata=("f", "m", "f", "m")))
+    assert "the largest of them has 1 items" in without_gender(images([0, 1, 2, 3], strata=("f", "m", "f", "m")))

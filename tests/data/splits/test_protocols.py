@@ -10,8 +10,11 @@ from onepeak.errors import InputError, UnknownNameError
 
 FINGERPRINTS = {
     "iciar": "3f27dd3a4e47feb6",
+    "iciar-code": "91bf8c09daba0532",
     "hci": "a29be5f0b0d30142",
+    "hci-code": "d6c607c6f410d33e",
     "fgnet-code": "2bdfd5c2f5b205b4",
+    "fgnet-authors": "dd696cfdd3f911b2",
     "fgnet-paper": "04ad8e7635e4f19c",
     "kfold": "941e0c870efe3ed5",
     "kfold by group": "35dadd36c0fd9c08",
@@ -21,33 +24,38 @@ NAMES = [record.name for record in PROTOCOLS]
 
 
 @pytest.fixture(scope="module")
-def anything(pictures):
-    """A data set that every protocol can split."""
+def splittable(images, fgnet_like):
+    """Gives a data set that a protocol can split: the same for all but one, which is for FG-NET's persons alone."""
     people = tuple(f"p{item // 3}" for item in range(420))
     genders = tuple("mf"[item // 3 % 2] for item in range(420))
-    return pictures(np.arange(420) * 6 // 420, groups=people, strata=genders)
+    anything = images(np.arange(420) * 6 // 420, groups=people, strata=genders)
+    return lambda protocol: fgnet_like if protocol == "fgnet-authors" else anything
 
 
-@pytest.mark.parametrize("protocol", NAMES)
-def test_a_shorter_series_is_the_beginning_of_a_longer_one(anything, protocol):
-    series = make_splits(anything, protocol=protocol, splits=3)
-    assert make_splits(anything, protocol=protocol, splits=2) == [run for run in series if run.split < 2]
-    assert make_splits(anything, protocol=protocol, splits=3, folds=1) == [run for run in series if run.fold == 0]
+def test_a_shorter_series_is_the_beginning_of_a_longer_one(splittable):
+    for protocol in NAMES:
+        anything = splittable(protocol)
+        series = make_splits(anything, protocol=protocol, splits=3)
+        assert make_splits(anything, protocol=protocol, splits=2) == [run for run in series if run.split < 2]
+        assert make_splits(anything, protocol=protocol, splits=3, folds=1) == [run for run in series if run.fold == 0]
 
 
-@pytest.mark.parametrize("protocol", NAMES)
-def test_the_same_seed_gives_the_same_series_and_another_seed_another(anything, protocol):
-    first, again, other = (make_splits(anything, protocol=protocol, splits=1, seed=seed) for seed in (5, 5, 6))
-    assert first == again
-    assert not np.array_equal(first[0].test, other[0].test)
-    assert {run.protocol for run in first} == {protocol}
-    assert {run.seed for run in first} == {5}
+def test_the_same_seed_gives_the_same_series_and_another_seed_another(splittable):
+    for protocol in NAMES:
+        anything = splittable(protocol)
+        first, again, other = (make_splits(anything, protocol=protocol, splits=1, seed=seed) for seed in (5, 5, 6))
+        assert first == again
+        assert not np.array_equal(first[0].test, other[0].test)
+        assert {run.protocol for run in first} == {protocol}
+        assert {run.seed for run in first} == {5}
 
 
-@pytest.mark.parametrize("protocol", NAMES)
-def test_the_splits_of_a_series_differ(anything, protocol):
-    tests = [run.test.tobytes() for run in make_splits(anything, protocol=protocol, splits=4, folds=1)]
-    assert len(set(tests)) == 4
+def test_the_splits_of_a_series_differ(splittable):
+    for protocol in NAMES:
+        part = "valid" if protocol == "iciar-code" else "test"  # that code draws one test part, and only folds anew
+        runs = make_splits(splittable(protocol), protocol=protocol, splits=4, folds=1)
+        assert len({run.parts[part].tobytes() for run in runs}) == 4
+        assert len({run.test.tobytes() for run in runs}) == (1 if protocol == "iciar-code" else 4)
 
 
 def test_published_series_never_change(fgnet_like, iciar, hci):
@@ -58,8 +66,11 @@ def test_published_series_never_change(fgnet_like, iciar, hci):
 
     assert {
         "iciar": fingerprint(iciar, "paper"),
+        "iciar-code": fingerprint(iciar, "code"),
         "hci": fingerprint(hci, "paper"),
+        "hci-code": fingerprint(hci, "code"),
         "fgnet-code": fingerprint(fgnet_like, "code"),
+        "fgnet-authors": fingerprint(fgnet_like, "authors"),
         "fgnet-paper": fingerprint(fgnet_like, "paper"),
         "kfold": fingerprint(iciar, "kfold"),
         "kfold by group": fingerprint(fgnet_like, "kfold"),
@@ -67,38 +78,39 @@ def test_published_series_never_change(fgnet_like, iciar, hci):
     } == FINGERPRINTS
 
 
-def test_auto_is_kfold_for_anybody_s_data(pictures):
-    runs = make_splits(pictures(np.arange(50) % 3))
+def test_auto_is_kfold_for_anybody_s_data(images):
+    runs = make_splits(images(np.arange(50) % 3))
     assert [run.name for run in runs] == [f"split0-fold{fold}" for fold in range(5)]
     assert {run.protocol for run in runs} == {"kfold"}
     assert {tuple(run.sizes.values()) for run in runs} == {(30, 10, 10)}
 
 
-def test_auto_keeps_groups_together(pictures):
+def test_auto_keeps_groups_together(images):
     groups = tuple(f"patient {item % 7}" for item in range(70))
-    for run in make_splits(pictures(np.arange(70) % 5, groups=groups)):
+    for run in make_splits(images(np.arange(70) % 5, groups=groups)):
         assert not {groups[item] for item in run.train} & {groups[item] for item in run.test}
 
 
-def test_auto_falls_back_to_kfold_where_the_set_s_own_protocol_cannot_be_had(pictures):
-    assert find_protocol(pictures(np.repeat(np.arange(5), 4), name="hci"), "auto").name == "kfold"
-    assert find_protocol(pictures(np.arange(20), name="fgnet"), "auto").name == "kfold"  # no subjects
-    assert find_protocol(pictures(np.arange(20) % 4, name="afad-lite"), "auto").name == "kfold"  # no gender
+def test_auto_falls_back_to_kfold_where_the_set_s_own_protocol_cannot_be_had(images):
+    assert find_protocol(images(np.repeat(np.arange(5), 4), name="hci"), "auto").name == "kfold"
+    assert find_protocol(images(np.repeat(np.arange(5), 61), name="hci"), "auto").name == "kfold"  # an empty fold
+    assert find_protocol(images(np.arange(20), name="fgnet"), "auto").name == "kfold"  # no subjects
+    assert find_protocol(images(np.arange(20) % 4, name="afad-lite"), "auto").name == "kfold"  # no gender
 
 
-def test_classes_rarer_than_folds_are_split_without_complaint(pictures):
-    runs = make_splits(pictures([0] * 20 + [1] * 3 + [2], num_classes=4))
+def test_classes_rarer_than_folds_are_split_without_complaint(images):
+    runs = make_splits(images([0] * 20 + [1] * 3 + [2], num_classes=4))
     assert len(runs) == 5
 
 
-def test_kfold_makes_as_many_folds_as_asked_for(pictures):
-    runs = make_splits(pictures(np.arange(100) % 2), protocol="kfold", folds=10)
+def test_kfold_makes_as_many_folds_as_asked_for(images):
+    runs = make_splits(images(np.arange(100) % 2), protocol="kfold", folds=10)
     assert {tuple(run.sizes.values()) for run in runs} == {(80, 10, 10)}
     assert len(runs) == 10
 
 
-def test_kfold_of_four_patients_has_four_folds(pictures):
-    runs = make_splits(pictures(np.arange(40) % 2, groups=tuple("abcd"[item // 10] for item in range(40))))
+def test_kfold_of_four_patients_has_four_folds(images):
+    runs = make_splits(images(np.arange(40) % 2, groups=tuple("abcd"[item // 10] for item in range(40))))
     assert [run.sizes for run in runs] == [{"train": 20, "valid": 10, "test": 10}] * 4
 
 
@@ -118,9 +130,23 @@ def test_splits_of_a_file_are_a_protocol_too(tmp_path, iciar):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"protocol": "kfolds"}, r"Unknown protocol 'kfolds'. Did you mean 'kfold'\? Known: auto, paper, code, kfold"),
-        ({"protocol": "paper"}, r"'paper' is for the paper's data sets \(afad-full, .*\), got 'mine'. Use 'auto'"),
-        ({"protocol": "hci"}, r"Protocol 'hci' takes 50 test items of every class .* class 'c0' has 10. Use another"),
+        (
+            {"protocol": "kfolds"},
+            r"Unknown protocol 'kfolds'. Did you mean 'kfold'\? .*: auto, paper, code, authors, kfold",
+        ),
+        (
+            {"protocol": "paper"},
+            r"'paper' is for afad-full, .*, iciar of the paper's data sets, got 'mine'. Use",
+        ),
+        (
+            {"protocol": "authors"},
+            r"'authors' is for fgnet of the paper's data sets, got 'mine'. Use",
+        ),
+        (
+            {"protocol": "fgnet-authors"},
+            r"'fgnet-authors' is for the 82 subjects of fgnet; 'mine' has none",
+        ),
+        ({"protocol": "hci"}, r"Protocol 'hci' takes 50 test items of every class .* class 'c0' has 10"),
         ({"protocol": "iciar", "folds": 6}, r"`folds` must be at most 5 for protocol 'iciar', got 6. More runs"),
         ({"protocol": "holdout", "folds": 2}, r"`folds` must be at most 1 for protocol 'holdout', got 2"),
         ({"folds": 41}, r"`folds` must be at most the number of items \(40\), got 41"),
@@ -130,17 +156,17 @@ def test_splits_of_a_file_are_a_protocol_too(tmp_path, iciar):
         ({"protocol": "nowhere.csv"}, r"nowhere.csv cannot be read: No such file"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(pictures, settings, message):
+def test_settings_that_cannot_be_are_refused(images, settings, message):
     with pytest.raises(InputError, match=message):
-        make_splits(pictures(np.arange(40) % 4), **settings)
+        make_splits(images(np.arange(40) % 4), **settings)
 
 
 @pytest.mark.bad_input
-def test_too_small_a_data_set_is_refused(pictures):
-    with pytest.raises(InputError, match=r"Protocol 'kfold' needs at least 3 items; 'mine' has 2"):
-        make_splits(pictures([0, 1]))
+def test_too_small_a_data_set_is_refused(images):
+    with pytest.raises(InputError, match=r"Protocol 'kfold' needs at least 3 samples; 'mine' has 2"):
+        make_splits(images([0, 1]))
     with pytest.raises(UnknownNameError):
-        find_protocol(pictures([0, 1]), "none")
+        find_protocol(images([0, 1]), "none")
     groups = tuple("abc"[item % 3] for item in range(12))
     with pytest.raises(InputError, match=r"`folds` must be at most the number of groups \(3\), got 4"):
-        make_splits(pictures(np.arange(12) % 2, groups=groups), folds=4)
+        make_splits(images(np.arange(12) % 2, groups=groups), folds=4)

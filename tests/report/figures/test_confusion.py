@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
+import torch
 
-from onepeak.report.figures.confusion import interactive_confusion, printed_confusions
+from onepeak.metrics.functional import average_mean_absolute_error
+from onepeak.report.figures.confusion import (
+    errors_by_class,
+    interactive_class_errors,
+    interactive_confusion,
+    printed_class_errors,
+    printed_confusions,
+)
+from onepeak.report.palette import styles
 
 TABLE = np.array([[3, 1], [0, 2]])
 
@@ -58,3 +67,33 @@ def test_ten_methods_of_seventy_classes_fit_and_their_axes_stay_readable():
 def test_in_print_names_are_turned_only_where_they_do_not_fit(names, turned):
     figure = printed_confusions(dict.fromkeys(("ce", "elb", "slopes"), np.eye(4, dtype=np.int64)), names)
     assert {label.get_rotation() for axes in figure.axes for label in axes.get_xticklabels()} == {turned}
+
+
+LOOKS = styles({"ce": "ce", "elb": "elb"})
+
+
+def test_the_errors_of_the_classes_average_to_the_metric():
+    rng = np.random.default_rng(0)
+    labels, predicted = rng.integers(0, 5, 200), rng.integers(0, 5, 200)
+    confusion = np.zeros((5, 5), dtype=np.int64)
+    np.add.at(confusion, (labels, predicted), 1)
+    expected = average_mean_absolute_error(torch.tensor(predicted), torch.tensor(labels), num_classes=5)
+    assert errors_by_class(confusion).mean() == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize(("num_classes", "mode"), [(2, "lines+markers"), (70, "lines")])
+def test_a_few_classes_are_marked_and_many_are_a_line(num_classes, mode):
+    classes = [f"c{each}" for each in range(num_classes)]
+    confusions = {"ce": np.eye(num_classes, dtype=np.int64), "elb": 2 * np.eye(num_classes, dtype=np.int64)}
+    figure = interactive_class_errors(confusions, classes, LOOKS)
+    assert [trace.mode for trace in figure.data] == [mode, mode]
+    assert figure.data[1].text[0] == "c0, 2 predictions"
+    axes = printed_class_errors(confusions, classes, LOOKS).axes[0]
+    assert len(axes.lines) == 2
+    assert 2 <= len(axes.get_xticks()) <= 12
+
+
+def test_a_class_without_a_sample_is_a_gap():
+    figure = interactive_class_errors({"ce": np.array([[1, 1], [0, 0]])}, ["low", "high"], LOOKS)
+    assert figure.data[0].y[0] == 0.5
+    assert np.isnan(figure.data[0].y[1])

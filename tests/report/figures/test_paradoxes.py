@@ -40,18 +40,18 @@ def test_without_a_true_posterior_only_the_methods_are_drawn():
     assert figure.layout.shapes[0].x0 == 1
 
 
-def test_in_print_a_case_has_its_picture_or_its_row_if_there_is_one():
-    picture, row = np.zeros((8, 8, 3), dtype=np.uint8), {"age": "41", "price in $ of the year before the last": "$5"}
-    figure = printed_cases([CASE, CASE, CASE], [picture, row, {}], CLASSES, LOOKS)
+def test_in_print_a_case_has_its_image_or_its_row_if_there_is_one():
+    image, row = np.zeros((8, 8, 3), dtype=np.uint8), {"age": "41", "price in $ of the year before the last": "$5"}
+    figure = printed_cases([CASE, CASE, CASE], [image, row, {}], CLASSES, LOOKS)
     assert [len(axes.images) for axes in figure.axes] == [1, 0, 0, 0, 0, 0]
     assert not any(text.get_parse_math() for text in figure.axes[2].texts)  # "$" is money here
     texts = [[text.get_text() for text in axes.texts] for axes in figure.axes[::2]]
     assert texts == [[], ["age\nprice in $ of the year be…", "41\n$5"], ["", ""]]
-    assert figure.axes[0].get_title() == "ce says low, then high; true middle"
+    assert figure.axes[0].get_title() == "ce: low, then high; true middle"
     assert len(figure.axes[1].lines) == 3
 
 
 def test_in_print_a_case_without_its_sample_has_the_whole_width():
     figure = printed_cases([CASE, CASE], [{}, {}], CLASSES, LOOKS)
     assert [len(axes.lines) for axes in figure.axes] == [3, 3]
-    assert figure.axes[1].get_title() == "ce says low, then high; true middle"
+    assert figure.axes[1].get_title() == "ce: low, then high; true middle"

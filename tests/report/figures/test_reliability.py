@@ -42,10 +42,10 @@ def test_the_cumulative_statements_have_their_own_points():
 def test_print_shows_both_statements_before_and_after():
     figure = printed_reliability(FOUND, {"ce": FOUND["elb"]}, LOOKS)
     assert [axes.get_title() for axes in figure.axes] == [
-        "most probable label, as trained",
-        "most probable label, calibrated",
-        "label k or below, as trained",
-        "label k or below, calibrated",
+        "most probable class, as trained",
+        "most probable class, calibrated",
+        "class k or below, as trained",
+        "class k or below, calibrated",
     ]
     trained, calibrated, cumulative, _ = figure.axes
     assert trained.lines[1].get_xydata() == pytest.approx(np.array([[30, 20], [50, 40]]))

@@ -53,7 +53,7 @@ def test_the_page_shows_runs_means_and_front():
     assert (front.name, list(front.x), list(front.y)) == ("Pareto front", [3.5, 4.1], [0.55, 0.95])
     assert (mean.name, list(mean.x), list(mean.y)) == ("ce", [3.5], [0.55])
     assert (named.text[1].strip(), named.x[0], named.y[0]) == ("ce", 3.5, 0.55)
-    assert named.x[1] == figure.layout.xaxis.range[1]  # the name begins where the picture ends
+    assert named.x[1] == figure.layout.xaxis.range[1]  # the name begins where the image ends
     assert list(runs.x) == [4.0, 4.2]
     assert figure.layout.shapes[0].y0 == 0.55
 
@@ -110,7 +110,7 @@ def test_in_print_the_names_of_equal_methods_never_touch(number):
 
 
 @pytest.mark.parametrize(("number", "beside"), [(20, False), (21, True)])
-def test_in_print_more_than_twenty_names_stand_beside_the_picture_though_there_is_room_between(number, beside):
+def test_in_print_more_than_twenty_names_stand_beside_the_image_though_there_is_room_between(number, beside):
     names = [f"m{place}" for place in range(number)]
     scores = {name: scores_of([place % 5], [place // 5 / 5]) for place, name in enumerate(names)}
     axes = printed_tradeoff(scores, styles({name: name for name in names})).axes[0]

@@ -3,12 +3,12 @@ import pytest
 from http_server import asking, encoded
 from onepeak.serving import load
 from onepeak.serving.http import create_app
-from trained_models import picture_run, table_run
+from trained_models import image_run, table_run
 
 
 @pytest.fixture(scope="session")
 def model():
-    return load(picture_run().folder)
+    return load(image_run().folder)
 
 
 @pytest.fixture(scope="session")
@@ -18,24 +18,24 @@ def table():
 
 @pytest.fixture(scope="session")
 def arrays():
-    return list(picture_run().manifest.items.pixels)
+    return list(image_run().manifest.items.pixels)
 
 
 @pytest.fixture(scope="session")
-def pictures(arrays):
-    """Files of ten pictures."""
+def images(arrays):
+    """Files of ten images."""
     return [encoded(pixels) for pixels in arrays[:10]]
 
 
 @pytest.fixture(scope="session")
-def pictures_app(model):
+def images_app(model):
     return create_app(model)
 
 
 @pytest.fixture(scope="session")
-def ask(pictures_app):
-    """Asks a server of pictures."""
-    with asking(pictures_app) as client:  # all in one event loop, as in a server
+def ask(images_app):
+    """Asks a server of images."""
+    with asking(images_app) as client:  # all in one event loop, as in a server
         yield client
 
 

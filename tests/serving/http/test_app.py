@@ -1,10 +1,14 @@
+import logging
+import re
 import threading
 
 import pytest
 from fastapi import APIRouter
+from starlette.responses import PlainTextResponse, StreamingResponse
 
 from http_server import asking
 from onepeak.serving.http import create_app
+from onepeak.serving.http.app import HEADERS, operations
 
 
 def test_the_server_says_that_it_lives():
@@ -45,7 +49,7 @@ def test_the_model_is_warm_before_anybody_asks(kind, method, request, monkeypatc
     assert asked == [1]
 
 
-def test_a_model_that_cannot_take_the_first_picture_is_served_all_the_same(model, monkeypatch):
+def test_a_model_that_cannot_take_the_first_image_is_served_all_the_same(model, monkeypatch):
     def fail(_):
         raise RuntimeError("too small")
 
@@ -54,13 +58,133 @@ def test_a_model_that_cannot_take_the_first_picture_is_served_all_the_same(model
         assert client.get("/healthz").status_code == 200
 
 
-def test_the_threads_end_with_the_server(model, pictures):
+def test_the_threads_end_with_the_server(model, images):
     before = _threads()
     with asking(create_app(model)) as client:
-        client.post("/v1/predict", content=pictures[0], headers={"Content-Type": "image/png"})
+        client.post("/v1/predict", content=images[0], headers={"Content-Type": "image/png"})
         assert _threads() > before
     assert _threads() == before
 
 
 def _threads():
     return {thread.ident for thread in threading.enumerate() if thread.name.startswith("onepeak-")}
+
+
+@pytest.fixture
+def client():
+    router = APIRouter()
+
+    @router.get("/fails")
+    @router.get("/v1/fails")
+    def fails() -> None:
+        raise KeyError("a secret path")
+
+    @router.get("/half")
+    def half() -> StreamingResponse:
+        def pieces():
+            yield b"begun"
+            raise KeyError("a secret path")
+
+        return StreamingResponse(pieces())
+
+    @router.get("/own")
+    def own() -> PlainTextResponse:
+        return PlainTextResponse("kept", headers={"Cache-Control": "max-age=60"})
+
+    return asking(create_app(None, extra_routers=[router]))
+
+
+def test_every_answer_has_the_headers_whatever_happened(client):
+    for path, status in {"/healthz": 200, "/docs": 200, "/nowhere": 404, "/v1/nowhere": 404, "/fails": 500}.items():
+        answer = client.get(path)
+        assert answer.status_code == status
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    refused = client.get("/healthz", headers={"Host": "other.example"})
+    assert refused.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
+
+
+def test_the_policy_lets_a_page_load_nothing_from_elsewhere_and_run_nothing_inline():
+    policy = dict(part.split(" ", 1) for part in HEADERS["Content-Security-Policy"].split("; "))
+    assert policy["default-src"] == policy["object-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert not [sources for sources in policy.values() if "http" in sources or "*" in sources]
+    assert "unsafe-eval" not in HEADERS["Content-Security-Policy"]
+
+
+def test_a_header_of_the_answer_itself_stays(client):
+    assert client.get("/own").headers["cache-control"] == "max-age=60"
+
+
+def test_a_failure_is_told_to_the_log_and_not_to_the_client(client, caplog):
+    with caplog.at_level(logging.ERROR):
+        answer = client.get("/v1/fails")
+        page = client.get("/fails")
+    assert answer.json() == {
+        "error": {"code": "internal_error", "message": "The server failed on this request; see its log."}
+    }
+    assert "secret" not in page.text + answer.text
+    assert "Traceback" not in page.text + answer.text
+    assert "a secret path" in caplog.text
+
+
+def test_an_answer_that_breaks_off_is_not_begun_anew(client, caplog):
+    with caplog.at_level(logging.ERROR):
+        assert client.get("/half").content == b"begun"
+    assert "'/half' failed" in caplog.text
+
+
+def test_the_page_shows_every_address_and_option(ask):
+    page = ask.get("/docs").text
+    for shown in ("GET /healthz", "GET /v1/model", "POST /v1/predict", "alpha", "evidence", "multipart/form-data"):
+        assert f"<code>{shown}</code>" in page
+    assert "Too many bytes, items or pixels." in page
+
+
+def test_the_page_tells_every_field_of_an_answer(ask):
+    page = ask.get("/docs").text
+    records = ask.get("/openapi.json").json()["components"]["schemas"]
+    for field in (field for record in records.values() for field in record["properties"]):
+        assert f"<code>{field}</code>" in page
+    assert "Side order index: the share of adjacent classes that fall away from the label." in page
+
+
+@pytest.mark.parametrize("kind", ["ask", "ask_table"])
+def test_nothing_is_left_without_a_description(kind, request):
+    described = request.getfixturevalue(kind).get("/openapi.json").json()
+    untold = [
+        f"{name}.{field}"
+        for name, record in described["components"]["schemas"].items()
+        for field, said in {"": record, **record["properties"]}.items()
+        if not said.get("description")
+    ]
+    for operation in operations(described):
+        told = {
+            "summary": operation.summary,
+            "description": operation.description,
+            **{f"option {option['name']}": option.get("description") for option in operation.options},
+            **{f"body {kind}": body["schema"].get("description") for kind, body in operation.bodies.items()},
+            **operation.answers,
+        }
+        untold += [f"{operation.path}: {name}" for name, text in told.items() if not text]
+    assert untold == []
+
+
+def test_the_page_needs_nothing_from_elsewhere(ask):
+    page = ask.get("/docs").text
+    loaded = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert loaded == ["/docs.css", "/openapi.json"]
+    assert "<script" not in page
+    style = ask.get("/docs.css")
+    assert style.headers["content-type"].startswith("text/css")
+    assert "url(" not in style.text
+
+
+def test_without_a_model_there_is_nothing_to_predict():
+    description = asking(create_app(None)).get("/openapi.json").json()
+    assert [operation.path for operation in operations(description)] == ["/healthz"]
+    assert asking(create_app(None)).post("/v1/predict").status_code == 404
+
+
+def test_what_the_page_says_is_text(table):
+    page = asking(create_app(table)).get("/docs").text
+    assert "{&#34;rows&#34;: [" in page

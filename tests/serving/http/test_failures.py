@@ -29,9 +29,9 @@ def test_numbers_that_json_cannot_write_are_an_error():
         JsonResponse({"soi": float("nan")})
 
 
-@pytest.mark.parametrize("status", CODES)
-def test_every_status_has_a_word(status):
-    assert json.loads(failure("/v1/x", status, "why").body)["error"]["code"] == CODES[status]
+def test_every_status_has_a_word():
+    for status in CODES:
+        assert json.loads(failure("/v1/x", status, "why").body)["error"]["code"] == CODES[status]
 
 
 def test_all_that_a_route_raises_is_answered():

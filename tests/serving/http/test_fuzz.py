@@ -39,7 +39,7 @@ ODD = [
 ]
 
 
-def malformed_pictures(rng, pictures):
+def malformed_images(rng, images):
     """Heads of every format with noise behind, files cut off, and forms that are broken."""
     kinds = ["image/png", "application/octet-stream", "image/svg+xml", "image/../../x"]
     for _ in range(750):
@@ -47,10 +47,10 @@ def malformed_pictures(rng, pictures):
             case 0:
                 body = rng.choice(list(MAGIC.values())) + rng.randbytes(rng.randrange(1, 400))
             case 1:
-                whole = rng.choice(pictures)
+                whole = rng.choice(images)
                 body = whole[: rng.randrange(1, len(whole) * 3 // 5)]
             case 2:  # the sizes and kinds that a header states, and not the pixels
-                whole = bytearray(pictures[0])
+                whole = bytearray(images[0])
                 for place in rng.sample(range(33), 3):
                     whole[place] ^= rng.randrange(1, 256)
                 body = bytes(whole)
@@ -101,7 +101,7 @@ def test_thousands_of_malformed_requests_get_a_reason_and_leave_a_living_server(
     rng = random.Random(0)
     files = [encoded(arrays[0], kind) for kind in ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")]
     asked = {
-        "pictures": [("POST", "/v1/predict", request) for request in malformed_pictures(rng, files)],
+        "pictures": [("POST", "/v1/predict", request) for request in malformed_images(rng, files)],
         "rows": [("POST", "/v1/predict", request) for request in malformed_rows(rng)],
     }
     asked["pictures"] += [(method, path, {"content": b"x"}) for method, path in odd_addresses(rng)]

@@ -10,7 +10,7 @@ from onepeak.serving.http import create_app
 
 load_all_checks()
 CANNOT_HOLD = [CHECKS.get_one("positive_data_acceptance")]
-"""Bytes that the description allows need not be a picture, values may be unknown to the model, and a small alpha may be
+"""Bytes that the description allows need not be a image, values may be unknown to the model, and a small alpha may be
 one that its validation does not allow."""
 
 

@@ -10,12 +10,14 @@ import pytest
 import torch
 
 from http_server import asking, encoded
+from image_files import in_twelve_bits
 from onepeak.errors import InputError
+from onepeak.posterior import DECISIONS
 from onepeak.serving.http import Limits, create_app
+from onepeak.serving.http.predict import model_card
 from onepeak.serving.http.predictor import Predictor
 from onepeak.serving.model import ROWS_A_BATCH, Model
-from onepeak.serving.reading import Reading
-from picture_files import in_twelve_bits
+from onepeak.serving.posterior_options import PosteriorOptions
 
 PNG = {"Content-Type": "image/png"}
 
@@ -25,8 +27,8 @@ def answered(answer):
     return answer.json()
 
 
-def as_files(pictures):
-    return [("images", (f"{number}.png", data)) for number, data in enumerate(pictures)]
+def as_files(images):
+    return [("images", (f"{number}.png", data)) for number, data in enumerate(images)]
 
 
 def check_same(items, said):
@@ -47,8 +49,8 @@ def check_same(items, said):
     "options",
     [{}, {"alpha": 0.4}, {"decide": "mean"}, {"decide": "median", "project": True}, {"raw": True}, {"project": True}],
 )
-def test_pictures_in_a_form_are_answered_as_the_model_does(ask, model, arrays, pictures, options):
-    content = answered(ask.post("/v1/predict", files=as_files(pictures), params=options))
+def test_images_in_a_form_are_answered_as_the_model_does(ask, model, arrays, images, options):
+    content = answered(ask.post("/v1/predict", files=as_files(images), params=options))
     check_same(content["predictions"], model.predict(arrays[:10], **options))
     assert content["classes"] == list(model.classes)
     assert content["model_id"] == model.model_id
@@ -58,7 +60,7 @@ def test_pictures_in_a_form_are_answered_as_the_model_does(ask, model, arrays, p
 
 
 @pytest.mark.parametrize("kind", ["image/png", "image/jpeg", "application/octet-stream", "IMAGE/X; a=b"])
-def test_one_picture_may_be_the_body_and_its_bytes_say_what_it_is(ask, model, arrays, kind):
+def test_one_image_may_be_the_body_and_its_bytes_say_what_it_is(ask, model, arrays, kind):
     for form in ("PNG", "BMP", "TIFF"):
         headers = {"Content-Type": kind}
         content = answered(ask.post("/v1/predict", content=encoded(arrays[3], form), headers=headers))
@@ -81,31 +83,31 @@ def test_twelve_bits_in_files_of_sixteen_are_told_unless_the_model_knows(ask, mo
     assert content["notes"] == []
 
 
-def test_pictures_unlike_the_training_are_told_by_name_and_one_alone_without(ask, model, arrays, pictures):
+def test_images_unlike_the_training_are_told_by_name_and_one_alone_without(ask, model, arrays, images):
     black = np.zeros_like(arrays[0])
     (expected,) = model.predict([arrays[0], black]).notes
-    content = answered(ask.post("/v1/predict", files=as_files([pictures[0], encoded(black)])))
+    content = answered(ask.post("/v1/predict", files=as_files([images[0], encoded(black)])))
     assert content["notes"] == [expected.replace("item 1", "1.png")]
     check_same(content["predictions"], model.predict([arrays[0], black]))
     assert "contrast" in content["predictions"][1]["unlike"]
     content = answered(ask.post("/v1/predict", content=encoded(black), headers=PNG))
     assert content["notes"] == list(model.predict(black).notes)
-    content = answered(ask.post("/v1/predict", files=as_files(pictures)))
-    assert (content["notes"], [item["unlike"] for item in content["predictions"]]) == ([], [[]] * len(pictures))
-    older = Model(replace(model.description, pictures=None), model.network, model.device)
+    content = answered(ask.post("/v1/predict", files=as_files(images)))
+    assert (content["notes"], [item["unlike"] for item in content["predictions"]]) == ([], [[]] * len(images))
+    older = Model(replace(model.description, image_range=None), model.network, model.device)
     with asking(create_app(older)) as client:
         content = answered(client.post("/v1/predict", content=encoded(black), headers=PNG))
     assert (content["notes"], content["predictions"][0]["unlike"]) == ([], None)
 
 
-def test_pictures_of_different_sizes_come_back_in_their_order(ask, model, arrays):
+def test_images_of_different_sizes_come_back_in_their_order(ask, model, arrays):
     cut = [pixels[: 40 + 6 * (number % 4)] for number, pixels in enumerate(arrays[:12])]
     content = answered(ask.post("/v1/predict", files=as_files([encoded(pixels) for pixels in cut])))
     check_same(content["predictions"], model.predict(cut))
 
 
-def test_a_bad_picture_among_many_is_told_of_and_the_others_are_answered(ask, model, arrays, pictures):
-    damaged = [pictures[0], b"no picture", pictures[1][:200], b"", pictures[2]]
+def test_a_bad_image_among_many_is_told_of_and_the_others_are_answered(ask, model, arrays, images):
+    damaged = [images[0], b"no image", images[1][:200], b"", images[2]]
     items = answered(ask.post("/v1/predict", files=as_files(damaged)))["predictions"]
     check_same([items[0], items[4]], model.predict([arrays[0], arrays[2]]))
     reasons = [item["error"]["message"] for item in items[1:4]]
@@ -116,13 +118,13 @@ def test_a_bad_picture_among_many_is_told_of_and_the_others_are_answered(ask, mo
 
 
 @pytest.mark.bad_input
-def test_if_none_can_be_answered_the_request_fails(ask, pictures):
-    one = ask.post("/v1/predict", content=b"no picture", headers=PNG)
+def test_if_none_can_be_answered_the_request_fails(ask, images):
+    one = ask.post("/v1/predict", content=b"no image", headers=PNG)
     assert one.status_code == 422
-    assert one.json()["error"]["message"].startswith("The image cannot be answered: not an image in a known format")
-    many = ask.post("/v1/predict", files=as_files([b"x", pictures[0][:99]]))
+    assert one.json()["error"]["message"].startswith("Could not read the image: not an image in a known format")
+    many = ask.post("/v1/predict", files=as_files([b"x", images[0][:99]]))
     assert many.status_code == 422
-    assert many.json()["error"]["message"].startswith("None of the 2 images can be answered; the first: not an image")
+    assert "2 images" in many.json()["error"]["message"]
 
 
 @pytest.mark.bad_input
@@ -138,17 +140,17 @@ def test_a_bomb_is_refused_from_its_header(model, arrays):
 
 
 @pytest.mark.bad_input
-def test_more_than_the_network_shall_see_is_told_with_the_limit(model, pictures):
+def test_more_than_the_network_shall_see_is_told_with_the_limit(model, images):
     with asking(create_app(model, limits=Limits(max_network_pixels=48 * 48 - 1))) as client:
-        answer = client.post("/v1/predict", content=pictures[0], headers=PNG)
+        answer = client.post("/v1/predict", content=images[0], headers=PNG)
     assert answer.status_code == 413
     assert "would process 48 x 48 pixels, and this server allows at most 2303" in answer.json()["error"]["message"]
 
 
-def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays, pictures):
+def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays, images):
     for options in ({}, {"decide": "mean"}):
         params = {"evidence": True, **options}
-        items = answered(ask.post("/v1/predict", files=as_files(pictures[:4]), params=params))["predictions"]
+        items = answered(ask.post("/v1/predict", files=as_files(images[:4]), params=params))["predictions"]
         said = model.predict(arrays[:4], **options)
         for item, pixels, label in zip(items, arrays, said.labels, strict=False):
             image = torch.from_numpy(model.pixels(pixels).copy()).permute(2, 0, 1)[None] / 255
@@ -157,28 +159,28 @@ def test_evidence_is_the_networks_map_of_the_class_decided_on(ask, model, arrays
             np.testing.assert_allclose(item["evidence"], wanted.numpy(), atol=1e-4)
 
 
-def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, model, pictures, monkeypatch):
+def test_evidence_is_finite_where_a_method_gives_a_class_no_probability(ask, model, images, monkeypatch):
     maps = torch.tensor([[[-1.5, -torch.inf], [2.0, torch.nan]]])
     monkeypatch.setattr(model.network, "class_evidence", lambda images, _: maps.expand(len(images), 2, 2))
-    [item] = answered(ask.post("/v1/predict?evidence=1", content=pictures[0], headers=PNG))["predictions"]
+    [item] = answered(ask.post("/v1/predict?evidence=1", content=images[0], headers=PNG))["predictions"]
     assert item["evidence"] == [[-1.5, -1.5], [2.0, -1.5]]
     maps = torch.full((1, 2, 2), -torch.inf)
-    [item] = answered(ask.post("/v1/predict?evidence=1", content=pictures[0], headers=PNG))["predictions"]
+    [item] = answered(ask.post("/v1/predict?evidence=1", content=images[0], headers=PNG))["predictions"]
     assert item["evidence"] == [[0.0, 0.0], [0.0, 0.0]]
 
 
-def test_what_is_too_small_for_the_network_is_its_own_error(ask, model, arrays, pictures, monkeypatch):
+def test_what_is_too_small_for_the_network_is_its_own_error(ask, model, arrays, images, monkeypatch):
     def fail(pixels):
         raise RuntimeError("a secret of the network\nand more")
 
     monkeypatch.setattr(model, "answers", fail)
-    answer = ask.post("/v1/predict", content=pictures[0], headers=PNG)
+    answer = ask.post("/v1/predict", content=images[0], headers=PNG)
     assert answer.status_code == 422
     assert "the network cannot take 48 x 48 pixels" in answer.json()["error"]["message"]
     assert "secret" not in answer.text
 
 
-def test_a_posterior_that_is_no_number_is_an_error_of_its_picture(ask, model, pictures, monkeypatch):
+def test_a_posterior_that_is_no_number_is_an_error_of_its_image(ask, model, images, monkeypatch):
     whole = type(model).answers
 
     def broken(pixels):
@@ -186,7 +188,7 @@ def test_a_posterior_that_is_no_number_is_an_error_of_its_picture(ask, model, pi
         return labels, torch.where(torch.arange(len(labels))[:, None] == 0, torch.nan, log_probs)
 
     monkeypatch.setattr(model, "answers", broken)
-    answer = ask.post("/v1/predict", content=pictures[0], headers=PNG)
+    answer = ask.post("/v1/predict", content=images[0], headers=PNG)
     assert "the model has no posterior for it" in answer.json()["error"]["message"]
 
 
@@ -209,9 +211,9 @@ def test_a_wrong_option_is_refused_before_anything_is_read(ask, params, message)
 
 
 @pytest.mark.bad_input
-def test_what_a_model_does_not_read_is_refused_by_its_type(ask, ask_table, pictures):
+def test_what_a_model_does_not_read_is_refused_by_its_type(ask, ask_table, images):
     for kind in ("application/json", "text/plain", "application/x-www-form-urlencoded", "image", ""):
-        answer = ask.post("/v1/predict", content=pictures[0], headers={"Content-Type": kind})
+        answer = ask.post("/v1/predict", content=images[0], headers={"Content-Type": kind})
         assert answer.status_code == 415
         assert "This model reads images: send multipart/form-data" in answer.json()["error"]["message"]
     for kind in ("image/png", "multipart/form-data; boundary=x", "text/csv"):
@@ -238,7 +240,7 @@ def test_what_the_model_has_not_seen_is_noted(ask_table):
     content = answered(ask_table.post("/v1/predict", content=body, headers={"Content-Type": "application/json"}))
     assert content["notes"] == [
         "1 name of the column 'tone' not seen in training, taken as missing: \ud800",
-        "unlike the training, so that answers may mean nothing: 1 of 1 row, by tone (1): row 0",
+        "unlike the training data, do not rely on such predictions: 1 of 1 row, by tone (1): row 0",
     ]
     assert content["predictions"][0]["unlike"] == ["tone"]
 
@@ -263,7 +265,7 @@ def test_a_server_answers_as_it_was_told_unless_a_request_says_otherwise(table):
     told = {"alpha": 0.4, "decide": "cost", "cost": ((0, 1, 9), (9, 0, 1), (9, 9, 0)), "project": True, "raw": True}
     rows = [{"size": size, "tone": "2"} for size in np.linspace(-3, 3, 40).tolist()]
     assert not torch.equal(table.predict(rows, **told).labels, table.predict(rows).labels)
-    with asking(create_app(table, reading=Reading(**told))) as client:
+    with asking(create_app(table, posterior_options=PosteriorOptions(**told))) as client:
         for asked in ({}, {"alpha": 0.3}, {"raw": False}, {"project": False, "raw": False}, {"decide": "mean"}):
             content = answered(client.post("/v1/predict", json={"rows": rows}, params=asked))
             wanted = told | asked | ({"cost": None} if "decide" in asked else {})
@@ -273,16 +275,16 @@ def test_a_server_answers_as_it_was_told_unless_a_request_says_otherwise(table):
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize(
-    ("reading", "message"),
+    ("posterior_options", "message"),
     [
-        (Reading(decide="cost"), "`cost` and `decide` 'cost' must be given together"),
-        (Reading(decide="modus"), "Unknown `decide` 'modus'"),
-        (Reading(alpha=1e-6), "`alpha` must be"),
+        (PosteriorOptions(decide="cost"), "`cost` and `decide` 'cost' must be given together"),
+        (PosteriorOptions(decide="modus"), "Unknown `decide` 'modus'"),
+        (PosteriorOptions(alpha=1e-6), "`alpha` must be"),
     ],
 )
-def test_what_a_server_cannot_do_is_told_before_it_serves(table, reading, message):
+def test_what_a_server_cannot_do_is_told_before_it_serves(table, posterior_options, message):
     with pytest.raises(InputError, match=message):
-        create_app(table, reading=reading)
+        create_app(table, posterior_options=posterior_options)
 
 
 @pytest.mark.bad_input
@@ -329,10 +331,12 @@ def test_rows_without_any_value_are_named(ask_table):
 
 def test_the_row_of_one_client_fails_no_request_of_another(table):
     async def together():
-        predictor = Predictor(table, Limits(), Reading())
+        predictor = Predictor(table, Limits(), PosteriorOptions())
         good, bad = {"size": 1.0, "tone": "1"}, {"size": 1e30, "tone": "1"}
         asked = [[good] * ROWS_A_BATCH, [good], [bad], [good]]  # the last three gather while the first is computed
-        said = await asyncio.gather(*(predictor.rows(rows, Reading()) for rows in asked), return_exceptions=True)
+        said = await asyncio.gather(
+            *(predictor.rows(rows, PosteriorOptions()) for rows in asked), return_exceptions=True
+        )
         predictor.close()
         return said
 
@@ -342,19 +346,19 @@ def test_the_row_of_one_client_fails_no_request_of_another(table):
 
 
 @pytest.mark.bad_input
-def test_limits_on_a_request_are_answered_with_413(model, table, pictures):
+def test_limits_on_a_request_are_answered_with_413(model, table, images):
     with asking(create_app(model, limits=Limits(max_bytes=20_000, max_items=2))) as client:
         assert client.post("/v1/predict", files=as_files([b"x"] * 3)).status_code == 413
         large = client.post("/v1/predict", content=b"x" * 20_001, headers=PNG)
         assert large.status_code == 413
         assert "at most 20000 bytes, got more" in large.json()["error"]["message"]
-        assert client.post("/v1/predict", content=pictures[0], headers=PNG).status_code == 200
+        assert client.post("/v1/predict", content=images[0], headers=PNG).status_code == 200
     with asking(create_app(table, limits=Limits(max_rows=1))) as client:
         assert client.post("/v1/predict", json={"rows": [{}, {}]}).status_code == 413
 
 
 @pytest.mark.bad_input
-def test_a_full_server_says_when_to_come_back_and_then_answers(model, pictures, monkeypatch):
+def test_a_full_server_says_when_to_come_back_and_then_answers(model, images, monkeypatch):
     computing, go = threading.Event(), threading.Event()
     whole = type(model).answers
 
@@ -364,15 +368,15 @@ def test_a_full_server_says_when_to_come_back_and_then_answers(model, pictures, 
         return whole(model, pixels)
 
     with asking(create_app(model, limits=Limits(max_requests=1))) as client:
-        assert client.post("/v1/predict", content=pictures[0], headers=PNG).status_code == 200
+        assert client.post("/v1/predict", content=images[0], headers=PNG).status_code == 200
         monkeypatch.setattr(model, "answers", slow)
         first = []
         thread = threading.Thread(
-            target=lambda: first.append(client.post("/v1/predict", content=pictures[0], headers=PNG))
+            target=lambda: first.append(client.post("/v1/predict", content=images[0], headers=PNG))
         )
         thread.start()
         assert computing.wait(30)
-        refused = client.post("/v1/predict", content=pictures[1], headers=PNG)
+        refused = client.post("/v1/predict", content=images[1], headers=PNG)
         assert client.get("/healthz").status_code == 200
         go.set()
         thread.join(30)
@@ -380,10 +384,10 @@ def test_a_full_server_says_when_to_come_back_and_then_answers(model, pictures, 
         assert refused.json()["error"]["code"] == "busy"
         assert int(refused.headers["retry-after"]) >= 1
         assert first[0].status_code == 200
-        assert client.post("/v1/predict", content=pictures[1], headers=PNG).status_code == 200
+        assert client.post("/v1/predict", content=images[1], headers=PNG).status_code == 200
 
 
-def test_requests_that_arrive_together_share_batches(model, pictures, monkeypatch):
+def test_requests_that_arrive_together_share_batches(model, images, monkeypatch):
     sizes, whole = [], type(model).answers
 
     def counted(pixels):
@@ -391,11 +395,11 @@ def test_requests_that_arrive_together_share_batches(model, pictures, monkeypatc
         return whole(model, pixels)
 
     with asking(create_app(model)) as client:
-        assert client.post("/v1/predict", files=as_files(pictures)).status_code == 200
+        assert client.post("/v1/predict", files=as_files(images)).status_code == 200
         monkeypatch.setattr(model, "answers", counted)
         said = []
         asked = [
-            threading.Thread(target=lambda: said.append(client.post("/v1/predict", files=as_files(pictures))))
+            threading.Thread(target=lambda: said.append(client.post("/v1/predict", files=as_files(images))))
             for _ in range(6)
         ]
         for thread in asked:
@@ -406,3 +410,60 @@ def test_requests_that_arrive_together_share_batches(model, pictures, monkeypatc
     assert sum(sizes) == 60
     assert max(sizes) > 10, "more than one request has"
     assert max(sizes) <= 32
+
+
+def test_a_model_of_images_tells_its_classes_and_how_images_are_handled(ask, model):
+    card = ask.get("/v1/model").json()
+    assert card["classes"] == list(model.classes)
+    assert card["model_id"] == model.model_id
+    assert (card["method"], card["input"], card["backbone"], card["data"]) == ("elb", "pictures", "small", "biopsies")
+    assert (card["columns"], card["max_rows"], card["evidence"]) == (None, None, True)
+    assert (card["pictures"]["short_side"], card["pictures"]["bits"]) == (48, None)
+    assert card["pictures"]["max_pixels"] == Limits().max_pixels
+    assert card["pictures"]["max_network_pixels"] == Limits().max_network_pixels
+    assert {"PNG", "JPEG"} <= set(card["pictures"]["formats"])
+    calibration = model.description.calibration
+    assert card["calibration"]["temperature"] == calibration.temperature
+    assert calibration.allows(card["calibration"]["smallest_alpha"])
+    assert tuple(card["evidence_range"]) == model.description.evidence_range
+    assert card["version"]
+
+
+def test_a_model_of_rows_tells_its_columns(ask_table):
+    card = ask_table.get("/v1/model").json()
+    assert (card["input"], card["pictures"], card["evidence"], card["max_rows"]) == ("rows", None, False, 10_000)
+    assert card["evidence_range"] is None
+    assert card["columns"] == [
+        {"name": "size", "kind": "number", "categories": None},
+        {"name": "tone", "kind": "category", "categories": ["1", "2", "dark"]},
+    ]
+
+
+def test_a_model_of_an_earlier_version_has_no_calibration(model):
+    old = Model(replace(model.description, calibration=None), model.network, model.device)
+    assert model_card(old, Limits(), PosteriorOptions()).calibration is None
+    assert model_card(old, Limits(), PosteriorOptions()).model_id is None  # as it has no file
+
+
+def test_a_model_of_twelve_bits_says_so(model):
+    other = Model(replace(model.description, bits=12), model.network, model.device)
+    assert model_card(other, Limits(), PosteriorOptions()).pictures.bits == 12
+
+
+def test_how_answers_are_made_is_told(ask, table):
+    usual = {"alpha": 0.1, "decide": None, "cost": None, "project": False, "raw": False}
+    assert ask.get("/v1/model").json()["reading"] == usual
+    costs = ((0.0, 1.0, 9.0), (9.0, 0.0, 1.0), (9.0, 9.0, 0.0))
+    told = {"alpha": 0.4, "decide": "cost", "cost": costs, "project": True, "raw": True}
+    card = model_card(table, Limits(), PosteriorOptions(**told)).model_dump()["reading"]
+    assert card == told | {"cost": [list(row) for row in costs]}
+
+
+def test_every_decision_can_be_told(table):
+    for name in DECISIONS:
+        assert model_card(table, Limits(), PosteriorOptions(decide=name)).reading.decide == name
+
+
+def test_a_model_without_intervals_tells_no_alpha(model):
+    old = Model(replace(model.description, calibration=None), model.network, model.device)
+    assert model_card(old, Limits(), PosteriorOptions()).reading.alpha is None

@@ -1,20 +1,160 @@
-"""The server as a process of its own, behind a real socket, among clients that misbehave."""
-
 import concurrent.futures
 import contextlib
+import http.client
+import logging
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from fastapi import APIRouter
 
-from trained_models import picture_run
+from http_server import running
+from onepeak.errors import InputError
+from onepeak.serving.http import check_address, create_app, serve_app
+from onepeak.serving.http.access import is_loopback
+from onepeak.serving.http.server import address_of, listen, without_token, write_access_log
+from trained_models import image_run
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "example.org", "", "127.0.0.1.example.org"])
+def test_an_address_that_others_reach_needs_a_token(host):
+    with pytest.raises(InputError, match=r"which other machines can reach: set a token \(--token, or ONEPEAK_TOKEN\)"):
+        serve_app(create_app(None), host=host, port=0)
+    check_address(host, token="secret")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("token", ["", "  ", "geheim\n", "schlüssel"])
+def test_a_token_is_a_text_that_fits_into_a_header(token):
+    with pytest.raises(InputError, match="`token` must be printable ASCII text"):
+        check_address("127.0.0.1", token=token)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.5.5.5", "localhost", "LocalHost", "::1", "[::1]"])
+def test_names_of_this_machine_need_none(host):
+    assert is_loopback(host)
+    check_address(host, token=None)
+
+
+@pytest.mark.bad_input
+def test_a_port_in_use_is_told_in_a_sentence():
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"`port` must be free, and {port} is in use: give another, or 0"):
+            serve_app(create_app(None), port=port)
+
+
+@pytest.mark.bad_input
+def test_an_address_of_another_machine_cannot_be_listened_on():
+    for host in ("192.0.2.1", "no such name.invalid"):
+        with pytest.raises(InputError, match=f"`host` must be an address of this machine, got '{host}'"):
+            listen(host, 0)
+    for port in (-1, 65536, 1.5):
+        with pytest.raises(InputError, match="`port` must be"):
+            listen("127.0.0.1", port)
+
+
+def test_the_address_can_be_typed_into_a_browser():
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        assert address_of(listening, None) == f"http://127.0.0.1:{port}/"
+        assert address_of(listening, "a&b c") == f"http://127.0.0.1:{port}/?token=a%26b%20c"
+    with listen("0.0.0.0", 0) as listening:
+        assert address_of(listening, None).startswith("http://127.0.0.1:")
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_the_address_of_the_new_protocol_has_brackets():
+    with listen("::1", 0) as listening:
+        assert address_of(listening, None) == f"http://[::1]:{listening.getsockname()[1]}/"
+
+
+def test_a_socket_answers_with_the_headers_of_the_app_and_without_the_servers_name():
+    with running(create_app(None)) as address, urllib.request.urlopen(f"{address}/healthz") as answer:
+        assert answer.read() == b'{"status":"ok"}'
+        assert answer.headers["x-frame-options"] == "DENY"
+
+
+@pytest.fixture
+def logger():
+    """The log of requests, as it was before at the end."""
+    found = logging.getLogger("uvicorn.access")
+    before = found.handlers, found.propagate, found.level
+    yield found
+    found.handlers, found.propagate, found.level = before
+
+
+def test_a_request_is_a_line_with_time_client_address_and_status_and_without_the_token(logger, capsys):
+    write_access_log()
+    write_access_log()  # a second server in a process: still one line
+    with running(create_app(None, token="s3cret")) as address:
+        urllib.request.urlopen(f"{address}/healthz?a=1&token=s3cret").close()
+    (line,) = capsys.readouterr().err.splitlines()
+    when = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}"
+    assert re.fullmatch(rf'{when} 127\.0\.0\.1:\d+ - "GET /healthz\?a=1&token=\.\.\. HTTP/1\.1" 200', line)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("/docs", "/docs"),
+        ("/?", "/?"),
+        ("/token?alpha=0.1", "/token?alpha=0.1"),
+        ("/?token=a%26b&x=1&token=c", "/?token=...&x=1&token=..."),
+        ("/?%74oken=secret", "/?token=..."),
+    ],
+)
+def test_no_spelling_of_the_token_is_told(address, told):
+    assert without_token(address) == told
+
+
+@pytest.fixture(scope="module")
+def place():
+    """A server that looks at its connections every second, with an answer that takes longer."""
+    router = APIRouter()
+
+    @router.get("/slow")
+    def slow() -> str:
+        time.sleep(3)
+        return "done"
+
+    with running(create_app(None, extra_routers=[router]), idle_seconds=0) as address:
+        yield urlsplit(address).hostname, urlsplit(address).port
+
+
+def test_a_head_that_does_not_come_is_not_waited_for(place):
+    with socket.create_connection(place, timeout=20) as silent, socket.create_connection(place, timeout=20) as slow:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: local")
+        assert silent.recv(100) == b""
+        assert slow.recv(100) == b""
+
+
+def test_half_a_head_after_a_whole_request_is_not_waited_for_either(place):
+    with socket.create_connection(place, timeout=20) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /heal")
+        data = b""
+        while piece := connection.recv(1000):
+            data += piece
+    assert data.startswith(b"HTTP/1.1 200 ")
+    assert data.count(b"HTTP/1.1") == 1
+
+
+def test_a_request_under_way_is_left_alone(place):
+    connection = http.client.HTTPConnection(*place, timeout=20)
+    connection.request("GET", "/slow")
+    assert connection.getresponse().read() == b'"done"'
+    connection.close()
+
 
 PNG = {"Content-Type": "image/png"}
 UPLOAD_SECONDS = 3
@@ -25,7 +165,7 @@ def server():
     """The process and its address."""
     code = "from onepeak.cli import main; main()"
     flags = ["--port", "0", "--device", "cpu", "--quiet", "--upload-seconds", str(UPLOAD_SECONDS)]
-    command = [sys.executable, "-c", code, "serve", str(picture_run().folder), *flags]
+    command = [sys.executable, "-c", code, "serve", str(image_run().folder), *flags]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
@@ -64,11 +204,11 @@ def _length(data):
     return 0
 
 
-def test_many_clients_at_once_all_have_their_answers(server, model, arrays, pictures):
+def test_many_clients_at_once_all_have_their_answers(server, model, arrays, images):
     wanted = model.predict(arrays[:10]).labels.tolist()
 
     def ask(number):
-        files = [("images", ("a.png", pictures[(number + place) % 10])) for place in range(3)]
+        files = [("images", ("a.png", images[(number + place) % 10])) for place in range(3)]
         answer = web.post(f"{server[1]}/v1/predict", files=files)
         return answer.status_code, [item["label"] for item in answer.json()["predictions"]]
 
@@ -77,7 +217,7 @@ def test_many_clients_at_once_all_have_their_answers(server, model, arrays, pict
     assert said == [(200, [wanted[(number + place) % 10] for place in range(3)]) for number in range(50)]
 
 
-def test_slow_clients_do_not_hold_up_others_and_are_sent_away(server, pictures):
+def test_slow_clients_do_not_hold_up_others_and_are_sent_away(server, images):
     slow = [connected(server[1]) for _ in range(30)]
     for connection in slow[:15]:
         connection.sendall(head(10_000) + b"a few bytes")
@@ -85,7 +225,7 @@ def test_slow_clients_do_not_hold_up_others_and_are_sent_away(server, pictures):
         connection.sendall(b"POST /v1/predict HTTP/1.1\r\nHost: local")  # not even its head
     begun = time.monotonic()
     with httpx.Client(timeout=30) as web:
-        for data in pictures:
+        for data in images:
             assert web.post(f"{server[1]}/v1/predict", content=data, headers=PNG).status_code == 200
     assert time.monotonic() - begun < UPLOAD_SECONDS, "they did not wait for the slow ones"
     for connection in slow[:15]:
@@ -94,12 +234,12 @@ def test_slow_clients_do_not_hold_up_others_and_are_sent_away(server, pictures):
         connection.close()
 
 
-def test_clients_that_leave_harm_nobody(server, pictures):
+def test_clients_that_leave_harm_nobody(server, images):
     for number in range(30):
         with connected(server[1]) as connection:
-            data = pictures[number % 10]
+            data = images[number % 10]
             connection.sendall(head(len(data)) + data[: len(data) // 2 if number % 2 else len(data)])
-    assert httpx.post(f"{server[1]}/v1/predict", content=pictures[0], headers=PNG, timeout=30).status_code == 200
+    assert httpx.post(f"{server[1]}/v1/predict", content=images[0], headers=PNG, timeout=30).status_code == 200
 
 
 @pytest.mark.bad_input
@@ -153,18 +293,18 @@ def test_a_head_that_does_not_end_is_cut_off(server):
     assert httpx.get(f"{server[1]}/healthz").status_code == 200
 
 
-def test_sigterm_loses_no_request_that_is_under_way(server, pictures):
+def test_sigterm_loses_no_request_that_is_under_way(server, images):
     """The last test of this server."""
     process, address = server
-    sizes = [len(data) for data in pictures]
+    sizes = [len(data) for data in images]
     with contextlib.ExitStack() as sockets:
-        under_way = [sockets.enter_context(connected(address)) for _ in pictures]
-        for connection, data, size in zip(under_way, pictures, sizes, strict=True):
+        under_way = [sockets.enter_context(connected(address)) for _ in images]
+        for connection, data, size in zip(under_way, images, sizes, strict=True):
             connection.sendall(head(size) + data[: size // 2])
         time.sleep(0.3)
         process.send_signal(signal.SIGTERM)
         time.sleep(0.5)
-        for connection, data, size in zip(under_way, pictures, sizes, strict=True):
+        for connection, data, size in zip(under_way, images, sizes, strict=True):
             connection.sendall(data[size // 2 :])
         answers = [received(connection) for connection in under_way]
     assert [answer[:12] for answer in answers] == [b"HTTP/1.1 200"] * 10

@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from onepeak.data.biopsies import GRADES
+from onepeak.data.datasets.biopsies import GRADES
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import open_inspection
-from onepeak.serving.inspector.filters import Filter
+from onepeak.serving.inspector.inspection import Filter
 from onepeak.serving.inspector.try_page import try_router
-from onepeak.serving.reading import Reading
+from onepeak.serving.posterior_options import PosteriorOptions
 from table_models import CALIBRATION, table_model
 
 CHROMIUM = shutil.which("chromium")
@@ -120,11 +120,15 @@ def test_the_table_is_sorted_by_a_click_and_by_its_address(opened):
 
 def test_names_beside_error_against_order_are_apart_and_chance_is_told_where_it_is_not_drawn(context, address):
     def near(route):
-        said = route.fetch()
+        predictions = route.fetch()
         rows = [
-            {**row, "points": [], "name_height": 0.99 + 0.001 * place} for place, row in enumerate(said.json()["rows"])
+            {**row, "points": [], "name_height": 0.99 + 0.001 * place}
+            for place, row in enumerate(predictions.json()["rows"])
         ]
-        route.fulfill(response=said, json=said.json() | {"rows": rows, "across": [0.0, 3.0], "upward": [0.985, 1.005]})
+        route.fulfill(
+            response=predictions,
+            json=predictions.json() | {"rows": rows, "across": [0.0, 3.0], "upward": [0.985, 1.005]},
+        )
 
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/overview", near)
@@ -194,7 +198,7 @@ def test_an_address_opens_the_state_it_names(opened):
         expect(page.get_by_label("Sort")).to_have_value("disorder")
 
 
-def test_a_search_finds_one_picture_and_says_so_when_there_is_none(opened):
+def test_a_search_finds_one_image_and_says_so_when_there_is_none(opened):
     with opened("/samples?method=ce&part=0-0") as page:
         page.keyboard.press("/")
         expect(page.get_by_label("Search")).to_be_focused()
@@ -227,11 +231,11 @@ def test_the_keyboard_moves_over_the_grid_and_through_the_samples(opened):
         expect(cards.nth(1)).to_be_focused()  # where one was
 
 
-def test_pictures_are_shown(opened):
+def test_images_are_shown(opened):
     with opened("/samples?method=ce") as page:
-        picture = page.locator("#grid img").first
-        expect(picture).to_be_visible()
-        expect(picture).to_have_js_property("naturalWidth", 32)
+        image = page.locator("#grid img").first
+        expect(image).to_be_visible()
+        expect(image).to_have_js_property("naturalWidth", 32)
 
 
 def test_one_sample_shows_all_methods_and_the_chosen_one_large(opened):
@@ -250,7 +254,7 @@ def test_one_sample_shows_all_methods_and_the_chosen_one_large(opened):
         expect(page.locator("#numbers tbody tr")).to_have_count(8)
 
 
-def test_the_evidence_lies_over_the_picture_as_strong_as_the_slider_says(opened):
+def test_the_evidence_lies_over_the_image_as_strong_as_the_slider_says(opened):
     with opened(SAMPLE) as page:
         evidence = page.locator("#seen .evidence")
         expect(evidence).to_have_js_property("naturalWidth", 512)
@@ -261,9 +265,9 @@ def test_the_evidence_lies_over_the_picture_as_strong_as_the_slider_says(opened)
 
 def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_scale(context, address):
     def earlier(route):
-        said = route.fetch()
-        ce, elb = said.json()["answers"]
-        route.fulfill(response=said, json=said.json() | {"answers": [ce, elb | {"evidence_range": None}]})
+        predictions = route.fetch()
+        ce, elb = predictions.json()["answers"]
+        route.fulfill(response=predictions, json=predictions.json() | {"answers": [ce, elb | {"evidence_range": None}]})
 
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/sample/**", earlier)
@@ -278,8 +282,8 @@ def test_the_scale_of_evidence_is_told_and_that_of_a_model_without_one_is_no_sca
 
 
 def test_the_evidence_for_any_class_is_chosen_from_a_list_or_by_its_bar(opened, compared):
-    said = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="ce"))
-    first, answer = GRADES[0], said.answers[0].answer
+    predictions = open_inspection(compared).posteriors.sample("0-0", 20, Filter(method="ce"))
+    first, answer = GRADES[0], predictions.answers[0].answer
     out = {pair.outer for pair in answer.violations}
     likely = max(set(range(len(GRADES))) - out - {0, answer.predicted}, key=lambda place: answer.probs[place])
     bar_place = sorted(set(range(len(GRADES))) - out).index(likely)  # those out of order are a trace of their own
@@ -287,7 +291,7 @@ def test_the_evidence_for_any_class_is_chosen_from_a_list_or_by_its_bar(opened, 
         asked, evidence = page.get_by_label("Evidence for"), page.locator("#seen .evidence")
         expect(asked).to_have_value(str(answer.predicted))
         expect(asked.locator(f"[value='{answer.predicted}']")).to_contain_text("predicted")
-        expect(asked.locator(f"[value='{said.truth}']")).to_contain_text("true")
+        expect(asked.locator(f"[value='{predictions.truth}']")).to_contain_text("true")
         asked.select_option(label=first)
         expect(evidence).to_have_attribute("src", "/evidence/0-0/20?method=ce&label=0")
         expect(evidence).to_have_js_property("naturalWidth", 512)
@@ -302,7 +306,7 @@ def test_the_evidence_for_any_class_is_chosen_from_a_list_or_by_its_bar(opened, 
         expect(evidence).to_have_attribute("src", f"/evidence/0-0/20?method=elb&label={likely}")
 
 
-def test_evidence_that_does_not_come_is_told_and_leaves_the_picture(browser, address):
+def test_evidence_that_does_not_come_is_told_and_leaves_the_image(browser, address):
     page = browser.new_page()
     page.route("**/evidence/**", lambda route: route.fulfill(status=503))
     page.goto(address + SAMPLE)
@@ -328,11 +332,11 @@ def test_the_labels_play_by_themselves_and_stop(opened):
         expect(page.locator("#rows figcaption p").first).not_to_be_empty()
 
 
-def test_a_picture_can_be_tried(opened, compared):
+def test_a_image_can_be_tried(opened, compared):
     with opened("/try") as page:
-        picture = next((compared.parent / "data").rglob("*.png"))
+        image = next((compared.parent / "data").rglob("*.png"))
         expect(page.locator("#asked")).to_have_text("The model is elb.")
-        page.locator("#file").set_input_files(picture)
+        page.locator("#file").set_input_files(image)
         expect(page.locator("#result-title")).to_contain_text("g")
         expect(page.locator("#chosen[data-drawn]")).to_be_visible()
         expect(page.locator("#seen canvas.evidence")).to_be_visible()
@@ -351,13 +355,13 @@ PEAK = (
     [([[-1.0, 1.25]], [0.0, 12.5], 25), ([[-1.0, 99.0]], [0.0, 12.5], 255), ([[-1.0, 1.25]], None, 255)],
     ids=["pale", "beyond", "own"],
 )
-def test_a_picture_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model(
+def test_a_image_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model(
     context, address, compared, evidence, ends, opacity
 ):
     def changed(part):
         def answer(route):
-            said = route.fetch()
-            route.fulfill(response=said, json=part(said.json()))
+            predictions = route.fetch()
+            route.fulfill(response=predictions, json=part(predictions.json()))
 
         return answer
 
@@ -365,7 +369,9 @@ def test_a_picture_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model
     page.route("**/v1/model", changed(lambda card: card | {"evidence_range": ends}))
     page.route(
         "**/v1/predict?*",
-        changed(lambda said: said | {"predictions": [said["predictions"][0] | {"evidence": evidence}]}),
+        changed(
+            lambda predictions: predictions | {"predictions": [predictions["predictions"][0] | {"evidence": evidence}]}
+        ),
     )
     page.goto(f"{address}/try")
     page.locator("#file").set_input_files(next((compared.parent / "data").rglob("*.png")))
@@ -376,9 +382,9 @@ def test_a_picture_with_little_evidence_has_a_pale_map_on_the_scale_of_the_model
     page.close()
 
 
-def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_ground(opened, compared, tmp_path):
-    picture = next((compared.parent / "data").rglob("*.png"))
-    Image.open(picture).resize((64, 32)).save(tmp_path / "scan.tif")
+def test_the_evidence_of_a_image_that_the_browser_cannot_show_lies_on_a_plain_ground(opened, compared, tmp_path):
+    image = next((compared.parent / "data").rglob("*.png"))
+    Image.open(image).resize((64, 32)).save(tmp_path / "scan.tif")
     with opened("/try") as page:
         page.locator("#file").set_input_files(tmp_path / "scan.tif")
         expect(page.locator("#seen-note")).to_have_text(
@@ -389,7 +395,7 @@ def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_
         assert box["width"] > 200
         assert box["width"] / box["height"] == pytest.approx(2, rel=0.05)
         expect(page.locator("#overlay-control")).to_contain_text("Brighter is more")
-        page.locator("#file").set_input_files(picture)
+        page.locator("#file").set_input_files(image)
         expect(page.locator("#seen img")).to_have_js_property("naturalWidth", 32)
         expect(page.locator("#seen-note")).to_be_empty()
 
@@ -397,9 +403,9 @@ def test_the_evidence_of_a_picture_that_the_browser_cannot_show_lies_on_a_plain_
 @pytest.mark.parametrize(("unlike", "count"), [(["contrast"], 1), ([], 0), (None, 0)])
 def test_an_answer_to_what_is_unlike_the_training_has_a_label_that_says_so(context, address, compared, unlike, count):
     def answer(route):
-        said = route.fetch()
-        one = said.json()["predictions"][0] | {"unlike": unlike, "unimodal": True}
-        route.fulfill(response=said, json=said.json() | {"predictions": [one]})
+        predictions = route.fetch()
+        one = predictions.json()["predictions"][0] | {"unlike": unlike, "unimodal": True}
+        route.fulfill(response=predictions, json=predictions.json() | {"predictions": [one]})
 
     page = context(LAPTOP).new_page()
     page.route("**/v1/predict?*", answer)
@@ -418,18 +424,21 @@ FLAT = {"interval": [0, 7], "unimodal": True, "paradoxical": False, "violations"
 
 def test_an_interval_of_all_classes_is_told_beside_one_peak_where_a_model_is_tried(context, address, compared):
     def flat(route):
-        said = route.fetch()
-        route.fulfill(response=said, json=said.json() | {"predictions": [said.json()["predictions"][0] | FLAT]})
+        predictions = route.fetch()
+        route.fulfill(
+            response=predictions,
+            json=predictions.json() | {"predictions": [predictions.json()["predictions"][0] | FLAT]},
+        )
 
     page = context(LAPTOP).new_page()
     page.goto(f"{address}/try")
-    picture = next((compared.parent / "data").rglob("*.png"))
-    page.locator("#file").set_input_files(picture)
+    image = next((compared.parent / "data").rglob("*.png"))
+    page.locator("#file").set_input_files(image)
     expect(page.locator("#chosen[data-drawn]")).to_be_visible()
     expect(page.locator("#doubts")).to_be_empty()
     page.route("**/v1/predict*", flat)
     page.locator("#file").set_input_files([])
-    page.locator("#file").set_input_files(picture)
+    page.locator("#file").set_input_files(image)
     expect(page.locator("#doubts .warn-text")).to_have_text(NO_TELLING)
     expect(page.locator("#result-title .badge")).to_have_text(["one peak", "cannot tell"])
     expect(page.locator("#result-title .badge.good")).to_have_count(0)
@@ -438,10 +447,10 @@ def test_an_interval_of_all_classes_is_told_beside_one_peak_where_a_model_is_tri
 
 def test_an_interval_of_all_classes_is_told_of_the_method_that_has_it(context, address):
     def flat(route):
-        said = route.fetch()
-        ce, elb = said.json()["answers"]
+        predictions = route.fetch()
+        ce, elb = predictions.json()["answers"]
         answers = [ce | {"answer": ce["answer"] | FLAT}, elb | {"answer": elb["answer"] | FLAT | {"interval": [1, 7]}}]
-        route.fulfill(response=said, json=said.json() | {"answers": answers})
+        route.fulfill(response=predictions, json=predictions.json() | {"answers": answers})
 
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/sample/**", flat)
@@ -454,8 +463,8 @@ def test_an_interval_of_all_classes_is_told_of_the_method_that_has_it(context, a
     page.close()
 
 
-def test_a_file_that_is_no_picture_is_answered_with_a_sentence(browser, address, tmp_path):
-    (tmp_path / "notes.txt").write_text("no picture")
+def test_a_file_that_is_no_image_is_answered_with_a_sentence(browser, address, tmp_path):
+    (tmp_path / "notes.txt").write_text("no image")
     page = browser.new_page()
     page.goto(f"{address}/try")
     page.locator("#file").set_input_files(tmp_path / "notes.txt")
@@ -466,15 +475,15 @@ def test_a_file_that_is_no_picture_is_answered_with_a_sentence(browser, address,
 def test_what_is_not_there_is_answered_with_a_sentence(browser, address):
     page = browser.new_page()
     page.goto(f"{address}/sample/0-0/0")
-    expect(page.get_by_role("alert")).to_contain_text("which no run tested on")
+    expect(page.get_by_role("alert")).to_contain_text("is not in the test set of split 0-0")
     page.close()
 
 
 def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
     def renamed(route):
-        said = route.fetch()
-        long = said.json() | {"classes": [f"proliferative {grade}" for grade in range(8)]}
-        route.fulfill(response=said, json=long)
+        predictions = route.fetch()
+        long = predictions.json() | {"classes": [f"proliferative {grade}" for grade in range(8)]}
+        route.fulfill(response=predictions, json=long)
 
     page = context(LAPTOP).new_page()
     page.route("**/v1/inspect/about", renamed)
@@ -488,17 +497,21 @@ def test_long_names_of_classes_are_all_shown_in_small_charts(context, address):
 def test_a_row_of_a_table_can_be_tried(context):
     """Without a second server: the browser is handed the answers here."""
     model = table_model("elb", calibration=CALIBRATION)
-    reading = Reading(alpha=0.25, raw=True)
+    posterior_options = PosteriorOptions(alpha=0.25, raw=True)
     client = TestClient(
-        create_app(model, reading=reading, extra_routers=[try_router(model, reading=reading)]),
+        create_app(
+            model,
+            posterior_options=posterior_options,
+            extra_routers=[try_router(model, posterior_options=posterior_options)],
+        ),
         base_url="http://localhost",
     )
 
     def answer(route):
         request = route.request
         path = request.url.removeprefix("http://localhost")
-        said = client.request(request.method, path, content=request.post_data_buffer, headers=request.headers)
-        route.fulfill(status=said.status_code, headers=dict(said.headers), body=said.content)
+        predictions = client.request(request.method, path, content=request.post_data_buffer, headers=request.headers)
+        route.fulfill(status=predictions.status_code, headers=dict(predictions.headers), body=predictions.content)
 
     page = context(LAPTOP).new_page()
     page.route("http://localhost/**", answer)

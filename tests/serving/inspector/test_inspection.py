@@ -5,11 +5,11 @@ import threading
 import pytest
 from starlette.testclient import TestClient
 
-from onepeak.data.biopsies import GRADES
+from onepeak.data.datasets.biopsies import GRADES
 from onepeak.errors import InputError
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import Inspection, inspector_router, open_inspection
-from onepeak.serving.inspector.filters import Filter
+from onepeak.serving.inspector.inspection import Filter
 from report.whole_runs import write_whole_comparison, write_whole_run
 from run_folders import write_comparison
 
@@ -55,8 +55,9 @@ def test_what_cannot_be_prepared_is_told_to_who_asks(tmp_path):
 def test_findings_are_those_of_the_report(tmp_path):
     write_whole_comparison(tmp_path, {"ce": 1.0, "elb": 0.0})
     found = open_inspection(tmp_path).findings
-    assert found[0].startswith("The MAE of ELB is lower than that of CE by")
-    assert found[1].startswith("ELB orders 100.0 % of adjacent pairs, CE")
+    assert found[0] == "Too few runs to name a winner (at least 3 needed)."
+    assert found[1].startswith("ELB vs CE: MAE ")
+    assert found[2].startswith("Adjacent pairs in order: ELB 100.0 %, CE")
 
 
 def test_parts_come_by_number_not_by_letter(tmp_path):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from onepeak.metrics.functional.order import side_order_chance
+from onepeak.metrics.functional.side_order_index import side_order_chance
 from onepeak.report.palette import styles
 from onepeak.serving.inspector.overview import curves, overview
 from onepeak.serving.inspector.runs import find_runs

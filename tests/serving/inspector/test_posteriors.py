@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from onepeak.data.biopsies import GRADES, biopsies
+from onepeak.data.datasets.biopsies import GRADES, biopsies
 from onepeak.errors import InputError
-from onepeak.experiment.records import read_predictions
+from onepeak.experiment.results import read_predictions
 from onepeak.report.source import Source
 from onepeak.serving.inspector import open_inspection
-from onepeak.serving.inspector.filters import Filter
-from onepeak.serving.inspector.posteriors import PAGE_SIZE
+from onepeak.serving.inspector.inspection import Filter
+from onepeak.serving.inspector.posteriors import PAGE_SIZE, label_view
+from onepeak.serving.inspector.samples import RunPredictions
 from report.whole_runs import write_whole_comparison
 from serving.inspector.tiny_comparison import EVIDENCE_RANGE
 
@@ -75,7 +76,7 @@ def test_a_sample_outside_of_the_list_has_no_neighbours(posteriors):
 
 @pytest.mark.bad_input
 def test_an_item_that_nobody_tested_on_is_told(posteriors):
-    with pytest.raises(InputError, match="must be in the test part of split 1-0, got 3, which no run tested on"):
+    with pytest.raises(InputError, match="Sample 3 is not in the test set of split 1-0"):
         posteriors.sample("1-0", 3, CE)
 
 
@@ -96,7 +97,7 @@ def test_a_run_that_cannot_be_read_is_left_out_and_a_row_without_any_is_told(tmp
         posteriors.page(Filter(method="elb"), 1)
 
 
-def test_evidence_is_there_only_with_a_model_and_a_picture(posteriors, compared, tmp_path):
+def test_evidence_is_there_only_with_a_model_and_a_image(posteriors, compared, tmp_path):
     assert posteriors.evidence("ce", "0-0", 20, 2)[:4] == b"\x89PNG"
     assert posteriors.evidence("ce", "0-0", 3, 2) is None
     write_whole_comparison(tmp_path, {"ce": 1.0}, splits=1)
@@ -118,3 +119,36 @@ def test_the_true_posterior_is_shown_where_it_is_known(tmp_path):
         assert sample.true_probs == pytest.approx(np.exp(data.true_log_probs[sample.item]), abs=1e-5)
     changed = [sample for sample in shown if sample.truth != data.labels[sample.item]]
     assert all(sample.kind == "nothing" and "no longer hold" in sample.reason for sample in changed)
+
+
+PROBS = np.array([[0.7, 0.2, 0.1], [0.5, 0.1, 0.4], [0.2, 0.6, 0.2], [0.6, 0.3, 0.1]], dtype=np.float32)
+
+
+def predictions(probs):
+    labels = probs.argmax(axis=1)
+    none = np.full(len(probs), None, dtype=object)
+    return RunPredictions(
+        item=np.arange(len(probs)), path=none, label=labels, predicted=labels, log_probs=np.log(probs)
+    )
+
+
+def test_all_posteriors_of_the_label_are_laid_over_each_other():
+    view = label_view({"ce": [predictions(PROBS[:2]), predictions(PROBS[2:])]}, 0, num_classes=3)
+    (row,) = view.rows
+    assert row.count == 3
+    assert np.array(row.shown) == pytest.approx(PROBS[[0, 1, 3]], abs=1e-5)
+    assert row.mean == pytest.approx([0.6, 0.2, 0.2], abs=1e-5)
+    assert row.unimodal == pytest.approx(2 / 3)
+    assert view.highest == pytest.approx(0.7, abs=1e-5)
+
+
+def test_a_label_that_is_never_predicted_is_empty():
+    view = label_view({"ce": [predictions(PROBS)], "elb": []}, 2, num_classes=3)
+    assert [(row.count, row.unimodal, row.shown) for row in view.rows] == [(0, None, ()), (0, None, ())]
+
+
+def test_of_too_many_some_are_drawn_in_equal_steps_and_all_are_counted():
+    many = np.tile(PROBS[[0]], (100, 1)) + np.linspace(0, 0.1, 100, dtype=np.float32)[:, None] * [1, -1, 0]
+    (row,) = label_view({"ce": [predictions(many.astype(np.float32))]}, 0, num_classes=3, most_numbers=15).rows
+    assert (row.count, len(row.shown)) == (100, 5)
+    assert [posterior[0] for posterior in row.shown] == pytest.approx([0.7, 0.725, 0.75, 0.775, 0.8], abs=1e-3)

@@ -1,6 +1,8 @@
 """Every address of the inspector, asked in process: right ones, wrong ones, and nonsense."""
 
 import itertools
+import re
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,8 @@ from starlette.testclient import TestClient
 
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector import inspector_router, open_inspection
+from onepeak.serving.inspector.posteriors import PAGE_SIZE
+from onepeak.serving.inspector.router import plotly_file, static_files
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +55,10 @@ def test_the_list_of_a_sample_may_be_of_all_parts(client):
     assert (both["surroundings"]["total"], one["surroundings"]["total"]) == (50, 25)
 
 
-def test_pictures_come_as_pictures(client):
+def test_images_come_as_images(client):
     for path, kind in {
         "/thumbnail/0-0/20": "image/jpeg",
-        "/picture/0-0/20": "image/png",
+        "/image/0-0/20": "image/png",
         "/evidence/0-0/20?method=ce&label=1": "image/png",
         "/static/icon.svg": "image/svg+xml",
         "/static/plotly.min.js": "text/javascript; charset=utf-8",
@@ -74,7 +78,7 @@ def test_pictures_come_as_pictures(client):
         ("samples?soi=nan", 422, "soi"),
         ("samples?page=0", 422, "page"),
         ("samples?search=" + "x" * 300, 422, "search"),
-        ("sample/0-0/0", 422, "which no run tested on"),
+        ("sample/0-0/0", 422, "Sample 0 is not in the test set of split 0-0."),
         ("sample/0-0/99999999999999999999", 422, "item"),
         ("sample/a-b/1", 422, "tested"),
         ("labels?label=8", 422, "`label` must be below 8, got 8."),
@@ -87,11 +91,10 @@ def test_a_wrong_address_is_answered_with_a_sentence(client, path, status, messa
     assert message in answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_what_is_not_there_is_not_found(client):
+    for path in [
         "/thumbnail/0-0/0",
-        "/picture/9-9/20",
+        "/image/9-9/20",
         "/evidence/0-0/0?method=ce&label=1",
         "/static/nothing.js",
         "/static/../router.py",
@@ -99,13 +102,11 @@ def test_a_wrong_address_is_answered_with_a_sentence(client, path, status, messa
         "/static/..%5crouter.py",
         "/static/%2fetc%2fpasswd",
         "/thumbnail/0-0/..%2f..%2fresult.json",
-    ],
-)
-def test_what_is_not_there_is_not_found(client, path):
-    assert client.get(path).status_code in (404, 422)
+    ]:
+        assert client.get(path).status_code in (404, 422), path
 
 
-PLACES = ("/", "/sample/", "/thumbnail/", "/picture/", "/evidence/", "/static/", "/v1/inspect/", "/v1/inspect/samples?")
+PLACES = ("/", "/sample/", "/thumbnail/", "/image/", "/evidence/", "/static/", "/v1/inspect/", "/v1/inspect/samples?")
 PIECES = ("..", "/", "%2e", "%00", "0-0", "20", "-1", "&", "method=ce", "page=", "label=", "truth=", "\u00e9", "%ff")
 
 
@@ -141,3 +142,34 @@ def test_every_answer_carries_the_policy_and_no_figure_is_kept_by_the_browser(cl
     for path in paths:
         assert "script-src 'self';" in client.get(path).headers["content-security-policy"]
     assert client.get("/v1/inspect/about").headers["cache-control"] == "no-store"
+
+
+SCRIPTS = sorted(name for name in static_files() if name.endswith(".js"))
+
+
+def test_every_file_is_served():
+    place = files("onepeak.serving.inspector") / "static"
+    assert set(static_files()) == {each.name for each in place.iterdir()}
+
+
+def test_the_charts_script_is_the_one_of_the_package():
+    plotly = pytest.importorskip("plotly.offline")
+    assert plotly_file().read_text(encoding="utf-8") == plotly.get_plotlyjs()
+
+
+def test_scripts_import_only_what_is_there_and_ask_nobody_else():
+    for name in SCRIPTS:
+        text = static_files()[name][0].decode()
+        assert set(re.findall(r'from "\./([\w.]+)"', text)) <= set(SCRIPTS)
+        assert set(re.findall(r"https?://[\w.]+", text)) <= {
+            "http://www.w3.org"
+        }  # the name of SVG, which is no address
+        assert not re.search(r"\beval\(|new Function|innerHTML|insertAdjacentHTML|document\.write", text)
+
+
+def test_a_page_of_samples_is_as_long_for_the_browser_as_for_the_server():
+    assert f"PAGE_SIZE = {PAGE_SIZE};" in static_files()["address.js"][0].decode()
+
+
+def test_styles_ask_nobody_else():
+    assert not re.search(r"@import|url\(", static_files()["inspector.css"][0].decode())

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from onepeak.errors import InputError
-from onepeak.experiment import records
+from onepeak.experiment import results
 from onepeak.serving.inspector.runs import find_runs
 from report.whole_runs import write_failure
 from run_folders import write_result, write_run
@@ -21,7 +21,7 @@ def test_rows_come_in_the_order_of_the_experiment_and_their_runs_by_split(tmp_pa
 
 def test_the_same_figures_are_read_as_a_report_reads(tmp_path):
     write_run(tmp_path, method="mv", label="mv-long", mae=1.25, tau=None)
-    mine, theirs = find_runs(tmp_path).runs[0], records.read_results(tmp_path).iloc[0]
+    mine, theirs = find_runs(tmp_path).runs[0], results.read_results(tmp_path).iloc[0]
     assert (mine.row, mine.method, mine.metrics["mae"]) == (theirs["label"], theirs["method"], theirs["test_mae"])
     assert math.isnan(mine.metrics["tau"])
 
@@ -52,7 +52,7 @@ def test_what_is_no_folder_of_finished_runs_is_refused_as_a_report_refuses_it(tm
     (tmp_path / "begun" / "runs").mkdir(parents=True)
     for folder in (tmp_path / "nowhere", tmp_path, tmp_path / "begun"):
         with pytest.raises(InputError) as report:
-            records.read_results(folder)
+            results.read_results(folder)
         with pytest.raises(InputError, match=re.escape(str(report.value))):
             find_runs(folder)
 

@@ -3,23 +3,28 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onepeak.serving.inspector.filters import SORTS, Filter
-from onepeak.serving.inspector.said import Said
-from onepeak.serving.inspector.samples import chosen, samples_of
-from report.whole_runs import posteriors
+from onepeak.data.manifest import ImageArrays, Manifest
+from onepeak.data.tables.frame import from_frame
+from onepeak.errors import InputError
+from onepeak.report.source import Source
+from onepeak.serving.inspector.inspection import SORTS, Filter
+from onepeak.serving.inspector.runs import find_runs
+from onepeak.serving.inspector.samples import RunPredictions, chosen, read_run_predictions, samples_of
+from report.whole_runs import posteriors, write_whole_run
 
 NUM_CLASSES = 6
 
 
-def said(seed, count=40):
+def predictions(seed, count=40):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, NUM_CLASSES, count)
     log_probs = posteriors(labels, NUM_CLASSES, disorder=1.0, seed=seed).astype(np.float32)
-    return Said(
+    return RunPredictions(
         item=rng.permutation(count),
         path=np.full(count, None, dtype=object),
         label=labels,
@@ -28,7 +33,7 @@ def said(seed, count=40):
     )
 
 
-SAID = {"0-0": said(0), "1-0": said(1)}
+SAID = {"0-0": predictions(0), "1-0": predictions(1)}
 SAMPLES = samples_of(SAID)
 NAMES = {part: [f"Item {item}" for item in each.item] for part, each in SAID.items()}
 EVERYTHING = Filter(method="ce")
@@ -123,3 +128,53 @@ def test_an_order_is_the_one_it_is_called(sort):
     by_key = {(row["part"], row["item"]): KEYS[sort](row) for row in ROWS}
     assert len(found) == len(ROWS)
     assert [by_key[key] for key in found] == sorted(by_key.values())
+
+
+def test_a_sample_is_found_by_its_item(tmp_path):
+    write_whole_run(tmp_path, method="ce", num_test=7, num_classes=4)
+    predictions = read_run_predictions(find_runs(tmp_path).runs[0], 4)
+    assert predictions.place(3) == 3
+    assert predictions.place(7) is None
+    assert np.exp(predictions.log_probs).sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert predictions.num_bytes >= predictions.log_probs.nbytes
+
+
+@pytest.mark.bad_input
+def test_posteriors_over_other_classes_are_refused(tmp_path):
+    write_whole_run(tmp_path, method="ce", num_classes=4)
+    with pytest.raises(InputError, match="must hold posteriors over 5 classes, got some over 4"):
+        read_run_predictions(find_runs(tmp_path).runs[0], 5)
+
+
+def names(paths, source):
+    count = len(paths)
+    predictions = RunPredictions(
+        item=np.arange(count),
+        path=np.array(paths, dtype=object),
+        label=np.zeros(count, dtype=np.int64),
+        predicted=np.zeros(count, dtype=np.int64),
+        log_probs=np.zeros((count, 2), dtype=np.float32),
+    )
+    return [predictions.name(place, source) for place in range(count)]
+
+
+def test_a_sample_is_called_by_its_path_or_its_number():
+    assert names(["a/1.png", None], Source(manifest=None)) == ["a/1.png", "item 1"]
+
+
+def test_a_row_of_a_table_is_called_by_its_line():
+    manifest = from_frame(pd.DataFrame({"x": [1.0, 2.0], "label": [0, 1]}, index=[2, 4]))
+    # the second has another label now: it is another row
+    assert names([None, None], Source(manifest=manifest)) == ["row 2", "item 1"]
+
+
+def test_who_it_belongs_to_is_added_where_that_is_known():
+    manifest = Manifest(
+        name="mine",
+        items=ImageArrays(pixels=np.zeros((2, 4, 4, 3), dtype=np.uint8)),
+        labels=np.array([0, 1]),
+        classes=("a", "b"),
+        groups=("anna", "ben"),
+    )
+    # the second has another label now: it is another sample, and nobody's
+    assert names([None, None], Source(manifest=manifest)) == ["item 0 · anna", "item 1"]

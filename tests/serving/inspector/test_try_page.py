@@ -2,7 +2,7 @@ from starlette.testclient import TestClient
 
 from onepeak.serving.http import create_app
 from onepeak.serving.inspector.try_page import model_columns, try_router
-from onepeak.serving.reading import Reading
+from onepeak.serving.posterior_options import PosteriorOptions
 from table_models import table_model
 
 
@@ -19,10 +19,14 @@ def test_a_table_model_has_a_field_a_column():
 
 def test_how_the_server_answers_is_told():
     model = table_model("elb")
-    for reading, told in (
-        (Reading(), "6 classes, elb"),
-        (Reading(decide="mean", raw=True), "6 classes, elb, decide mean, raw"),
+    for posterior_options, told in (
+        (PosteriorOptions(), "6 classes, elb"),
+        (PosteriorOptions(decide="mean", raw=True), "6 classes, elb, decide mean, raw"),
     ):
-        app = create_app(model, reading=reading, extra_routers=[try_router(model, reading=reading)])
+        app = create_app(
+            model,
+            posterior_options=posterior_options,
+            extra_routers=[try_router(model, posterior_options=posterior_options)],
+        )
         page = TestClient(app, base_url="http://localhost").get("/").text
         assert f'<p class="quiet">{told}</p>' in page

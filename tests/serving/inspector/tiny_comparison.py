@@ -1,12 +1,12 @@
-"""A comparison made in a second: two methods on two splits of sixty small pictures, by networks not trained."""
+"""A comparison made in a second: two methods on two splits of sixty small images, by networks not trained."""
 
 import numpy as np
 import pandas as pd
 import torch
 from PIL import Image
 
-from onepeak.data.biopsies import GRADES, biopsies
-from onepeak.data.resize import Resize
+from onepeak.data.datasets.biopsies import GRADES, biopsies
+from onepeak.data.images.resize import Resize
 from onepeak.methods.catalog import method
 from onepeak.metrics.catalog import DEFAULT_NAMES, collection
 from onepeak.networks.build import NetworkSettings, build_network
@@ -25,7 +25,7 @@ EVIDENCE_RANGE = (0.0, 12.5)
 
 
 def write_tiny_comparison(root):
-    """Writes pictures below `root/data` and the runs below `root/compared`, which is given back."""
+    """Writes images below `root/data` and the runs below `root/compared`, which is given back."""
     drawn = biopsies(NUM_ITEMS, size=32)
     paths = [f"{GRADES[label]}/{item:03d}.png" for item, label in enumerate(drawn.labels)]
     for path, pixels in zip(paths, drawn.items.pixels, strict=True):
@@ -46,7 +46,7 @@ def _write_run(folder, name, split, parts, drawn, paths, *, seed):
     network = build_network(method(name, num_classes=len(GRADES)), settings, seed=seed)
     with torch.no_grad():
         for weights in network.head.parameters():
-            weights.mul_(20)  # posteriors that differ from picture to picture
+            weights.mul_(20)  # posteriors that differ from image to image
     place = folder / "runs" / name / f"split{split}-fold0"
     description = ModelDescription(
         classes=GRADES,
@@ -60,35 +60,37 @@ def _write_run(folder, name, split, parts, drawn, paths, *, seed):
     )
     save_model(place, description, network.state_dict())
     model = load(place)
-    said = [_said(model, drawn, items) for items in parts]
+    predictions = [_predictions(model, drawn, items) for items in parts]
     save_model(
-        place, ModelDescription(**{**vars(description), "calibration": calibration_of(said[0])}), network.state_dict()
+        place,
+        ModelDescription(**{**vars(description), "calibration": calibration_of(predictions[0])}),
+        network.state_dict(),
     )
     metrics = collection(len(GRADES), names=DEFAULT_NAMES)
-    metrics.update(said[1].log_probs, said[1].labels, said[1].predicted)
+    metrics.update(predictions[1].log_probs, predictions[1].labels, predictions[1].predicted)
     figures = {key: float(value) for key, value in metrics.compute().items()}
     write_run(folder, method=name, split=split, num_classes=len(GRADES), dataset="data", **figures)
-    frames = [_frame(part, each, paths) for part, each in zip(("valid", "test"), said, strict=True)]
+    frames = [_frame(part, each, paths) for part, each in zip(("valid", "test"), predictions, strict=True)]
     pd.concat(frames, ignore_index=True).to_parquet(place / "predictions.parquet", index=False)
     history = pd.DataFrame({"epoch": [0, 1, 2], "valid_mae": [3.0, 2.0, 2.5], "valid_soi_predicted": [0.5, 0.6, 0.7]})
     history.to_csv(place / "history.csv", index=False)
 
 
-def _said(model, drawn, items):
+def _predictions(model, drawn, items):
     predicted, log_probs = model.answers(list(drawn.items.pixels[items]))
     return Predictions(
         indices=items, labels=torch.tensor(drawn.labels[items]), predicted=predicted, log_probs=log_probs
     )
 
 
-def _frame(part, said, paths):
+def _frame(part, predictions, paths):
     return pd.DataFrame(
         {
             "part": part,
-            "item": said.indices,
-            "path": [paths[item] for item in said.indices],
-            "label": said.labels.numpy(),
-            "predicted": said.predicted.numpy(),
-            "log_probs": list(said.log_probs.numpy()),
+            "item": predictions.indices,
+            "path": [paths[item] for item in predictions.indices],
+            "label": predictions.labels.numpy(),
+            "predicted": predictions.predicted.numpy(),
+            "log_probs": list(predictions.log_probs.numpy()),
         }
     )

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak._listing import counted, listed
-from onepeak.data.datasets.layout import locate
-from onepeak.data.datasets.record import Dataset
+from onepeak._core.wording import counted, listed
+from onepeak.data.datasets.record import Dataset, locate
+from onepeak.data.images.scan import scan
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.scan import scan
 
 GENDERS = {"111": "male", "112": "female"}
 LITE_AGES = range(18, 40)
@@ -44,7 +43,7 @@ def _read(root: Path, *, name: str, ages: range, inside: tuple[str, ...]) -> Man
     folders = {str(age): age for age in ages}
     faces: list[tuple[str, int, str]] = []
     outside: Counter[str] = Counter()
-    for path in found.pictures:
+    for path in found.images:
         match path.split("/"):
             case [age, gender, _] if age in folders and gender in GENDERS:
                 faces.append((path, folders[age], GENDERS[gender]))

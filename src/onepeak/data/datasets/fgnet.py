@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak._listing import counted, listed
-from onepeak.data.datasets.layout import locate
-from onepeak.data.datasets.record import Dataset
+from onepeak._core.wording import counted, listed
+from onepeak.data.datasets.record import Dataset, locate
+from onepeak.data.images.scan import scan
 from onepeak.data.manifest import ImageFiles, Manifest
-from onepeak.data.scan import scan
 
 AGES = range(70)
 LAYOUT = "images/001A02.JPG (subject 1 at the age of 2; a letter may follow the age)"
@@ -26,12 +25,12 @@ def read_fgnet(root: Path) -> Manifest:
     """
     folder = locate(root, inside=_INSIDE, holds=_has_faces, layout=LAYOUT)
     found = scan(folder)
-    names = [(path, _NAME.fullmatch(path)) for path in found.pictures]
+    names = [(path, _NAME.fullmatch(path)) for path in found.images]
     faces = [
         (path, match["subject"], int(match["age"])) for path, match in names if match and int(match["age"]) in AGES
     ]
     kept = {path for path, _, _ in faces}
-    others = [path for path in found.pictures if path not in kept]
+    others = [path for path in found.images if path not in kept]
     notes = list(found.notes())
     if others:
         notes.append(

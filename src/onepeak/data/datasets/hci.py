@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from onepeak.data.datasets.class_folders import has_folder, read_class_folders
-from onepeak.data.datasets.layout import locate
-from onepeak.data.datasets.record import Dataset
+from onepeak.data.datasets.record import Dataset, has_folder, locate, read_class_folders
 from onepeak.data.manifest import Manifest
 
 CLASSES = ("1930s", "1940s", "1950s", "1960s", "1970s")
@@ -25,7 +23,7 @@ def read_hci(root: Path) -> Manifest:
         root: The folder of the five decades (`decade_database`), or the one into which the archive was unpacked.
     """
     folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
-    return read_class_folders(folder, name="hci", classes=CLASSES, folders=_FOLDERS, suffixes=(".jpg", ".jpeg", ".png"))
+    return read_class_folders(folder, name="hci", classes=CLASSES, folders=_FOLDERS)
 
 
 HCI = Dataset(

@@ -1,14 +1,17 @@
 """Records of known data sets, and the comparison of what was found with the complete set."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from onepeak._home import expanded
-from onepeak._listing import counted, listed
-from onepeak.data.manifest import Manifest
+from onepeak._core.files import expanded
+from onepeak._core.wording import counted, did_you_mean_file, listed
+from onepeak.data.images.scan import scan
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.order import letters
 from onepeak.errors import InputError
 
 
@@ -75,3 +78,66 @@ class Dataset:
         if empty:
             sentences.append(f"{counted(len(empty), 'class')} without an image, kept in the order: {listed(empty)}")
         return tuple(sentences)
+
+
+def locate(root: Path, *, inside: Sequence[str], holds: Callable[[Path], bool], layout: str) -> Path:
+    """Returns the folder of the set: the root itself, or the only match among the places its archive unpacks to.
+
+    Args:
+        root: The folder given by the user.
+        inside: Subfolders to look into, relative to the root.
+        holds: Whether a folder is that of the set.
+        layout: The expected layout, for the message.
+    """
+    if not root.is_dir():
+        found = "a file" if root.exists() else "not there"
+        raise InputError(f"`root` must be a folder, but {root} is {found}.{did_you_mean_file(root)}")
+    if holds(root):
+        return root
+    places = [root / place for place in inside if (root / place).is_dir() and holds(root / place)]
+    if len(places) > 1:
+        raise InputError(f"`root` must hold the set once, but {root} holds it in {listed(places)}: give one of them.")
+    if not places:
+        raise InputError(
+            f"There are no images of the set in {root}. Expected {layout} there, or in one of its folders "
+            f"{listed(inside, limit=20)}."
+        )
+    return places[0]
+
+
+def has_folder(folder: Path, names: Mapping[str, str]) -> bool:
+    """Whether a folder contains at least one of the class folders."""
+    return any(entry.is_dir() and letters(entry.name) in names for entry in folder.iterdir())
+
+
+def read_class_folders(folder: Path, *, name: str, classes: Sequence[str], folders: Mapping[str, str]) -> Manifest:
+    """Reads the images of every class folder.
+
+    Args:
+        folder: The folder of the set.
+        name: The name of the set.
+        classes: Names of the classes, lowest first.
+        folders: The class of each folder, by the `letters` of the folder's name.
+    """
+    found = scan(folder)
+    paths: list[str] = []
+    labels: list[int] = []
+    outside: Counter[str] = Counter()
+    for path in found.images:
+        top, _, rest = path.partition("/")
+        if rest and letters(top) in folders:
+            paths.append(path)
+            labels.append(classes.index(folders[letters(top)]))
+        else:
+            outside[top if rest else "."] += 1
+    notes = list(found.notes())
+    if outside:
+        where = listed(sorted(outside), limit=4)
+        notes.append(f"left out {counted(outside.total(), 'image')} not part of the set (in {where})")
+    return Manifest(
+        name=name,
+        items=ImageFiles(root=folder, paths=tuple(paths)),
+        labels=np.array(labels, dtype=np.int64),
+        classes=tuple(classes),
+        notes=tuple(notes),
+    )

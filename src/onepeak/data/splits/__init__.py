@@ -2,10 +2,17 @@
 
 from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
 from onepeak.data.splits.counts import class_counts, group_counts, split_notes
-from onepeak.data.splits.digests import item_digests
-from onepeak.data.splits.duplicates import Conflict, conflicting_duplicates, keep_copies_together
 from onepeak.data.splits.files import load_splits, save_splits
-from onepeak.data.splits.leaks import Leak, LeakError, find_leaks, refuse_leaks
+from onepeak.data.splits.leaks import (
+    Conflict,
+    Leak,
+    LeakError,
+    conflicting_duplicates,
+    find_leaks,
+    item_digests,
+    keep_copies_together,
+    refuse_leaks,
+)
 from onepeak.data.splits.protocols import find_protocol, make_splits
 from onepeak.data.splits.split import PARTS, Split
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onepeak._listing import counted, listed
+from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.matching import item_name
 from onepeak.data.splits.split import PARTS, Indices, Part, Split
@@ -28,10 +28,16 @@ def class_counts(manifest: Manifest, split: Split) -> dict[Part, Indices]:
 
 def group_counts(manifest: Manifest, split: Split) -> dict[Part, int] | None:
     """Returns the number of groups (persons, patients, slides) in every part; None if the data have no groups."""
+    names = group_names(manifest, split)
+    return None if names is None else {part: len(found) for part, found in names.items()}
+
+
+def group_names(manifest: Manifest, split: Split) -> dict[Part, list[str]] | None:
+    """Returns the sorted names of the groups in every part; None if the data have no groups."""
     groups = manifest.groups
     if groups is None:
         return None
-    return {part: len({groups[item] for item in items}) for part, items in split.parts.items()}
+    return {part: sorted({groups[item] for item in items}) for part, items in split.parts.items()}
 
 
 def unused_items(manifest: Manifest, splits: Sequence[Split]) -> list[str]:

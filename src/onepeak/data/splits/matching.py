@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from onepeak._listing import counted, listed
-from onepeak.data.label_key import label_key
+from onepeak._core.wording import counted, listed
 from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.order import label_key
 from onepeak.data.splits.split import Indices
 from onepeak.errors import InputError
 

@@ -1,18 +1,30 @@
 """The splits of Belharbi et al. 2019, section 4, as described in the text and as made by the published code."""
 
+import random
+from functools import cache
+from typing import Any
+
 import numpy as np
 
 from onepeak.data.manifest import Manifest
 from onepeak.data.splits.split import Indices, Mask, Parts
-from onepeak.data.splits.splitters import codes, deal, draw, share_of
+from onepeak.data.splits.splitters import codes, deal, draw, share_of, shuffled
 
 HCI_TEST_PER_CLASS = 50
+FGNET_SUBJECTS = 82
+_SHUFFLES = 1000
+"""How often the published code shuffles the subjects before each split."""
 
 
 def iciar(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
     """Uses half of every class as the test part, and deals the rest into folds, class by class."""
-    sizes = share_of(np.bincount(manifest.labels), 0.5)
-    tested = draw(manifest.labels, sizes, seed=seed, stream=(split, 0))
+    tested = _half_of_every_class(manifest, seed=seed, split=split)
+    return _validated_by_fold(tested, manifest.labels, folds=folds, seed=seed, split=split)
+
+
+def iciar_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
+    """Uses the same half of every class as the test part of all splits; only the folds are drawn anew."""
+    tested = _half_of_every_class(manifest, seed=seed, split=0)
     return _validated_by_fold(tested, manifest.labels, folds=folds, seed=seed, split=split)
 
 
@@ -21,6 +33,23 @@ def hci(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]
     sizes = np.full(manifest.num_classes, HCI_TEST_PER_CLASS)
     tested = draw(manifest.labels, sizes, seed=seed, stream=(split, 0))
     return _validated_by_fold(tested, manifest.labels, folds=folds, seed=seed, split=split)
+
+
+def hci_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
+    """Uses 50 items of every class as the test part, and cuts the rest of each class into folds.
+
+    All folds but the last have the same size, rounded up: of 215 items nine times 22, then 17.
+    """
+    tested = draw(manifest.labels, np.full(manifest.num_classes, HCI_TEST_PER_CLASS), seed=seed, stream=(split, 0))
+    rest = np.flatnonzero(~tested)
+    labels = manifest.labels[rest]
+    left = np.bincount(labels, minlength=manifest.num_classes)
+    order = shuffled(len(rest), seed=seed, stream=(split, 1))
+    order = order[np.argsort(labels[order], kind="stable")]
+    rank = np.empty(len(rest), dtype=np.int64)
+    rank[order] = np.arange(len(rest)) - np.repeat(np.cumsum(left) - left, left)
+    cut = rank // -(-left // folds)[labels]
+    return [(rest[cut != fold], rest[cut == fold], np.flatnonzero(tested)) for fold in range(folds)]
 
 
 def ages_as_written(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:
@@ -36,6 +65,14 @@ def fgnet_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> 
     subjects = codes(manifest.groups)
     tested, validated = _two_draws(np.zeros(subjects.max() + 1, dtype=np.int64), seed=seed, split=split, at_least=1)
     return [_parts(tested[subjects], validated[subjects])]
+
+
+def fgnet_by_its_authors(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
+    """Trains on 53 subjects, validates on 13 and tests on 16: with seed 0, the very splits of the published code."""
+    assert manifest.groups is not None  # checked by `without_the_subjects_of_fgnet`
+    order, _ = _subjects_in_order(tuple(sorted(set(manifest.groups))), seed=seed, split=split)
+    place = np.array([order.index(subject) for subject in manifest.groups])
+    return [_parts(place >= 66, (place >= 53) & (place < 66))]
 
 
 def afad_as_coded(manifest: Manifest, *, seed: int, split: int, folds: int) -> list[Parts]:  # noqa: ARG001
@@ -61,6 +98,16 @@ def without_fifty_a_class(manifest: Manifest) -> str | None:
     )
 
 
+def without_a_last_fold(manifest: Manifest) -> str | None:
+    """Explains why 50 items of every class cannot be drawn, or why the last fold would be empty; None if neither."""
+    if reason := without_fifty_a_class(manifest):
+        return reason
+    left = np.bincount(manifest.labels, minlength=manifest.num_classes) - HCI_TEST_PER_CLASS
+    if np.any(9 * -(-left // 10) < left):
+        return None
+    return f"cuts 10 folds of equal size, rounded up; {manifest.name!r} leaves the last one empty"
+
+
 def without_ten_items(manifest: Manifest) -> str | None:
     """Explains why there are too few items for a test part and five folds; None if there are enough."""
     return None if len(manifest) >= 10 else f"needs 10 items or more; {manifest.name!r} has {len(manifest)}"
@@ -74,13 +121,21 @@ def without_subjects(manifest: Manifest) -> str | None:
     return None if subjects >= 3 else f"needs 3 subjects or more; {manifest.name!r} has {subjects}"
 
 
+def without_the_subjects_of_fgnet(manifest: Manifest) -> str | None:
+    """Explains why the authors' splits of FG-NET cannot be made; None if they can."""
+    subjects = 0 if manifest.groups is None else len(set(manifest.groups))
+    if manifest.name == "fgnet" and subjects == FGNET_SUBJECTS:
+        return None
+    return f"is for the {FGNET_SUBJECTS} subjects of fgnet; {manifest.name!r} has {subjects or 'none'}"
+
+
 def without_gender(manifest: Manifest) -> str | None:
     """Explains why a split by gender and age is impossible; None if it is possible."""
     if manifest.strata is None:
         return f"splits by gender and age; {manifest.name!r} does not name the gender (its `strata`)"
     counts = np.bincount(_gender_and_age(manifest), minlength=1)
-    tested = share_of(counts, 0.2)
-    if share_of(counts - tested, 0.2).sum() and tested.sum():
+    tested = counts // 5
+    if ((counts - tested) // 5).sum() and tested.sum():
         return None
     return f"takes a fifth of every gender and age; the largest of them has {counts.max()} items in {manifest.name!r}"
 
@@ -93,15 +148,33 @@ def _gender_and_age(manifest: Manifest) -> Indices:
 
 
 def _two_draws(cells: Indices, *, seed: int, split: int, at_least: int) -> tuple[Mask, Mask]:
-    """Draws a fifth of every cell, and then a fifth of the rest."""
+    """Draws a fifth of every cell, and then a fifth of the rest, both rounded down."""
     counts = np.bincount(cells)
-    sizes = np.maximum(share_of(counts, 0.2), at_least)
+    sizes = np.maximum(counts // 5, at_least)
     tested = draw(cells, sizes, seed=seed, stream=(split, 0))
     rest = np.flatnonzero(~tested)
-    sizes = np.maximum(share_of(counts - sizes, 0.2), at_least)
+    sizes = np.maximum((counts - sizes) // 5, at_least)
     validated = np.zeros(len(cells), dtype=np.bool_)
     validated[rest] = draw(cells[rest], sizes, seed=seed, stream=(split, 1))
     return tested, validated
+
+
+def _half_of_every_class(manifest: Manifest, *, seed: int, split: int) -> Mask:
+    return draw(manifest.labels, share_of(np.bincount(manifest.labels), 0.5), seed=seed, stream=(split, 0))
+
+
+@cache
+def _subjects_in_order(subjects: tuple[str, ...], *, seed: int, split: int) -> tuple[list[str], Any]:
+    """Returns the subjects as the published code orders them for a split, and the state of its random numbers."""
+    source = random.Random(seed)
+    order = list(subjects)
+    if split:
+        order, state = _subjects_in_order(subjects, seed=seed, split=split - 1)
+        order = list(order)
+        source.setstate(state)
+    for _ in range(_SHUFFLES):
+        source.shuffle(order)
+    return order, source.getstate()
 
 
 def _validated_by_fold(tested: Mask, cells: Indices, *, folds: int, seed: int, split: int) -> list[Parts]:

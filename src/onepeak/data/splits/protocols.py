@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
-from onepeak._registry import unknown_name
-from onepeak._values import check_integer
+from onepeak._core.registry import unknown_name
+from onepeak._core.values import check_integer
+from onepeak._core.wording import listed
 from onepeak.data.manifest import Manifest
-from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol
-from onepeak.data.splits.files import SUFFIXES, load_splits
-from onepeak.data.splits.general import num_units
+from onepeak.data.splits.catalog import PROTOCOLS, SplitProtocol, num_units
+from onepeak.data.splits.files import SUFFIXES, load_splits, splits_from_folder
 from onepeak.data.splits.split import Split
 from onepeak.errors import InputError
+
+READINGS = ("auto", "paper", "code", "authors")
+"""Names that stand for another protocol with each data set."""
 
 
 def make_splits(
@@ -25,7 +28,8 @@ def make_splits(
     Args:
         manifest: The data set.
         protocol: The name of a protocol; `"auto"` (that of the data set's published code if there is one, else
-            `kfold`); `"paper"` or `"code"` for one of the paper's data sets; or a CSV or JSON file of splits.
+            `kfold`); `"paper"` or `"code"` for one of the paper's data sets, `"authors"` for FG-NET; a CSV or JSON file
+            of splits; or a folder of them in the layout of the paper's code (`split_0/fold_0/train_s_0_f_0.csv`).
         splits: The number of splits, by default the protocol's own. Fewer splits are the first of its series, more
             continue it.
         folds: The number of folds to use of each split, by default all. Only `kfold` can make more than its own five.
@@ -49,10 +53,12 @@ def make_splits(
         check_integer("folds", folds, minimum=1)
     if protocol.lower().endswith(SUFFIXES):
         return _first_of(load_splits(Path(protocol), manifest), protocol, splits=splits, folds=folds)
+    if protocol not in READINGS and protocol not in PROTOCOLS and Path(protocol).is_dir():
+        return _first_of(splits_from_folder(Path(protocol), manifest), protocol, splits=splits, folds=folds)
 
     record = find_protocol(manifest, protocol)
     if reason := record.refusal(manifest):
-        raise InputError(f"Protocol {record.name!r} {reason}. Use another `protocol`, such as 'kfold'.")
+        raise InputError(f"Protocol {record.name!r} {reason}.")
     made = _num_folds(record, manifest, folds)
     return [
         Split(train=train, valid=valid, test=test, split=split, fold=fold, seed=seed, protocol=record.name)
@@ -71,19 +77,19 @@ def find_protocol(manifest: Manifest, protocol: str) -> SplitProtocol:
             # the name does not prove that the data are that set, or complete
             own = [record for record in published if "code" in record.readings and record.refusal(manifest) is None]
             return own[0] if own else PROTOCOLS["kfold"]
-        case "paper" | "code":
+        case "paper" | "code" | "authors":
             for record in published:
                 if protocol in record.readings:
                     return record
-            known = sorted({name for record in PROTOCOLS for name in record.datasets})
+            known = sorted({name for record in PROTOCOLS if protocol in record.readings for name in record.datasets})
             raise InputError(
-                f"`protocol` {protocol!r} is for the paper's data sets ({', '.join(known)}), got {manifest.name!r}. "
+                f"`protocol` {protocol!r} is for {listed(known)} of the paper's data sets, got {manifest.name!r}. "
                 "Use 'auto', 'kfold' or 'holdout'."
             )
         case _ if protocol in PROTOCOLS:
             return PROTOCOLS[protocol]
         case _:
-            raise unknown_name("protocol", protocol, ["auto", "paper", "code", *(record.name for record in PROTOCOLS)])
+            raise unknown_name("protocol", protocol, [*READINGS, *(record.name for record in PROTOCOLS)])
 
 
 def _num_folds(record: SplitProtocol, manifest: Manifest, folds: int | None) -> int:

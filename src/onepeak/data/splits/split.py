@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._listing import listed
-from onepeak._values import check_integer
+from onepeak._core.values import check_integer
+from onepeak._core.wording import listed
 from onepeak.errors import InputError
 
 Indices: TypeAlias = npt.NDArray[np.int64]

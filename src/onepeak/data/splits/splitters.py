@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onepeak._values import check_integer
+from onepeak._core.values import check_integer
 from onepeak.data.splits.split import Indices, Mask
 from onepeak.errors import InputError
 

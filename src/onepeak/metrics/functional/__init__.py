@@ -8,7 +8,8 @@ from onepeak.metrics.functional.classification_index import (
     ordinal_classification_index,
     uniform_ordinal_classification_index,
 )
-from onepeak.metrics.functional.confusion import confusion_matrix
+from onepeak.metrics.functional.cohen_kappa import quadratic_weighted_kappa, weighted_kappa
+from onepeak.metrics.functional.confusion_matrix import confusion_matrix
 from onepeak.metrics.functional.errors import (
     absolute_error_of_median,
     accuracy,
@@ -18,8 +19,6 @@ from onepeak.metrics.functional.errors import (
     mean_absolute_error,
     root_mean_squared_error,
 )
-from onepeak.metrics.functional.kappa import quadratic_weighted_kappa, weighted_kappa
-from onepeak.metrics.functional.order import num_violations, side_order_chance, side_order_index, violation_size
 from onepeak.metrics.functional.probabilistic import (
     earth_mover_distance,
     expected_calibration_error,
@@ -33,6 +32,12 @@ from onepeak.metrics.functional.sensitivity import (
     geometric_mean_sensitivity,
     index_of_balanced_accuracy,
     minimum_sensitivity,
+)
+from onepeak.metrics.functional.side_order_index import (
+    num_violations,
+    side_order_chance,
+    side_order_index,
+    violation_size,
 )
 
 __all__ = [

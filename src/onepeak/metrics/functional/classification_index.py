@@ -5,9 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from onepeak._check import check_number, readable
-from onepeak._shapes import Labels, PerSample, Scalar
-from onepeak.metrics.functional.confusion import class_distances, confusion_matrix
+from onepeak._core.check import check_number, readable
+from onepeak._core.tensors import Labels, PerSample, Scalar
+from onepeak.metrics.functional.confusion_matrix import class_distances, confusion_matrix
 
 _AREA_POINTS = 1001
 """Values of beta over which the uniform index is averaged. It is concave in beta with slopes from c - 1 to 0, so the

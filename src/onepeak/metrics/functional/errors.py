@@ -3,11 +3,10 @@
 import torch
 from torch import Tensor
 
-from onepeak._check import check_integer, check_labels, readable
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, PerClass, PerSample, Scalar
+from onepeak._core.check import check_integer, check_labels, readable
+from onepeak._core.tensors import Labels, LogProbs, PerClass, PerSample, Scalar, full_precision
 from onepeak.errors import InputError
-from onepeak.metrics.functional.confusion import as_weights, class_distances, confusion_matrix, weighted_sum
+from onepeak.metrics.functional.confusion_matrix import as_weights, class_distances, confusion_matrix, weighted_sum
 from onepeak.posterior import median
 
 

@@ -3,13 +3,12 @@
 import torch
 from torch import Tensor
 
-from onepeak._check import check_integer, check_labels
-from onepeak._precision import full_precision
-from onepeak._shapes import Labels, LogProbs, PerSample, Scalar
+from onepeak._core.check import check_integer, check_labels
+from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar, full_precision
 from onepeak.errors import InputError
-from onepeak.metrics.functional.confusion import as_weights
+from onepeak.metrics.functional.confusion_matrix import as_weights
 from onepeak.posterior._check import check_log_probs
-from onepeak.posterior.reliability_bins import bin_sums
+from onepeak.posterior.calibrate import bin_sums
 
 
 def negative_log_likelihood(log_probs: LogProbs, labels: Labels) -> PerSample:

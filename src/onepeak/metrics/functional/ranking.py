@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from onepeak._shapes import Labels, PerSample, Scalar
-from onepeak.metrics.functional.confusion import confusion_matrix
+from onepeak._core.tensors import Labels, PerSample, Scalar
+from onepeak.metrics.functional.confusion_matrix import confusion_matrix
 
 
 def kendall_tau(

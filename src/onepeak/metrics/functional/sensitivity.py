@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias, get_args
 
 import torch
 
-from onepeak._check import check_choice, check_number
-from onepeak._shapes import Labels, PerClass, PerSample, Scalar
-from onepeak.metrics.functional.confusion import confusion_matrix
+from onepeak._core.check import check_choice, check_number
+from onepeak._core.tensors import Labels, PerClass, PerSample, Scalar
+from onepeak.metrics.functional.confusion_matrix import confusion_matrix
 
 Average: TypeAlias = Literal["arithmetic", "geometric"]
 """How two sensitivities are averaged."""

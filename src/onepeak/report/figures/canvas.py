@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from onepeak._extras import require
-from onepeak._one_step import write_in_one_step
+from onepeak._core.files import write_in_one_step
+from onepeak._core.imports import require
 from onepeak.report.palette import Dash, Style, Symbol
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from onepeak.report.figures.canvas import (
 )
 from onepeak.report.palette import faint
 
-Posteriors: TypeAlias = Mapping[int, npt.NDArray[np.float32]]
+PosteriorFigures: TypeAlias = Mapping[int, npt.NDArray[np.float32]]
 """Some posteriors (posteriors x classes, probabilities) of each predicted label."""
 
 
-def most_common_label(rows: Mapping[str, Posteriors], counts: Mapping[str, npt.NDArray[np.int64]]) -> int:
+def most_common_label(rows: Mapping[str, PosteriorFigures], counts: Mapping[str, npt.NDArray[np.int64]]) -> int:
     """The label to show first: one that every method predicts if there is such, and of these the most frequent.
 
     Args:
@@ -34,7 +34,7 @@ def most_common_label(rows: Mapping[str, Posteriors], counts: Mapping[str, npt.N
 
 
 def interactive_overlay(
-    posteriors: Posteriors, classes: Sequence[str], looks: Looks, *, row: str, label: int, highest: float
+    posteriors: PosteriorFigures, classes: Sequence[str], looks: Looks, *, row: str, label: int, highest: float
 ) -> Interactive:
     """For the page: one method. Every trace's `meta` is its label; the page shows those of the label chosen.
 
@@ -66,7 +66,9 @@ def interactive_overlay(
     return figure
 
 
-def printed_overlay(rows: Mapping[str, Posteriors], classes: Sequence[str], looks: Looks, *, label: int) -> Printed:
+def printed_overlay(
+    rows: Mapping[str, PosteriorFigures], classes: Sequence[str], looks: Looks, *, label: int
+) -> Printed:
     """For print: one label, all methods beside each other."""
     figure, panels = small_multiples(
         len(rows), height=1.6 + 0.05 * max(0, max(map(len, classes)) - 6)

@@ -34,7 +34,7 @@ class Case:
     split: int
     fold: int
     name: str
-    """The path of the picture, or the number of the item."""
+    """The path of the image, or the number of the item."""
     place: int | None
     """Where the sample lies in the data; None where these are not there."""
     label: int
@@ -91,7 +91,7 @@ def printed_cases(
 
     Args:
         cases: What is said.
-        samples: Of each case the picture, or values of its row by column; none where the data are not there.
+        samples: Of each case the image, or values of its row by column; none where the data are not there.
         classes: Names of the classes.
         looks: The look of each row.
     """
@@ -103,7 +103,7 @@ def printed_cases(
             left.axis("off")
             _show(left, sample)
         left.set_title(
-            f"{case.row} says {classes[case.first]}, then {classes[case.second]}; true {classes[case.label]}",
+            f"{case.row}: {classes[case.first]}, then {classes[case.second]}; true {classes[case.label]}",
             fontsize=7,
         )
         for row in sorted(case.probs, key=lambda each: each == case.row):
@@ -127,7 +127,7 @@ def printed_cases(
 
 
 def _show(axes: PrintedAxes, sample: Pixels | Mapping[str, str]) -> None:
-    """Draws a picture, or writes down a row: names of columns on one side of the middle, values on the other."""
+    """Draws a image, or writes down a row: names of columns on one side of the middle, values on the other."""
     if isinstance(sample, np.ndarray):
         axes.imshow(sample)
         return

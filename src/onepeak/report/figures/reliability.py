@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._listing import counted
+from onepeak._core.wording import counted
 from onepeak.posterior import Reliability, ReliabilityBin
 from onepeak.report.figures.canvas import (
     PRINT_DASHES,
@@ -20,7 +20,7 @@ from onepeak.report.figures.canvas import (
 )
 
 Statement: TypeAlias = Literal["confidence", "cumulative"]
-STATEMENTS: Mapping[Statement, str] = {"confidence": "most probable label", "cumulative": "label k or below"}
+STATEMENTS: Mapping[Statement, str] = {"confidence": "most probable class", "cumulative": "class k or below"}
 """What is stated, in words, by the field of `Reliability` that has it."""
 
 FEWEST = 10
@@ -37,7 +37,7 @@ def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, s
         looks: Of every row.
         statement: Which of the two is shown.
     """
-    figure = interactive(x="probability stated", y="share that came true", height=380)
+    figure = interactive(x="predicted probability", y="observed share", height=380)
     figure.add_scatter(
         x=[0, 1],
         y=[0, 1],
@@ -47,7 +47,7 @@ def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, s
         hoverinfo="skip",
     )
     for row, each in found.items():
-        look, places = looks[row], list(_with_breaks(_shown(each, statement), each.num_bins))
+        look, places = looks[row], list(_with_breaks(_visible_bins(each, statement), each.num_bins))
         figure.add_scatter(
             x=[point and point.stated for point in places],
             y=[point and point.happened for point in places],
@@ -56,7 +56,7 @@ def interactive_reliability(found: Mapping[str, Reliability], looks: Looks, *, s
             line={"color": look.colour, "dash": look.dash, "width": 1.5},
             marker={"color": look.colour, "symbol": look.symbol, "size": 14 * _weights(places)},
             name=row,
-            hovertemplate="stated %{x:.1%}, came true %{y:.1%} (%{customdata:,})",
+            hovertemplate="predicted %{x:.1%}, observed %{y:.1%} (%{customdata:,})",
         )
     axis = {"range": [-0.03, 1.03], "tickformat": ".0%"}
     figure.update_layout(xaxis=axis, yaxis=axis)
@@ -82,7 +82,7 @@ def printed_reliability(
 def _draw(axes: PrintedAxes, found: Mapping[str, Reliability], looks: Looks, statement: Statement) -> None:
     axes.plot([0, 100], [0, 100], color="0.6", linewidth=0.7, linestyle="--")
     for row, each in found.items():
-        look, places = looks[row], list(_with_breaks(_shown(each, statement), each.num_bins))
+        look, places = looks[row], list(_with_breaks(_visible_bins(each, statement), each.num_bins))
         points = [(np.nan, np.nan) if point is None else (point.stated, point.happened) for point in places]
         stated, happened = 100 * np.array(points).T
         axes.plot(stated, happened, color=look.colour, linestyle=PRINT_DASHES[look.dash], linewidth=0.8, label=row)
@@ -97,13 +97,13 @@ def left_out(found: Mapping[str, Reliability], statement: Statement) -> str:
         statement: Which of the two is shown.
     """
     bins = [each for one in found.values() for each in _bins(one, statement)]
-    shown = [each for one in found.values() for each in _shown(one, statement)]
-    if len(shown) == len(bins):
+    points = [each for one in found.values() for each in _visible_bins(one, statement)]
+    if len(points) == len(bins):
         return ""
     total = sum(each.count for each in bins)
-    gone = total - sum(each.count for each in shown)
+    gone = total - sum(each.count for each in points)
     unit = {"confidence": "predictions", "cumulative": "statements"}[statement]
-    return f"Left out: {counted(len(bins) - len(shown), 'bin')} of fewer than {FEWEST}, {gone:,} of {total:,} {unit}."
+    return f"Left out: {counted(len(bins) - len(points), 'bin')} of fewer than {FEWEST}, {gone:,} of {total:,} {unit}."
 
 
 def _bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
@@ -114,7 +114,7 @@ def _bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...
             return found.cumulative
 
 
-def _shown(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
+def _visible_bins(found: Reliability, statement: Statement) -> tuple[ReliabilityBin, ...]:
     """The bins of a statement that hold enough to be shown: a handful come true all or none, which says nothing."""
     bins = _bins(found, statement)
     return tuple(each for each in bins if each.count >= FEWEST) or bins

@@ -14,8 +14,14 @@ from onepeak.report.figures.canvas import (
     interactive,
     printed,
 )
-from onepeak.report.figures.name_column import Limits, column_of_names, limits_around, limits_of_order
-from onepeak.report.figures.name_places import NoRoomError, name_points
+from onepeak.report.figures.name_positions import (
+    Limits,
+    NoRoomError,
+    column_of_names,
+    limits_around,
+    limits_of_order,
+    name_points,
+)
 from onepeak.report.palette import faint
 
 MOST_DOTS = 100
@@ -23,7 +29,7 @@ MOST_DOTS = 100
 _LETTERS = 12
 """Pixels of a letter's height."""
 _TRIES = 10
-"""How often names look for places between the points, before they stand beside the picture."""
+"""How often names look for places between the points, before they stand beside the image."""
 _MOST_BETWEEN = 20
 """More names hardly ever find room between the points, and look for it for seconds."""
 _LEVEL = "\n"
@@ -214,7 +220,7 @@ def printed_tradeoff(
         lines = np.concatenate([_lines(scores, chance, axes.get_xlim()), hollow])
         name_points(figure, axes, places, list(scores), colours, drawn=lines, tries=_TRIES)
     except NoRoomError:
-        # They lie too close for names between them: all stand beside the picture, the word "chance" among them.
+        # They lie too close for names between them: all stand beside the image, the word "chance" among them.
         points = {row: (mae, soi) for row, (mae, soi) in zip(scores, places, strict=True)}
         beside = {} if level is None else {_LEVEL: level.get_position()}
         heights = column_of_names(points | beside, axes.get_xlim(), axes.get_ylim())

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onepeak._extras import require
+from onepeak._core.imports import require
 from onepeak.report.figures.canvas import FEW_CLASSES, Interactive, Looks, Printed, interactive, printed
 
 Counts: TypeAlias = npt.NDArray[np.int64]

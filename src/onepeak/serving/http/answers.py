@@ -36,7 +36,7 @@ class Answer(BaseModel):
     unimodal: bool = Field(description="Whether the posterior has one peak.")
     paradoxical: bool = Field(description="Whether the second most probable class is not adjacent to the first.")
     unlike: list[str] | None = Field(
-        description="How the image or row is unlike the training data, so that the prediction may mean nothing: "
+        description="How the image or row differs from the training data; do not rely on such a prediction: "
         "brightness, contrast, grain, redness or yellowness, or columns with numbers far outside the training's range "
         "or with new names. Empty if it is usual; null if the model cannot tell."
     )
@@ -61,7 +61,7 @@ class FailedItem(BaseModel):
     error: Problem = Field(description="Why there is no prediction for this item.")
 
 
-class Predictions(BaseModel):
+class PredictResponse(BaseModel):
     """One entry per image or row, in the order in which they were sent."""
 
     model_config = ConfigDict(protected_namespaces=())  # some versions of pydantic reserve `model_`
@@ -81,7 +81,7 @@ class ColumnCard(BaseModel):
     categories: list[str] | None = Field(description="The names that the model knows, for a category.")
 
 
-class PictureCard(BaseModel):
+class ImageCard(BaseModel):
     """How an image is prepared for the network."""
 
     formats: list[str] = Field(description="The file formats that can be read.")
@@ -133,7 +133,7 @@ class ModelCard(BaseModel):
     input: Literal["pictures", "rows"] = Field(description="What POST /v1/predict takes.")
     columns: list[ColumnCard] | None = Field(description="For rows: the columns that each row must have.")
     max_rows: int | None = Field(description="For rows: the most rows in one request.")
-    pictures: PictureCard | None = Field(description="For images: how they are prepared.")
+    pictures: ImageCard | None = Field(description="For images: how they are prepared.")
     calibration: CalibrationCard | None = Field(description="Null for a model from an earlier version.")
     reading: ReadingCard = Field(description="How posteriors are read if a request does not say otherwise.")
     evidence: bool = Field(description="Whether predictions can include an evidence map.")

@@ -1,30 +1,35 @@
 """The server's app: the routes, behind the checks that every request passes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
 
+import jinja2
 from fastapi import APIRouter, FastAPI
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.responses import RedirectResponse
+from starlette.requests import ClientDisconnect
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onepeak._version import __version__
 from onepeak.serving.http.access import Access
-from onepeak.serving.http.docs import docs_router
-from onepeak.serving.http.failures import answer_failures
+from onepeak.serving.http.failures import answer_failures, failure
 from onepeak.serving.http.limits import Limits
-from onepeak.serving.http.secure import SecureAnswers
 
-if TYPE_CHECKING:  # imported only with a model: without one, pages open before torch is loaded
+if TYPE_CHECKING:
     from onepeak.serving.model import Model
-    from onepeak.serving.reading import Reading
+    from onepeak.serving.posterior_options import PosteriorOptions
 
 
 def create_app(
     model: "Model | None",
     *,
-    reading: "Reading | None" = None,
+    posterior_options: "PosteriorOptions | None" = None,
     actions: Sequence[str] = (),
     limits: Limits = Limits(),  # noqa: B008 - immutable
     token: str | None = None,
@@ -34,7 +39,7 @@ def create_app(
 
     Args:
         model: The model behind `/v1/predict`; without one there is no such address.
-        reading: How it answers unless a request says otherwise; by default `Reading()`.
+        posterior_options: How it answers unless a request says otherwise; by default `PosteriorOptions()`.
         actions: The action for each class, to include in answers; empty for none.
         limits: Limits on the size of requests and on how much may wait.
         token: The secret that every request must send; without one, only requests to localhost are answered.
@@ -43,9 +48,9 @@ def create_app(
     predictor = None
     if model is not None:
         from onepeak.serving.http.predictor import Predictor
-        from onepeak.serving.reading import Reading
+        from onepeak.serving.posterior_options import PosteriorOptions
 
-        predictor = Predictor(model, limits, Reading() if reading is None else reading)
+        predictor = Predictor(model, limits, PosteriorOptions() if posterior_options is None else posterior_options)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -72,7 +77,7 @@ def create_app(
         "/healthz",
         summary="Whether the server is alive",
         description="For supervisors and load balancers: does not run the model, costs nothing, and needs no token.",
-        response_description="It does.",
+        response_description="The server is running.",
         tags=["server"],
     )
     async def healthz() -> dict[str, str]:
@@ -90,3 +95,127 @@ def create_app(
 
         app.include_router(predict_router(predictor, limits, actions))
     return app
+
+
+CONTENT_SECURITY_POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "object-src": "'none'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+}
+"""What a page may load: its own files, and images that it created itself. Nothing from other sites."""
+
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in CONTENT_SECURITY_POLICY.items()),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Set unless the response sets them itself."""
+
+
+@final
+class SecureAnswers:
+    """Adds `HEADERS` to every response, and answers if the app fails: the reason goes to the log, not to the client.
+
+    Args:
+        app: The app to protect.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def send_secured(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_secured)
+        except ClientDisconnect:
+            return  # the client has disconnected
+        except Exception:
+            logging.getLogger(__name__).exception("%s %r failed", scope["method"], scope["path"])
+            if not started:
+                answer = failure(scope["path"], 500, "The server failed on this request; see its log.")
+                await answer(scope, receive, send_secured)
+
+
+PAGES = Path(__file__).parent / "pages"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One operation, as the page shows it."""
+
+    method: str
+    path: str
+    summary: str
+    description: str
+    options: tuple[dict[str, Any], ...]
+    """Query parameters, in OpenAPI's form."""
+    bodies: dict[str, Any]
+    """Request bodies, by content type."""
+    answers: dict[str, str]
+    """The meaning of each status."""
+
+
+def docs_router(app: FastAPI) -> APIRouter:
+    """The page and its stylesheet.
+
+    Args:
+        app: The app to describe, with all routes it has when the page is opened.
+    """
+    router = APIRouter(include_in_schema=False)
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True)
+
+    @router.get("/docs")
+    def docs() -> HTMLResponse:
+        description = app.openapi()
+        page = environment.get_template("docs.html").render(
+            info=description["info"],
+            operations=list(operations(description)),
+            records=description.get("components", {}).get("schemas", {}),
+        )
+        return HTMLResponse(page)
+
+    @router.get("/docs.css")
+    def style() -> FileResponse:
+        return FileResponse(PAGES / "docs.css", media_type="text/css")
+
+    return router
+
+
+def operations(description: dict[str, Any]) -> Iterator[Operation]:
+    """Yields all operations of an OpenAPI description."""
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            yield Operation(
+                method=method.upper(),
+                path=path,
+                summary=operation.get("summary", ""),
+                description=operation.get("description", ""),
+                options=tuple(each for each in operation.get("parameters", ()) if each["in"] == "query"),
+                bodies=operation.get("requestBody", {}).get("content", {}),
+                answers={status: answer["description"] for status, answer in operation["responses"].items()},
+            )

@@ -1,13 +1,19 @@
 """Computes items of many requests together: while one batch is computed, the next one is collected."""
 
 import asyncio
+import os
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias, TypeVar, final
 
-from onepeak._values import check_integer
+from onepeak._core.values import check_integer
+from onepeak.data.images.decode import decode_image
+from onepeak.errors import InputError
+from onepeak.serving.images import Pixels
+from onepeak.serving.model import Model
 
 Compute: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
 """Maps items of one kind to one result each."""
@@ -99,3 +105,79 @@ class Batcher:
         if waiting:
             self._waiting[key] = waiting  # to the end of the queue
         return key[0], batch
+
+
+_MOST_BYTES = 256 * 2**20
+"""Most bytes of decoded images that wait for the network; beyond that, no further image is decoded."""
+_MOST_THREADS = 8
+
+ResultT = TypeVar("ResultT")
+
+
+class TooLargeForNetworkError(InputError):
+    """A decoded image that is larger than the network may process."""
+
+
+@final
+class Decoding:
+    """A thread pool for work outside the network, with a bound on the pixels that wait.
+
+    Args:
+        model: The model whose recipe resizes the images.
+        max_pixels: Images with more pixels are refused.
+        max_network_pixels: Images with more pixels after resizing are refused.
+    """
+
+    def __init__(self, model: Model, *, max_pixels: int, max_network_pixels: int) -> None:
+        self.model = model
+        self.max_pixels = max_pixels
+        self.max_network_pixels = max_network_pixels
+        threads = min(_MOST_THREADS, max(2, os.cpu_count() or 2))
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="onepeak-decode")
+        self._turn = asyncio.Semaphore(threads)  # first come, first served
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+        self._num_bytes = 0
+
+    async def run(self, work: Callable[[], ResultT]) -> ResultT:
+        """Runs a function in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    @asynccontextmanager
+    async def pixels(self, data: bytes) -> AsyncIterator[Pixels]:
+        """Decodes an image for the network; its pixels are counted until the context ends.
+
+        Args:
+            data: The file.
+        """
+        async with self._turn:
+            await self._has_room.wait()
+            pixels = await self.run(lambda: self._decoded(data))
+            self._count(pixels.nbytes)
+        try:
+            yield pixels
+        finally:
+            self._count(-pixels.nbytes)
+
+    def close(self) -> None:
+        """Ends the threads when all work is done."""
+        self._threads.shutdown()
+
+    def _decoded(self, data: bytes) -> Pixels:
+        image = decode_image(data, max_pixels=self.max_pixels, bits=self.model.description.bits)
+        resize = self.model.description.resize
+        if resize is not None:
+            height, width = resize.size_of(image.height, image.width)
+            if height * width > self.max_network_pixels:  # resizing can turn a line of pixels into gigabytes
+                raise TooLargeForNetworkError(
+                    f"the network would process {height} x {width} pixels, and this server allows at most "
+                    f"{self.max_network_pixels} (onepeak serve --max-network-megapixels)"
+                )
+        return self.model.pixels(image)
+
+    def _count(self, num_bytes: int) -> None:
+        self._num_bytes += num_bytes
+        if self._num_bytes < _MOST_BYTES:
+            self._has_room.set()
+        else:
+            self._has_room.clear()

@@ -1,7 +1,7 @@
 """`POST /v1/predict` and `GET /v1/model`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -9,19 +9,26 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from onepeak.serving.http.answers import Failure, ModelCard, Predictions
-from onepeak.serving.http.bodies import read_body
+from onepeak._version import __version__
+from onepeak.data.images.decode import known_formats
+from onepeak.networks.head import MapHead
+from onepeak.serving.http.answers import (
+    CalibrationCard,
+    ColumnCard,
+    Failure,
+    ImageCard,
+    ModelCard,
+    PredictResponse,
+    ReadingCard,
+)
 from onepeak.serving.http.failures import JsonResponse, RequestError
-from onepeak.serving.http.json_rows import rows_of_body
-from onepeak.serving.http.limits import Limits
-from onepeak.serving.http.model_card import model_card
-from onepeak.serving.http.predictor import Outcome, Predictor, Unanswered
-from onepeak.serving.http.request_body import request_body
-from onepeak.serving.http.room import Room
-from onepeak.serving.http.uploads import FORM, Upload, uploads_of
+from onepeak.serving.http.limits import Limits, RequestLimiter
+from onepeak.serving.http.predictor import Predictor, RequestOutcome, Unanswered
+from onepeak.serving.http.requests import FORM, Upload, read_body, request_body, rows_of_body, uploads_of
 from onepeak.serving.model import Model
+from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.prediction import Row
-from onepeak.serving.reading import Reading
+from onepeak.training.model_files import ModelDescription
 
 _RAW = "application/octet-stream"
 _FAILURES: dict[int | str, dict[str, Any]] = {
@@ -57,14 +64,14 @@ class Options(BaseModel):
     raw: bool | SkipJsonSchema[None] = Field(None, description="Return posteriors from the network, not calibrated.")
     evidence: bool = Field(False, description="For images: add a map of the evidence for the predicted class.")
 
-    def reading(self, usual: Reading) -> Reading:
+    def posterior_options(self, usual: PosteriorOptions) -> PosteriorOptions:
         """Combines the options with the server's defaults.
 
         Args:
             usual: How the server reads posteriors by default.
         """
-        asked = self.model_dump(exclude={"evidence"}, exclude_none=True)
-        return replace(usual, **asked, cost=usual.cost if self.decide is None else None)
+        query = self.model_dump(exclude={"evidence"}, exclude_none=True)
+        return replace(usual, **query, cost=usual.cost if self.decide is None else None)
 
 
 def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] = ()) -> APIRouter:
@@ -76,7 +83,7 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
         actions: The action for each class; empty for none.
     """
     router = APIRouter(prefix="/v1", tags=["model"])
-    room = Room(limits)
+    room = RequestLimiter(limits)
     model = predictor.model
     card = model_card(model, limits, predictor.usual)
 
@@ -94,22 +101,22 @@ def predict_router(predictor: Predictor, limits: Limits, actions: Sequence[str] 
         "/predict",
         summary="Labels, posteriors and intervals for images or rows",
         description=_DESCRIPTION["rows" if model.reads_tables else "pictures"],
-        response_model=Predictions,
+        response_model=PredictResponse,
         response_description="One entry per image or row, in the order in which they were sent.",
         responses=_FAILURES,
         openapi_extra={"requestBody": request_body(model, limits)},
     )
     async def predict(request: Request, options: Annotated[Options, Query()]) -> JsonResponse:
         kind = request.headers.get("content-type", _RAW)
-        reading = options.reading(predictor.usual)
-        predictor.check(reading, evidence=options.evidence)
+        posterior_options = options.posterior_options(predictor.usual)
+        predictor.check(posterior_options, evidence=options.evidence)
         _check_kind(kind.partition(";")[0].strip().lower(), rows=model.reads_tables)
         with room.body() as held:
             body = await read_body(request, limits, held)
             with room.request():
                 sent = await predictor.decoding.run(partial(_items, body, kind, model, limits))
                 del body  # the items are copies
-                outcome = await _asked(predictor, sent, reading, evidence=options.evidence)
+                outcome = await _predict(predictor, sent, posterior_options, evidence=options.evidence)
             # In a thread, because thousands of rows make megabytes of text.
             return await predictor.decoding.run(lambda: JsonResponse(_content(model, outcome, sent, actions)))
 
@@ -152,22 +159,24 @@ def _items(body: bytes, kind: str, model: Model, limits: Limits) -> list[Any]:
     return rows_of_body(body, columns=table.columns, categories=table.categories, max_rows=limits.max_rows)
 
 
-async def _asked(predictor: Predictor, sent: list[Any], reading: Reading, *, evidence: bool) -> Outcome:
+async def _predict(
+    predictor: Predictor, sent: list[Any], posterior_options: PosteriorOptions, *, evidence: bool
+) -> RequestOutcome:
     """Predicts for the items."""
     if predictor.model.reads_tables:
-        return await predictor.rows(sent, reading)
-    return await predictor.pictures(sent, reading, evidence=evidence)
+        return await predictor.rows(sent, posterior_options)
+    return await predictor.images(sent, posterior_options, evidence=evidence)
 
 
-def _content(model: Model, outcome: Outcome, sent: list[Any], actions: Sequence[str]) -> dict[str, Any]:
+def _content(model: Model, outcome: RequestOutcome, sent: list[Any], actions: Sequence[str]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
-    for item, (said, source) in enumerate(zip(outcome.answers, sent, strict=True)):
+    for item, (result, source) in enumerate(zip(outcome.answers, sent, strict=True)):
         entry: dict[str, Any] = {"item": item, "file": source.name if isinstance(source, Upload) else None}
-        match said:
+        match result:
             case Row():
-                items.append({**entry, **_answer(said, actions), "evidence": outcome.evidence.get(item)})
+                items.append({**entry, **_answer(result, actions), "evidence": outcome.evidence.get(item)})
             case Unanswered():
-                items.append({**entry, "error": {"code": said.code, "message": said.message}})
+                items.append({**entry, "error": {"code": result.code, "message": result.message}})
     return {
         "model_id": model.model_id,
         "classes": model.classes,
@@ -193,3 +202,74 @@ def _answer(row: Row, actions: Sequence[str]) -> dict[str, Any]:
         "interval": None if row.lower is None else (row.lower, row.upper),
         "interval_names": None if row.lower is None else (row.lower_name, row.upper_name),
     }
+
+
+def model_card(model: Model, limits: Limits, usual: PosteriorOptions) -> ModelCard:
+    """Describes a model.
+
+    Args:
+        model: The model to describe.
+        limits: The server's limits.
+        usual: How the server reads posteriors by default.
+    """
+    description = model.description
+    return ModelCard(
+        model_id=model.model_id,
+        classes=list(model.classes),
+        method=description.method,
+        variant=description.variant,
+        backbone=description.network.backbone,
+        input="rows" if model.reads_tables else "pictures",
+        columns=_columns(description),
+        max_rows=limits.max_rows if model.reads_tables else None,
+        pictures=_images(description, limits),
+        calibration=_calibration(description),
+        reading=_reading(usual, description),
+        evidence=isinstance(model.network.head, MapHead),
+        evidence_range=description.evidence_range,
+        data=description.data,
+        version=__version__,
+    )
+
+
+def _columns(description: ModelDescription) -> list[ColumnCard] | None:
+    if description.table is None:
+        return None
+    known = description.table.categories
+    return [
+        ColumnCard(
+            name=name,
+            kind="category" if name in known else "number",
+            categories=list(known[name]) if name in known else None,
+        )
+        for name in description.table.columns
+    ]
+
+
+def _images(description: ModelDescription, limits: Limits) -> ImageCard | None:
+    resize = description.resize
+    if resize is None:
+        return None
+    return ImageCard(
+        formats=list(known_formats()),
+        short_side=resize.short_side,
+        only_enlarge=resize.only_enlarge,
+        scale=resize.scale,
+        bits=description.bits,
+        max_pixels=limits.max_pixels,
+        max_network_pixels=limits.max_network_pixels,
+        max_items=limits.max_items,
+    )
+
+
+def _calibration(description: ModelDescription) -> CalibrationCard | None:
+    found = description.calibration
+    if found is None:
+        return None
+    return CalibrationCard(
+        temperature=found.temperature, num_samples=found.num_samples, smallest_alpha=found.smallest_alpha
+    )
+
+
+def _reading(usual: PosteriorOptions, description: ModelDescription) -> ReadingCard:
+    return ReadingCard.model_validate({**asdict(usual), "alpha": usual.used_alpha(description.calibration)})

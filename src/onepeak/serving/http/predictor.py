@@ -13,23 +13,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from onepeak._extras import require
-from onepeak.data.decode import TooManyPixelsError
-from onepeak.data.depth import depth_notes
+from onepeak._core.imports import require
+from onepeak.data.images.decode import TooManyPixelsError
+from onepeak.data.images.depth import depth_notes
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
 from onepeak.networks.head import MapHead
-from onepeak.serving.http.batcher import Batcher, Compute
-from onepeak.serving.http.decoding import Decoding, TooLargeForNetworkError
+from onepeak.serving.http.batcher import Batcher, Compute, Decoding, TooLargeForNetworkError
 from onepeak.serving.http.failures import RequestError
 from onepeak.serving.http.limits import Limits
-from onepeak.serving.http.uploads import Upload
-from onepeak.serving.model import PICTURES_A_BATCH, ROWS_A_BATCH, Model
-from onepeak.serving.pictures import Pixels
+from onepeak.serving.http.requests import Upload
+from onepeak.serving.images import Pixels
+from onepeak.serving.model import IMAGES_A_BATCH, ROWS_A_BATCH, Model
+from onepeak.serving.out_of_range import unlike_notes
+from onepeak.serving.posterior_options import PosteriorOptions
 from onepeak.serving.prediction import NO_POSTERIOR, Row, called
-from onepeak.serving.reading import Reading
 from onepeak.serving.table_rows import TableRows, rows_of_frame
-from onepeak.serving.unlike import unlike_notes
 
 _USUAL_PIXELS = 512 * 512
 """Images larger than this count as more than one item of a batch."""
@@ -50,7 +49,7 @@ _LOST = Unanswered(code="no_posterior", message=NO_POSTERIOR)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class RequestOutcome:
     """The results of one request."""
 
     answers: list[Row | Unanswered]
@@ -72,16 +71,16 @@ class Predictor:
         usual: How to read the posteriors unless a request says otherwise.
     """
 
-    def __init__(self, model: Model, limits: Limits, usual: Reading) -> None:
+    def __init__(self, model: Model, limits: Limits, usual: PosteriorOptions) -> None:
         usual.check(model.description.calibration)
         self.model = model
         self.usual = usual
         self.decoding = Decoding(model, max_pixels=limits.max_pixels, max_network_pixels=limits.max_network_pixels)
-        self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else PICTURES_A_BATCH)
+        self.batcher = Batcher(max_size=ROWS_A_BATCH if model.reads_tables else IMAGES_A_BATCH)
 
-    def check(self, reading: Reading, *, evidence: bool) -> None:
+    def check(self, posterior_options: PosteriorOptions, *, evidence: bool) -> None:
         """Refuses early what this model cannot do."""
-        reading.check(self.model.description.calibration)
+        posterior_options.check(self.model.description.calibration)
         if evidence and not isinstance(self.model.network.head, MapHead):
             raise InputError("`evidence` needs an image model with maps, got one without: leave it out.")
 
@@ -101,19 +100,21 @@ class Predictor:
         self.decoding.close()
         self.batcher.close()
 
-    async def pictures(self, uploads: Sequence[Upload], reading: Reading, *, evidence: bool = False) -> Outcome:
+    async def images(
+        self, uploads: Sequence[Upload], posterior_options: PosteriorOptions, *, evidence: bool = False
+    ) -> RequestOutcome:
         """Predicts for images; a bad one gets its error, and the others are answered.
 
         Args:
             uploads: The files.
-            reading: How to read the posteriors.
+            posterior_options: How to read the posteriors.
             evidence: Whether to add an evidence map to each prediction.
 
         Raises:
             RequestError: There is no prediction for any of them.
         """
         # A request is in at most two batches at a time, so that one with many images leaves room for others.
-        share = asyncio.Semaphore(2 * PICTURES_A_BATCH)
+        share = asyncio.Semaphore(2 * IMAGES_A_BATCH)
         maps: dict[int, list[list[float]]] = {}
         dark: dict[int, bytes] = {}
 
@@ -123,13 +124,13 @@ class Predictor:
                     async with self.decoding.pixels(upload.data) as pixels:
                         if pixels.max() <= _DARK:
                             dark[item] = upload.data
-                        said: Row | Unanswered = await self._asked(self._answers, pixels, reading)
-                        if isinstance(said, Unanswered):
-                            return said
+                        result: Row | Unanswered = await self._submitted(self._answers, pixels, posterior_options)
+                        if isinstance(result, Unanswered):
+                            return result
                         if evidence:
-                            maps[item] = await self._asked(self._evidence, pixels, said.label)
+                            maps[item] = await self._submitted(self._evidence, pixels, result.label)
                         unlike = await self.decoding.run(partial(self.model.unlike, pixels))
-                        return replace(said, source=upload.name or item, unlike=unlike)
+                        return replace(result, source=upload.name or item, unlike=unlike)
                 except (InputError, MemoryError) as error:
                     return _reason(error, self.decoding.max_pixels)
 
@@ -145,80 +146,84 @@ class Predictor:
             notes = await self.decoding.run(partial(depth_notes, files, None, asked=True, names=which))
         unlike = ((each.source, each.unlike) for each in answers if isinstance(each, Row))
         notes = (*notes, *unlike_notes(unlike, len(uploads), source_name="item"))
-        return self._outcome(answers, reading, evidence=maps, notes=notes)
+        return self._outcome(answers, posterior_options, evidence=maps, notes=notes)
 
-    async def rows(self, rows: Sequence[dict[str, Any]], reading: Reading) -> Outcome:
+    async def rows(self, rows: Sequence[dict[str, Any]], posterior_options: PosteriorOptions) -> RequestOutcome:
         """Predicts for rows of a table, for all or for none.
 
         Args:
             rows: One value per column each.
-            reading: How to read the posteriors.
+            posterior_options: How to read the posteriors.
         """
         table = await self.decoding.run(partial(self._table, rows))
         if reasons := table.unanswered:
             first = min(reasons)
             raise RequestError(422, f"`rows[{first}]`: {reasons[first]}.")
         parts = [table.rows.take(part) for part in np.array_split(np.arange(len(rows)), -(-len(rows) // ROWS_A_BATCH))]
-        asked = (self.batcher.submit(self._row_answers, (part, reading), size=len(part)) for part in parts)
-        said = [answer for part in await asyncio.gather(*asked) for answer in part]
+        requests = (self.batcher.submit(self._row_answers, (part, posterior_options), size=len(part)) for part in parts)
+        result = [answer for part in await asyncio.gather(*requests) for answer in part]
         answers: list[Row | Unanswered] = []
-        for place, (each, unlike) in enumerate(zip(said, table.unlike, strict=True)):
+        for place, (each, unlike) in enumerate(zip(result, table.unlike, strict=True)):
             if isinstance(each, Unanswered):
                 raise RequestError(422, f"`rows[{place}]`: {each.message}.")
             answers.append(replace(each, unlike=unlike))
-        return self._outcome(answers, reading, notes=(*table.notes, *table.unlike_notes))
+        return self._outcome(answers, posterior_options, notes=(*table.notes, *table.unlike_notes))
 
     def _outcome(
         self,
         answers: list[Row | Unanswered],
-        reading: Reading,
+        posterior_options: PosteriorOptions,
         *,
         evidence: dict[int, list[list[float]]] | None = None,
         notes: tuple[str, ...] = (),
-    ) -> Outcome:
+    ) -> RequestOutcome:
         calibration = self.model.description.calibration
-        return Outcome(
+        return RequestOutcome(
             answers=answers,
             evidence=evidence or {},
-            alpha=reading.used_alpha(calibration),
-            notes=(*notes, *reading.notes(calibration)),
+            alpha=posterior_options.used_alpha(calibration),
+            notes=(*notes, *posterior_options.notes(calibration)),
         )
 
-    async def _asked(self, compute: Compute, pixels: Pixels, about: object) -> Any:
+    async def _submitted(self, compute: Compute, pixels: Pixels, about: object) -> Any:
         """Computes a result for an image, in a batch with others of its size."""
         height, width = pixels.shape[:2]
         try:
-            size = min(-(-height * width // _USUAL_PIXELS), PICTURES_A_BATCH)
+            size = min(-(-height * width // _USUAL_PIXELS), IMAGES_A_BATCH)
             return await self.batcher.submit(compute, (pixels, about), kind=(height, width), size=size)
         except RuntimeError as error:  # torch: a size the network cannot take, or out of memory
             logging.getLogger(__name__).warning("%d x %d pixels: %s", height, width, error)
             raise InputError(f"the network cannot take {height} x {width} pixels") from error
 
-    def _answers(self, asked: Sequence[tuple[Pixels, Reading]]) -> list[Row | Unanswered]:
-        labels, log_probs = self.model.answers([pixels for pixels, _ in asked])
-        return self._read(labels, log_probs, [reading for _, reading in asked])
+    def _answers(self, requests: Sequence[tuple[Pixels, PosteriorOptions]]) -> list[Row | Unanswered]:
+        labels, log_probs = self.model.answers([pixels for pixels, _ in requests])
+        return self._read(labels, log_probs, [posterior_options for _, posterior_options in requests])
 
-    def _row_answers(self, asked: Sequence[tuple[FeatureRows, Reading]]) -> list[list[Row | Unanswered]]:
-        first = asked[0][0]
-        values = np.concatenate([rows.values for rows, _ in asked])
+    def _row_answers(self, requests: Sequence[tuple[FeatureRows, PosteriorOptions]]) -> list[list[Row | Unanswered]]:
+        first = requests[0][0]
+        values = np.concatenate([rows.values for rows, _ in requests])
         joined = FeatureRows(columns=first.columns, values=values, categories=first.categories)
         labels, log_probs = self.model.row_answers(joined)
-        answers = iter(self._read(labels, log_probs, [reading for rows, reading in asked for _ in range(len(rows))]))
-        return [list(islice(answers, len(rows))) for rows, _ in asked]
+        answers = iter(
+            self._read(
+                labels, log_probs, [posterior_options for rows, posterior_options in requests for _ in range(len(rows))]
+            )
+        )
+        return [list(islice(answers, len(rows))) for rows, _ in requests]
 
-    def _evidence(self, asked: Sequence[tuple[Pixels, int]]) -> list[list[list[float]]]:
-        maps = self.model.evidence([pixels for pixels, _ in asked], torch.tensor([label for _, label in asked]))
+    def _evidence(self, requests: Sequence[tuple[Pixels, int]]) -> list[list[list[float]]]:
+        maps = self.model.evidence([pixels for pixels, _ in requests], torch.tensor([label for _, label in requests]))
         rounded: list[list[list[float]]] = maps.double().mul(1e4).round().div(1e4).tolist()
         return rounded
 
-    def _read(self, labels: Tensor, log_probs: Tensor, readings: Sequence[Reading]) -> list[Row | Unanswered]:
+    def _read(self, labels: Tensor, log_probs: Tensor, readings: Sequence[PosteriorOptions]) -> list[Row | Unanswered]:
         """Reads all predictions of a batch, grouped by reading."""
-        places: dict[Reading, list[int]] = {}
-        for place, reading in enumerate(readings):
-            places.setdefault(reading, []).append(place)
+        places: dict[PosteriorOptions, list[int]] = {}
+        for place, posterior_options in enumerate(readings):
+            places.setdefault(posterior_options, []).append(place)
         found: dict[int, Row | Unanswered] = {}
-        for reading, own in places.items():
-            rows = self.model.rows(labels[own], log_probs[own], tuple(own), reading)
+        for posterior_options, own in places.items():
+            rows = self.model.rows(labels[own], log_probs[own], tuple(own), posterior_options)
             found |= {place: row if row.error is None else _LOST for place, row in zip(own, rows, strict=True)}
         return [found[place] for place in range(len(readings))]
 
@@ -244,5 +249,5 @@ def _reason(error: InputError | MemoryError, max_pixels: int) -> Unanswered:
 def _none(reasons: Sequence[Unanswered]) -> RequestError:
     status = 413 if all(reason.code == "too_large" for reason in reasons) else 422
     if len(reasons) == 1:
-        return RequestError(status, f"The image cannot be answered: {reasons[0].message}.")
-    return RequestError(status, f"None of the {len(reasons)} images can be answered; the first: {reasons[0].message}.")
+        return RequestError(status, f"Could not read the image: {reasons[0].message}.")
+    return RequestError(status, f"Could not read any of the {len(reasons)} images; the first: {reasons[0].message}.")

@@ -3,22 +3,22 @@
 import contextlib
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
-from onepeak._home import expanded
+from onepeak._core.files import expanded
 from onepeak.errors import InputError, OnepeakError
 from onepeak.report.palette import Style, styles
 from onepeak.serving.actions import read_actions
-from onepeak.serving.inspector.filters import Filter
 from onepeak.serving.inspector.overview import Course, Overview, curves, overview
-from onepeak.serving.inspector.runs import Run, find_runs
+from onepeak.serving.inspector.runs import FinishedRun, find_runs
 
 if TYPE_CHECKING:
     from onepeak.report.source import Source
     from onepeak.serving.inspector.posteriors import Posteriors
-    from onepeak.serving.inspector.said import Said
+    from onepeak.serving.inspector.samples import RunPredictions
 
 
 @final
@@ -41,7 +41,7 @@ class Inspection:
     def __init__(
         self,
         folder: Path,
-        runs: Sequence[Run],
+        runs: Sequence[FinishedRun],
         classes: Sequence[str],
         *,
         failed: Sequence[str] = (),
@@ -50,7 +50,7 @@ class Inspection:
         config: Mapping[str, Any] | None = None,
         actions: Sequence[str] = (),
         source: "Source | None" = None,
-        given: "Mapping[tuple[str, str], Said] | None" = None,
+        given: "Mapping[tuple[str, str], RunPredictions] | None" = None,
     ) -> None:
         self.folder = folder
         self.runs = tuple(runs)
@@ -121,7 +121,7 @@ class Inspection:
         if self.asked_now:
             return ()
         with self._loading:
-            from onepeak.experiment.records import read_results
+            from onepeak.experiment.results import read_results
             from onepeak.report.findings import findings
             from onepeak.report.summary import summary
 
@@ -152,3 +152,37 @@ def open_inspection(folder: Path, *, root: str | None = None, actions: Path | No
         config=found.config if root is None else {**(found.config or {}), "root": root},
         actions=read_actions(actions, found.classes),
     )
+
+
+Sort: TypeAlias = Literal["item", "error", "disorder", "order", "unsure", "sure"]
+
+SORTS: dict[Sort, str] = {
+    "item": "Order of the data",
+    "error": "Largest error first",
+    "disorder": "Lowest SOI first",
+    "order": "Highest SOI first",
+    "unsure": "Least sure first",
+    "sure": "Most sure first",
+}
+"""The sort orders, as the page names them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """A filter; defaults do not restrict."""
+
+    method: str
+    """A row of the overview table."""
+    part: str | None = None
+    """A split and fold, as `FinishedRun.part` writes them."""
+    truth: int | None = None
+    """The true class."""
+    predicted: int | None = None
+    min_error: int = 0
+    """In classes."""
+    soi_below: float | None = None
+    paradoxical: bool = False
+    """Only samples whose second most probable class is not adjacent to the first."""
+    search: str = ""
+    """A part of the sample's name, case-insensitive."""
+    sort: Sort = "item"

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from onepeak.report.figures.curves import at_every_epoch, curve
-from onepeak.report.figures.name_column import Limits, column_of_names, limits_around, limits_of_order
+from onepeak.report.figures.name_positions import Limits, column_of_names, limits_around, limits_of_order
 from onepeak.report.palette import Style
-from onepeak.serving.inspector.runs import Run
-from onepeak.training.history import HISTORY
+from onepeak.serving.inspector.runs import FinishedRun
+from onepeak.training.out_folder import HISTORY
 
 METRICS = ("mae", "soi_predicted", "unimodal", "accuracy")
 """The columns of the table."""
@@ -65,14 +65,14 @@ class Overview:
 
     rows: tuple[Row, ...]
     chance: float
-    """The side order index of guessing."""
+    """The side order index of guessing by the mode."""
     across: Limits | None
     """The range of errors in the error-against-order chart; None if it has no point."""
     upward: Limits | None
     """The range of orders in that chart."""
 
 
-def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
+def overview(runs: Sequence[FinishedRun], looks: Mapping[str, Style], *, num_classes: int) -> Overview:
     """Summarises the runs.
 
     Args:
@@ -105,7 +105,7 @@ def overview(runs: Sequence[Run], looks: Mapping[str, Style], *, num_classes: in
     return Overview(rows=rows, chance=0.5 + 1 / num_classes, across=across, upward=upward)
 
 
-def curves(runs: Sequence[Run]) -> dict[str, dict[str, Course]]:
+def curves(runs: Sequence[FinishedRun]) -> dict[str, dict[str, Course]]:
     """Returns the learning curves by metric and row; rows without a history are left out.
 
     Args:
@@ -117,25 +117,25 @@ def curves(runs: Sequence[Run]) -> dict[str, dict[str, Course]]:
     return {name: _courses(histories, name) for name in CURVES}
 
 
-def _mean(runs: Iterable[Run], name: str) -> float:
+def _mean(runs: Iterable[FinishedRun], name: str) -> float:
     found = _defined(runs, name)
     return float(np.mean(found)) if found else math.nan
 
 
-def _middle(runs: Sequence[Run]) -> tuple[float, float]:
+def _middle(runs: Sequence[FinishedRun]) -> tuple[float, float]:
     return _mean(runs, "mae"), _mean(runs, "soi_predicted")
 
 
-def _std(runs: Iterable[Run], name: str) -> float:
+def _std(runs: Iterable[FinishedRun], name: str) -> float:
     found = _defined(runs, name)
     return float(np.std(found, ddof=1)) if len(found) > 1 else math.nan
 
 
-def _defined(runs: Iterable[Run], name: str) -> list[float]:
+def _defined(runs: Iterable[FinishedRun], name: str) -> list[float]:
     return [value for run in runs if math.isfinite(value := run.metrics.get(name, math.nan))]
 
 
-def _best(of_row: Mapping[str, Sequence[Run]], name: str) -> set[str]:
+def _best(of_row: Mapping[str, Sequence[FinishedRun]], name: str) -> set[str]:
     """The rows that no other row beats on the splits and folds shared by all rows that have the metric."""
     found = {row: {run.part: run.metrics[name] for run in own if _defined([run], name)} for row, own in of_row.items()}
     known = {row: values for row, values in found.items() if values}
@@ -147,7 +147,7 @@ def _best(of_row: Mapping[str, Sequence[Run]], name: str) -> set[str]:
     return {row for row, mean in means.items() if mean == top}
 
 
-def _points(runs: Iterable[Run]) -> Iterable[tuple[float, float]]:
+def _points(runs: Iterable[FinishedRun]) -> Iterable[tuple[float, float]]:
     for run in runs:
         point = run.metrics.get("mae", math.nan), run.metrics.get("soi_predicted", math.nan)
         if all(map(math.isfinite, point)):

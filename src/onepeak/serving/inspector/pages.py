@@ -7,11 +7,10 @@ from typing import ClassVar, TypeAlias
 
 import jinja2
 
-from onepeak._listing import counted
+from onepeak._core.wording import counted
 from onepeak._version import __version__
 from onepeak.report.palette import Style
-from onepeak.serving.inspector.filters import SORTS
-from onepeak.serving.inspector.inspection import Inspection
+from onepeak.serving.inspector.inspection import SORTS, Inspection
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,24 +1,99 @@
 """The posteriors of all runs, behind every page but the first. Needs torch."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import final
 
 import numpy as np
+import torch
 
 from onepeak.data.manifest import FeatureRows
 from onepeak.errors import InputError
+from onepeak.posterior import is_unimodal
 from onepeak.report.source import Source
-from onepeak.serving.inspector.archive import Archive
-from onepeak.serving.inspector.evidence_map import EvidenceMaps
-from onepeak.serving.inspector.filters import Filter
-from onepeak.serving.inspector.label_view import LabelView, label_view
-from onepeak.serving.inspector.one_sample import answer, rounded, violations
-from onepeak.serving.inspector.pictures import Pictures
-from onepeak.serving.inspector.runs import Run
-from onepeak.serving.inspector.said import Said
-from onepeak.serving.inspector.samples import Integers, Samples, chosen
-from onepeak.serving.inspector.shown import Entry, Kind, MethodAnswer, Neighbour, OneSample, Page, Surroundings
+from onepeak.serving.inspector.images import EvidenceMaps, ImageReader
+from onepeak.serving.inspector.inspection import Filter
+from onepeak.serving.inspector.run_predictions import Archive
+from onepeak.serving.inspector.runs import FinishedRun
+from onepeak.serving.inspector.sample_records import (
+    Entry,
+    Kind,
+    MethodPrediction,
+    Neighbour,
+    OneSample,
+    Page,
+    Surroundings,
+    answer,
+    rounded,
+    violations,
+)
+from onepeak.serving.inspector.samples import Integers, RunPredictions, Samples, chosen
+
+MOST_NUMBERS = 60_000
+"""Probabilities sent for one label, over all rows: as many as a browser draws without a delay."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowPosteriors:
+    """The posteriors of one row that predict the label."""
+
+    row: str
+    count: int
+    unimodal: float | None
+    """The share of all of them that have one peak; None if there are none."""
+    mean: list[float]
+    shown: tuple[list[float], ...]
+    """As many as can be drawn, evenly spaced."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelView:
+    """One label over all rows."""
+
+    label: int
+    rows: tuple[RowPosteriors, ...]
+    highest: float
+    """The largest probability shown, so that all rows share one scale."""
+
+
+def label_view(
+    predictions: Mapping[str, Sequence[RunPredictions]],
+    label: int,
+    *,
+    num_classes: int,
+    most_numbers: int = MOST_NUMBERS,
+) -> LabelView:
+    """Collects the posteriors with one predicted label.
+
+    Args:
+        predictions: The predictions of each row's runs.
+        label: The predicted label.
+        num_classes: The number of classes.
+        most_numbers: The most probabilities to show.
+    """
+    most = max(1, most_numbers // max(1, len(predictions) * num_classes))
+    rows = tuple(_row(row, runs, label, num_classes, most) for row, runs in predictions.items())
+    return LabelView(
+        label=label, rows=rows, highest=max((max(map(max, row.shown)) for row in rows if row.shown), default=1.0)
+    )
+
+
+def _row(row: str, runs: Sequence[RunPredictions], label: int, num_classes: int, most: int) -> RowPosteriors:
+    own = [each.log_probs[each.predicted == label] for each in runs if len(each.item)]
+    log_probs = np.concatenate([np.empty((0, num_classes), dtype=np.float32), *own])
+    if not len(log_probs):
+        return RowPosteriors(row=row, count=0, unimodal=None, mean=[], shown=())
+    probs = np.exp(log_probs)
+    places = np.unique(np.linspace(0, len(probs) - 1, min(most, len(probs))).round().astype(np.int64))
+    return RowPosteriors(
+        row=row,
+        count=len(probs),
+        unimodal=float(is_unimodal(torch.from_numpy(log_probs)).double().mean()),
+        mean=rounded(probs.mean(axis=0)),
+        shown=tuple(rounded(probs[place]) for place in places),
+    )
+
 
 PAGE_SIZE = 60
 """Same as in `static/address.js`."""
@@ -38,11 +113,15 @@ class Posteriors:
     """
 
     def __init__(
-        self, runs: Sequence[Run], classes: Sequence[str], source: Source, given: Mapping[tuple[str, str], Said]
+        self,
+        runs: Sequence[FinishedRun],
+        classes: Sequence[str],
+        source: Source,
+        given: Mapping[tuple[str, str], RunPredictions],
     ) -> None:
         self.archive = Archive(runs, len(classes), given)
         self.source = source
-        self.pictures = Pictures(source)
+        self.images = ImageReader(source)
         self.maps = EvidenceMaps()
 
     @property
@@ -55,7 +134,7 @@ class Posteriors:
     def page(self, wanted: Filter, page: int) -> Page:
         """Returns the samples of one page of the grid; the last page for a higher number."""
         samples, places = self._chosen(wanted)
-        said = self.archive.of_row(wanted.method)
+        predictions = self.archive.of_row(wanted.method)
         num_pages = max(1, -(-len(places) // PAGE_SIZE))
         page = min(page, num_pages)
         shown = places[(page - 1) * PAGE_SIZE : page * PAGE_SIZE].tolist()
@@ -65,7 +144,7 @@ class Posteriors:
             total=len(places),
             page=page,
             num_pages=num_pages,
-            entries=tuple(self._entry(samples, index, said[samples.part_of(index)]) for index in shown),
+            entries=tuple(self._entry(samples, index, predictions[samples.part_of(index)]) for index in shown),
         )
 
     def sample(self, part: str, item: int, wanted: Filter) -> OneSample:
@@ -81,17 +160,17 @@ class Posteriors:
         """
         found = list(self.archive.of_part(part, item))
         if not found:
-            raise InputError(f"`item` must be in the test part of split {part}, got {item}, which no run tested on.")
-        _, said, place = found[0]
-        where = self._where(said, place)
+            raise InputError(f"Sample {item} is not in the test set of split {part}.")
+        _, predictions, place = found[0]
+        where = self._where(predictions, place)
         truth = None if where is None else self.source.true_log_probs(np.array([where]))
         missing = "" if where is not None else "The data no longer holds this sample with the same label."
         return OneSample(
             part=part,
             item=item,
-            name=said.name(place, self.source),
-            truth=int(said.label[place]),
-            trained_on=said.learnt(place),
+            name=predictions.name(place, self.source),
+            truth=int(predictions.label[place]),
+            trained_on=predictions.learnt(place),
             kind="nothing" if where is None else self.kind,
             reason=self.source.reason or missing,
             features={} if where is None else self.source.features(where),
@@ -109,55 +188,55 @@ class Posteriors:
             part: One split and fold; by default all.
         """
         rows = dict.fromkeys(row for row, _ in self.archive.runs)
-        said = {row: list(self.archive.of_row(row, part).values()) for row in rows}
-        return label_view(said, label, num_classes=self.archive.num_classes)
+        predictions = {row: list(self.archive.of_row(row, part).values()) for row in rows}
+        return label_view(predictions, label, num_classes=self.archive.num_classes)
 
     def where(self, part: str, item: int) -> int | None:
         """Returns the position of a tested sample in the data; None if it is not there."""
-        for _, said, place in self.archive.of_part(part, item):
-            return self._where(said, place)
+        for _, predictions, place in self.archive.of_part(part, item):
+            return self._where(predictions, place)
         return None
 
     def evidence(self, row: str, part: str, item: int, label: int) -> bytes | None:
         """Returns the evidence map of one class; None without such a sample, image or model."""
         run, where = self.archive.runs.get((row, part)), self.where(part, item)
-        picture = None if where is None else self.source.picture(where)
-        if run is None or picture is None or self._no_evidence(run):
+        image = None if where is None else self.source.image(where)
+        if run is None or image is None or self._no_evidence(run):
             return None
-        return self.maps.png(run, picture, label)
+        return self.maps.png(run, image, label)
 
     def _chosen(self, wanted: Filter) -> tuple[Samples, Integers]:
         samples = self.archive.samples(wanted.method)
         names = self.archive.names(wanted.method, self.source) if wanted.search.strip() else {}
         return samples, chosen(samples, wanted, names)
 
-    def _entry(self, samples: Samples, index: int, said: Said) -> Entry:
+    def _entry(self, samples: Samples, index: int, predictions: RunPredictions) -> Entry:
         place, predicted = int(samples.place[index]), int(samples.predicted[index])
-        where = self._where(said, place) if self.kind == "rows" else None
+        where = self._where(predictions, place) if self.kind == "rows" else None
         return Entry(
             part=samples.part_of(index),
             item=int(samples.item[index]),
-            name=said.name(place, self.source),
+            name=predictions.name(place, self.source),
             truth=int(samples.label[index]),
-            trained_on=said.learnt(place),
+            trained_on=predictions.learnt(place),
             predicted=predicted,
             soi=round(float(samples.soi[index]), 4),
             paradoxical=bool(samples.paradoxical[index]),
-            probs=rounded(np.exp(said.log_probs[place])),
-            out_of_order=[pair.outer for pair in violations(said.log_probs[place], predicted)],
+            probs=rounded(np.exp(predictions.log_probs[place])),
+            out_of_order=[pair.outer for pair in violations(predictions.log_probs[place], predicted)],
             features={} if where is None else dict(islice(self.source.features(where).items(), FEW_FEATURES)),
         )
 
-    def _answer(self, run: Run, said: Said, place: int) -> MethodAnswer:
+    def _answer(self, run: FinishedRun, predictions: RunPredictions, place: int) -> MethodPrediction:
         found = answer(
-            said.log_probs[place],
-            int(said.predicted[place]),
+            predictions.log_probs[place],
+            int(predictions.predicted[place]),
             self.archive.calibration(run),
-            calibrated=said.calibrated,
+            calibrated=predictions.calibrated,
         )
         missing = self._no_evidence(run)
         ends = None if missing else self.maps.ends(run)
-        return MethodAnswer(row=run.row, answer=found, no_evidence=missing, evidence_range=ends)
+        return MethodPrediction(row=run.row, answer=found, no_evidence=missing, evidence_range=ends)
 
     def _surroundings(self, part: str, item: int, wanted: Filter) -> Surroundings:
         samples, places = self._chosen(wanted)
@@ -175,8 +254,8 @@ class Posteriors:
 
         return Surroundings(position=here + 1, total=len(places), previous=at(here - 1), next=at(here + 1))
 
-    def _where(self, said: Said, place: int) -> int | None:
-        return self.source.place(*said.known_by(place))
+    def _where(self, predictions: RunPredictions, place: int) -> int | None:
+        return self.source.place(*predictions.known_by(place))
 
-    def _no_evidence(self, run: Run) -> str:
+    def _no_evidence(self, run: FinishedRun) -> str:
         return self.maps.missing(run) if self.kind == "pictures" else "There are no images."

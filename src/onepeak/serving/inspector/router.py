@@ -1,16 +1,20 @@
 """The addresses of the inspector. Samples are named by number and runs by known names; no address contains a path."""
 
+import importlib.util
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from pathlib import Path as PathStaticFiles
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 
+from onepeak.errors import MissingExtraError
 from onepeak.serving.http.failures import JsonResponse, RequestError
-from onepeak.serving.inspector.filters import Filter, Sort
-from onepeak.serving.inspector.inspection import Inspection
+from onepeak.serving.inspector.inspection import Filter, Inspection, Sort
 from onepeak.serving.inspector.pages import (
     About,
     LabelsPage,
@@ -22,7 +26,6 @@ from onepeak.serving.inspector.pages import (
     samples_page,
     shell,
 )
-from onepeak.serving.inspector.static_files import A_WHILE, static_router
 
 DATA = "/v1/inspect"
 """Where the pages fetch their figures: below /v1, so that errors are JSON too."""
@@ -47,7 +50,7 @@ def inspector_router(inspection: Inspection, *, columns: Mapping[str, tuple[str,
     router.include_router(_pages(inspection, parts, columns))
     router.include_router(_first_figures(inspection, parts))
     router.include_router(_posteriors(inspection, parts))
-    router.include_router(_pictures(inspection))
+    router.include_router(_images(inspection))
     router.include_router(static_router())
     return router
 
@@ -120,15 +123,15 @@ def _first_figures(inspection: Inspection, parts: Mapping[str, str]) -> APIRoute
 def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
     """Samples of a filter, a single sample, and all samples with one predicted label."""
     router = APIRouter(prefix=DATA, include_in_schema=False)
-    asked = Annotated[Filter, Depends(_wanted(inspection, parts))]
+    query = Annotated[Filter, Depends(_wanted(inspection, parts))]
 
     @router.get("/samples")
-    def samples(asked: asked, page: Annotated[int, Query(ge=1)] = 1) -> JsonResponse:
-        return JsonResponse(asdict(inspection.posteriors.page(asked, page)))
+    def samples(query: query, page: Annotated[int, Query(ge=1)] = 1) -> JsonResponse:
+        return JsonResponse(asdict(inspection.posteriors.page(query, page)))
 
     @router.get("/sample/{tested}/{item}")
-    def sample(tested: PartName, item: Item, asked: asked) -> JsonResponse:
-        return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, asked)))
+    def sample(tested: PartName, item: Item, query: query) -> JsonResponse:
+        return JsonResponse(asdict(inspection.posteriors.sample(_known("part", tested, parts), item, query)))
 
     @router.get("/labels")
     def labels(label: Label, part: str | None = None) -> JsonResponse:
@@ -139,25 +142,25 @@ def _posteriors(inspection: Inspection, parts: Mapping[str, str]) -> APIRouter:
     return router
 
 
-def _pictures(inspection: Inspection) -> APIRouter:
+def _images(inspection: Inspection) -> APIRouter:
     """The image of a sample, small and large, and its evidence map."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/thumbnail/{tested}/{item}")
     def thumbnail(tested: PartName, item: Item) -> Response:
         where = inspection.posteriors.where(tested, item)
-        return _picture(None if where is None else inspection.posteriors.pictures.thumbnail(where), "image/jpeg")
+        return _image(None if where is None else inspection.posteriors.images.thumbnail(where), "image/jpeg")
 
-    @router.get("/picture/{tested}/{item}")
-    def picture(tested: PartName, item: Item) -> Response:
+    @router.get("/image/{tested}/{item}")
+    def image(tested: PartName, item: Item) -> Response:
         where = inspection.posteriors.where(tested, item)
-        return _picture(None if where is None else inspection.posteriors.pictures.large(where), "image/png")
+        return _image(None if where is None else inspection.posteriors.images.large(where), "image/png")
 
     @router.get("/evidence/{tested}/{item}")
     def evidence(tested: PartName, item: Item, method: str, label: Label) -> Response:
         _check_label(label, inspection)
         row = _known("method", method, inspection.looks)
-        return _picture(inspection.posteriors.evidence(row, tested, item, label), "image/png")
+        return _image(inspection.posteriors.evidence(row, tested, item, label), "image/png")
 
     return router
 
@@ -195,7 +198,7 @@ def _html(page: Any) -> HTMLResponse:
     return HTMLResponse(render(page))
 
 
-def _picture(content: bytes | None, kind: str) -> Response:
+def _image(content: bytes | None, kind: str) -> Response:
     if not content:
         raise RequestError(404, "There is no image for this sample.")
     return Response(content, media_type=kind, headers=A_WHILE)
@@ -210,3 +213,49 @@ def _known(name: str, value: str, known: Mapping[str, object]) -> str:
 def _check_label(label: int, inspection: Inspection) -> None:
     if label >= len(inspection.classes):
         raise RequestError(422, f"`label` must be below {len(inspection.classes)}, got {label}.")
+
+
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+PLOTLY = "plotly.min.js"
+A_WHILE = {"Cache-Control": "private, max-age=3600"}
+"""For files that do not change while the server runs."""
+
+
+def static_router() -> APIRouter:
+    """The addresses of all files."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get(f"/static/{PLOTLY}")
+    def plotly() -> FileResponse:
+        return FileResponse(plotly_file(), media_type="text/javascript", headers=A_WHILE)
+
+    @router.get("/static/{name}")
+    def static(name: str) -> Response:
+        content, kind = static_files().get(name, (b"", ""))
+        if not kind:
+            raise RequestError(404, "There is no such file.")
+        return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+
+    return router
+
+
+@cache
+def static_files() -> dict[str, tuple[bytes, str]]:
+    """Our own files by name, with content and type."""
+    place = files("onepeak.serving.inspector") / "static"
+    return {
+        each.name: (each.read_bytes(), _TYPES[PathStaticFiles(each.name).suffix])
+        for each in place.iterdir()
+        if PathStaticFiles(each.name).suffix in _TYPES
+    }
+
+
+@cache
+def plotly_file() -> PathStaticFiles:
+    """Returns the path of plotly's script without importing plotly, which is slow."""
+    package = importlib.util.find_spec("plotly")
+    places = [] if package is None else list(package.submodule_search_locations or ())
+    path = PathStaticFiles(places[0], "package_data", PLOTLY) if places else None
+    if path is None or not path.is_file():
+        raise MissingExtraError("The charts need plotly: pip install 'onepeak[serve]'")
+    return path

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from onepeak.errors import InputError
-from onepeak.experiment.config_file import read_config, recorded_classes
-from onepeak.experiment.run_json import failed_runs, read_json, result_files
-from onepeak.training.file_names import DESCRIPTION, RUNS
+from onepeak.experiment.run_files import failed_runs, read_config, read_json, recorded_classes, result_files
+from onepeak.training.out_folder import DESCRIPTION, RUNS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class FinishedRun:
     """One finished run."""
 
     row: str
@@ -31,7 +30,8 @@ class Run:
         """The split and fold, as in addresses.
 
         Example:
-            >>> run = Run(row="elb", method="elb", dataset="biopsies", split=3, fold=0, folder=Path(), metrics={})
+            >>> about = {"row": "elb", "method": "elb", "dataset": "biopsies", "folder": Path(), "metrics": {}}
+            >>> run = FinishedRun(split=3, fold=0, **about)
             >>> run.part
             '3-0'
         """
@@ -39,10 +39,10 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class FolderContents:
     """Everything found in a folder."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
     """Rows in the order of the experiment, sorted by split and fold within a row."""
     failed: tuple[str, ...]
     """One sentence per failed run."""
@@ -51,7 +51,7 @@ class Found:
     """The settings of the experiment; None for a single run outside one."""
 
 
-def find_runs(folder: Path) -> Found:
+def find_runs(folder: Path) -> FolderContents:
     """Reads the results of a folder that `onepeak compare` or `onepeak train` wrote; unfinished runs are skipped."""
     results = result_files(folder)
     failed = tuple(f"{run.label}, {run.name}: {run.message}" for run in failed_runs(folder))
@@ -61,13 +61,13 @@ def find_runs(folder: Path) -> Found:
     if len({run.dataset for run in runs}) > 1:
         names = ", ".join(sorted({run.dataset for run in runs}))
         raise InputError(f"`{folder}` must hold runs on one data set, got {names}: inspect a folder of each.")
-    return Found(runs=tuple(runs), failed=failed, classes=_classes(runs, results, config), config=config)
+    return FolderContents(runs=tuple(runs), failed=failed, classes=_classes(runs, results, config), config=config)
 
 
-def _run(path: Path) -> Run:
+def _run(path: Path) -> FinishedRun:
     result = read_json(path)
     try:
-        return Run(
+        return FinishedRun(
             row=str(result.get("label", result["method"])),
             method=str(result["method"]),
             dataset=str(result["dataset"]),
@@ -82,7 +82,7 @@ def _run(path: Path) -> Run:
         raise InputError(f"{path} must be a result that onepeak wrote, got one that cannot be read: {error}.") from None
 
 
-def _classes(runs: list[Run], results: list[Path], config: Mapping[str, Any] | None) -> tuple[str, ...]:
+def _classes(runs: list[FinishedRun], results: list[Path], config: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The class names: from the experiment, from a model, or just numbers."""
     if recorded := recorded_classes(config):
         return recorded

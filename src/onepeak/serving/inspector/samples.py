@@ -2,15 +2,85 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from onepeak.metrics.functional.order import side_order_index
+from onepeak.errors import InputError
+from onepeak.experiment.results import read_predictions
+from onepeak.metrics.functional.side_order_index import side_order_index
 from onepeak.posterior import is_paradoxical
-from onepeak.serving.inspector.filters import Filter
-from onepeak.serving.inspector.said import Said
+from onepeak.report.source import Source
+from onepeak.serving.inspector.inspection import Filter
+from onepeak.serving.inspector.runs import FinishedRun
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunPredictions:
+    """One posterior per sample."""
+
+    item: npt.NDArray[np.int64]
+    """The position of each sample in the run's data."""
+    path: npt.NDArray[Any]
+    """The path of each image, relative to the data's root; None for other data."""
+    label: npt.NDArray[np.int64]
+    predicted: npt.NDArray[np.int64]
+    log_probs: npt.NDArray[np.float32]
+    trained_on: npt.NDArray[np.bool_] | None = None
+    """Whether the model was trained on each sample; None for the test part of a run, which it was not trained on."""
+    calibrated: bool = False
+    """Whether the posteriors are calibrated, as `predict` shows them; those of runs are raw."""
+
+    @property
+    def num_bytes(self) -> int:
+        """Approximate memory use."""
+        return int(self.log_probs.nbytes) + 100 * len(self.item)
+
+    def learnt(self, place: int) -> bool:
+        """Whether the model was trained on a sample."""
+        return self.trained_on is not None and bool(self.trained_on[place])
+
+    def known_by(self, place: int) -> tuple[int, str | None, int]:
+        """Item, path and label of a sample, with which `Source` finds it in the data."""
+        return int(self.item[place]), self.path[place], int(self.label[place])
+
+    def name(self, place: int, source: Source) -> str:
+        """Returns the name of a sample: its path, row or number, with its group if known."""
+        name = source.name(*self.known_by(place))
+        groups = None if source.manifest is None else source.manifest.groups
+        where = None if groups is None else source.place(*self.known_by(place))
+        return name if groups is None or where is None else f"{name} · {groups[where]}"
+
+    def place(self, item: int) -> int | None:
+        """Returns the position of a sample here; None if the run did not test it."""
+        places = np.flatnonzero(self.item == item)
+        return int(places[0]) if len(places) else None
+
+
+def read_run_predictions(run: FinishedRun, num_classes: int) -> RunPredictions:
+    """Reads the predictions for the test part of a run.
+
+    Raises:
+        InputError: The file is missing, damaged, or has other classes.
+    """
+    columns = ("item", "path", "label", "predicted", "log_probs")
+    found = read_predictions(run.folder, columns=columns, part="test")
+    predictions = RunPredictions(
+        item=found["item"],
+        path=found["path"],
+        label=found["label"],
+        predicted=found["predicted"],
+        log_probs=found["log_probs"],
+    )
+    if len(predictions.item) and predictions.log_probs.shape[1] != num_classes:
+        raise InputError(
+            f"{run.folder} must hold posteriors over {num_classes} classes, got some over "
+            f"{predictions.log_probs.shape[1]}."
+        )
+    return predictions
+
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -44,14 +114,14 @@ class Samples:
         return self.parts[int(self.part[index])]
 
 
-def samples_of(said: Mapping[str, Said]) -> Samples:
+def samples_of(predictions: Mapping[str, RunPredictions]) -> Samples:
     """Combines the runs of one row.
 
     Args:
-        said: The predictions of each run, by part.
+        predictions: The predictions of each run, by part.
     """
     columns: dict[str, list[npt.NDArray[np.generic]]] = {}
-    for number, each in enumerate(said.values()):
+    for number, each in enumerate(predictions.values()):
         log_probs = torch.tensor(each.log_probs)  # a copy: arrays read from disk may be read-only
         predicted = torch.tensor(each.predicted)
         found: dict[str, npt.NDArray[np.generic]] = {
@@ -66,7 +136,7 @@ def samples_of(said: Mapping[str, Said]) -> Samples:
         }
         for name, column in found.items():
             columns.setdefault(name, []).append(column)
-    return Samples(parts=tuple(said), **{name: np.concatenate(column) for name, column in columns.items()})
+    return Samples(parts=tuple(predictions), **{name: np.concatenate(column) for name, column in columns.items()})
 
 
 def chosen(samples: Samples, wanted: Filter, names: Mapping[str, Sequence[str]]) -> Integers:

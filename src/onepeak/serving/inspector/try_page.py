@@ -5,9 +5,9 @@ from starlette.responses import HTMLResponse
 
 from onepeak._version import __version__
 from onepeak.serving.inspector.pages import Shell, TryPage, render
-from onepeak.serving.inspector.static_files import static_router
+from onepeak.serving.inspector.router import static_router
 from onepeak.serving.model import Model
-from onepeak.serving.reading import Reading
+from onepeak.serving.posterior_options import PosteriorOptions
 
 
 def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
@@ -16,17 +16,17 @@ def model_columns(model: Model) -> dict[str, tuple[str, ...]]:
     return {} if table is None else {name: table.categories.get(name, ()) for name in table.columns}
 
 
-def try_router(model: Model, *, reading: Reading = Reading()) -> APIRouter:  # noqa: B008 - immutable
+def try_router(model: Model, *, posterior_options: PosteriorOptions = PosteriorOptions()) -> APIRouter:  # noqa: B008 - immutable
     """Returns the page alone, as the first page of a server; it calls /v1/predict.
 
     Args:
         model: The served model.
-        reading: How the server reads posteriors.
+        posterior_options: How the server reads posteriors.
     """
     router = APIRouter(include_in_schema=False)
     around = Shell(
         title=model.description.data or "A model",
-        subtitle=", ".join((f"{len(model.classes)} classes", model.description.method, *reading.choices)),
+        subtitle=", ".join((f"{len(model.classes)} classes", model.description.method, *posterior_options.choices)),
         version=__version__,
         places={"Try it": "/", "Interface": "/docs"},
     )

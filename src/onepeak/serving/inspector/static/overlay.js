@@ -2,9 +2,9 @@
 import {byId, element} from "./page.js";
 
 /** Shows the image. `evidence` is an element to lay over it, or null if there is none, drawn between the `ends` of its scale.
-    `noEvidence` is called if the map does not load, `noPicture` if the browser cannot show the image; an evidence canvas is then
+    `noEvidence` is called if the map does not load, `noImage` if the browser cannot show the image; an evidence canvas is then
     shown on a plain background instead. */
-export function showPicture(picture, evidence, name, {ends, noEvidence, noPicture} = {}) {
+export function showImage(image, evidence, name, {ends, noEvidence, noImage} = {}) {
   const place = byId("seen"), control = byId("overlay-control"), slider = byId("opacity"), scale = byId("scale");
   const strength = () => { for (const drawn of [evidence, scale.querySelector("i")]) if (drawn) drawn.style.opacity = slider.value / 100; };
   control.hidden = !evidence;
@@ -18,15 +18,15 @@ export function showPicture(picture, evidence, name, {ends, noEvidence, noPictur
     evidence.remove();
     noEvidence?.();
   };
-  const shown = element("img", {src: picture, alt: `The image: ${name}`}), frame = element("div", {class: "picture"}, shown, evidence);
-  if (noPicture) shown.onerror = () => {
+  const shown = element("img", {src: image, alt: `The image: ${name}`}), frame = element("div", {class: "image"}, shown, evidence);
+  if (noImage) shown.onerror = () => {
     if (!shown.isConnected) return; // another image is shown by now
     shown.remove();
     if (evidence) {
       frame.classList.add("ground");
       frame.style.aspectRatio = `${evidence.width} / ${evidence.height}`;
     } else frame.remove();
-    noPicture();
+    noImage();
   };
   place.replaceChildren(frame);
 }

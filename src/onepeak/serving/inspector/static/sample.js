@@ -1,7 +1,7 @@
 // One sample: its image, one method large, and all methods side by side.
 import {PAGE_SIZE, filtersOf, remember, sampleAddress} from "./address.js";
 import {draw} from "./chart.js";
-import {showPicture} from "./overlay.js";
+import {showImage} from "./overlay.js";
 import {about, byId, counted, element, features, fillTable, followed, getJson, percent, probability, problem, swatch, typing} from "./page.js";
 import {badges, doubts, interval, posteriorChart, verdict, violationText} from "./posterior.js";
 
@@ -39,7 +39,7 @@ function showSample(chosen) {
     const told = place => `${known.classes[place]}${place === predicted ? ", predicted" : ""}${place === found.truth ? ", true" : ""}`;
     byId("asked-class").replaceChildren(...known.classes.map((_, place) => element("option", {value: place, selected: place === label}, told(place))));
     note.textContent = chosen.no_evidence && `No evidence map. ${chosen.no_evidence}`;
-    showPicture(`/picture/${part}/${item}`, chosen.no_evidence ? null : element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}), found.name,
+    showImage(`/image/${part}/${item}`, chosen.no_evidence ? null : element("img", {src: `/evidence/${part}/${item}?${query}`, alt: ""}), found.name,
       {ends: chosen.evidence_range, noEvidence: () => { note.textContent = "The evidence map could not be loaded: reload the page to try again."; }});
   } else if (found.kind === "rows") {
     byId("seen").replaceChildren(features(found.features, "row large"));

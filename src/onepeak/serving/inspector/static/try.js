@@ -1,6 +1,6 @@
 // Runs the server's model on an image or row that the user provides.
 import {draw} from "./chart.js";
-import {evidenceCanvas, showPicture} from "./overlay.js";
+import {evidenceCanvas, showImage} from "./overlay.js";
 import {byId, features, fillTable, getJson, probability, problem} from "./page.js";
 import {badges, doubts, posteriorChart, verdict, violations} from "./posterior.js";
 
@@ -44,27 +44,27 @@ async function ask(options, query) {
   }
 }
 
-async function askPicture(picture) {
+async function askImage(image) {
   if (seen) URL.revokeObjectURL(seen);
-  seen = URL.createObjectURL(picture);
-  const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: picture}, new URLSearchParams((await card).evidence ? {evidence: true} : {}));
+  seen = URL.createObjectURL(image);
+  const item = await ask({headers: {"Content-Type": "application/octet-stream"}, body: image}, new URLSearchParams((await card).evidence ? {evidence: true} : {}));
   if (!item) return;
   const {evidence_range: ends} = await card;
   byId("seen-note").textContent = "";
-  showPicture(seen, item.evidence ? evidenceCanvas(item.evidence, ends) : null, picture.name ?? "dropped",
-    {ends, noPicture: () => { byId("seen-note").textContent = "Your browser cannot show this file, but the model has read it."; }});
+  showImage(seen, item.evidence ? evidenceCanvas(item.evidence, ends) : null, image.name ?? "dropped",
+    {ends, noImage: () => { byId("seen-note").textContent = "Your browser cannot show this file, but the model has read it."; }});
 }
 
 card.then(({method, data}) => { if (method) byId("asked").textContent = `The model is ${method}${data ? `, trained on ${data}` : ""}.`; });
-file?.addEventListener("change", () => { if (file.files[0]) askPicture(file.files[0]); });
+file?.addEventListener("change", () => { if (file.files[0]) askImage(file.files[0]); });
 for (const name of ["dragenter", "dragover"]) drop?.addEventListener(name, event => { event.preventDefault(); drop.classList.add("over"); });
 drop?.addEventListener("dragleave", () => drop.classList.remove("over"));
 drop?.addEventListener("submit", event => event.preventDefault());
 drop?.addEventListener("drop", event => {
   event.preventDefault();
   drop.classList.remove("over");
-  const picture = event.dataTransfer.files[0];
-  if (picture) askPicture(picture);
+  const image = event.dataTransfer.files[0];
+  if (image) askImage(image);
   else problem(new Error("What was dropped is not a file: drop an image from a folder."));
 });
 

@@ -1,0 +1,1 @@
+"""What every layer uses: checks of input, registries, messages, files, types of tensors."""

@@ -1,0 +1,55 @@
+"""Types for the tensors that pass between layers, and the precision of losses and metrics."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, TypeAlias
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    Outputs: TypeAlias = Tensor
+    Scores: TypeAlias = Tensor
+    LogProbs: TypeAlias = Tensor
+    Labels: TypeAlias = Tensor
+    Gaps: TypeAlias = Tensor
+    PerSample: TypeAlias = Tensor
+    PerSampleBool: TypeAlias = Tensor
+    PerClass: TypeAlias = Tensor
+    Intervals: TypeAlias = Tensor
+    Scalar: TypeAlias = Tensor
+else:
+    try:
+        from jaxtyping import Bool, Float, Integer
+    except ImportError:
+        Outputs = Scores = LogProbs = Labels = Gaps = PerSample = PerSampleBool = PerClass = Intervals = Scalar = Tensor
+    else:
+        Outputs = Float[Tensor, "*batch outputs"]  # raw network outputs; only the method interprets them
+        Scores = Float[Tensor, "*batch classes"]  # one per class, on any scale
+        LogProbs = Float[Tensor, "*batch classes"]  # normalised: logsumexp over classes is 0
+        Labels = Integer[Tensor, "*batch"]  # 0 .. num_classes - 1
+        Gaps = Float[Tensor, "*batch gaps"]  # one per pair of adjacent classes
+        PerSample = Float[Tensor, "*batch"]
+        PerSampleBool = Bool[Tensor, "*batch"]
+        PerClass = Float[Tensor, "classes"]
+        Intervals = Integer[Tensor, "*batch 2"]  # lowest and highest label, both included
+        Scalar = Float[Tensor, ""]
+
+
+def full_precision(tensor: Tensor) -> Tensor:
+    """Half precision as float32, which sums over many classes and differences of close scores need."""
+    return tensor.float() if tensor.dtype.itemsize < 4 else tensor
+
+
+def real_tensors() -> AbstractContextManager[object]:
+    """Makes tensors on the CPU where the default device is meta.
+
+    Large models are often built on the meta device and filled from a checkpoint later (`from_pretrained` of Hugging
+    Face, FSDP). A checkpoint of the backbone holds no t of a barrier and no table of weights: they would stay
+    uninitialised memory.
+
+    Example:
+        >>> with torch.device("meta"), real_tensors():
+        ...     torch.ones(2)
+        tensor([1., 1.])
+    """
+    return torch.device("cpu") if torch.get_default_device().type == "meta" else nullcontext()

@@ -1,0 +1,1 @@
+"""`onepeak compare`: its flags, its run, its progress and its output."""

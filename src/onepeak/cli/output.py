@@ -1,0 +1,94 @@
+"""How every command prints a table: with lines on a terminal, with tabs where another program reads."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from onepeak._core.imports import Frame
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
+    r"""Prints a table to standard output: drawn on a terminal, elsewhere one line per row with tabs between its cells.
+
+    Args:
+        header: The names of the columns.
+        rows: A text a cell.
+        title: What stands above the table, on a terminal only.
+
+    Example:
+        >>> print_table(["name", "better"], [["mae", "lower"], ["soi", "higher"]])  # doctest: +NORMALIZE_WHITESPACE
+        name    better
+        mae     lower
+        soi     higher
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        for row in (header, *rows):
+            typer.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        return
+    table = Table(title=title)
+    for name in header:
+        table.add_column(name, overflow="fold")  # an address must stay whole to be of use
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))  # a name in brackets is no markup
+    console.print(table)
+
+
+def print_results(results: "Frame", *, against: str | None = None) -> None:
+    """Prints error and order of every method: drawn on a terminal, elsewhere with tabs and the data set in every row.
+
+    Args:
+        results: As `onepeak.experiment.results.read_results` gives them.
+        against: The row that the others are tested against; the best one of each metric if left out.
+    """
+    from rich.console import Console
+
+    from onepeak.report.tables import terminal_table, terminal_tables
+
+    console = Console(highlight=False)
+    if console.is_terminal:
+        console.print(terminal_table(results, against=against))
+        return
+    tables = terminal_tables(results, against=against)
+    # Stars are left out, as no caption explains them here; table.csv has the p-values.
+    print_table(
+        ["dataset", *tables[0].header],
+        [[table.title, *(cell.text for cell in row)] for table in tables for row in table.rows],
+    )
+
+
+def print_note(text: str) -> None:
+    """One line on standard error, so that who reads the results is not disturbed."""
+    sys.stdout.flush()  # where both are one terminal or one file, they stay in order
+    typer.echo(text, err=True)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """What the user should know of what was asked for, a line each on standard error."""
+    for note in notes:
+        print_note(f"Note: {note}")
+
+
+@contextmanager
+def spinner(what: str, *, quiet: bool = False) -> Iterator[None]:
+    """A sign of life on standard error while something is done: a spinner on a terminal, one line elsewhere.
+
+    Args:
+        what: What is done ("Exporting model").
+        quiet: To show nothing.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True, quiet=quiet)
+    if not quiet and not console.is_terminal:
+        print_note(f"{what} ...")
+    with console.status(what):
+        yield

@@ -1,0 +1,1 @@
+"""`onepeak train`: its flags, its run and its warnings."""

@@ -1,0 +1,98 @@
+"""Warnings about figures of `train` that mean little."""
+
+from pathlib import Path
+from typing import Any
+
+from onepeak._core.wording import counted, listed
+from onepeak.errors import in_documentation
+from onepeak.metrics.functional import side_order_chance
+from onepeak.networks.own_backbone import is_own
+from onepeak.training.calibration import few_samples_note, frequency_note
+from onepeak.training.convergence import hardly_trained, no_better_than_constant, ran_out
+
+_FEW = 20
+"""Of a test part."""
+
+_MANY_CLASSES = 20
+"""With so many neighbours stand in for each other, and that some are never the answer is nothing to act on."""
+
+
+def training_warnings(result: dict[str, Any], num_classes: int, values: list[float]) -> list[str]:
+    """Why the figures may say little of the method, and intervals of the model little of new samples.
+
+    Args:
+        result: The run's record.
+        num_classes: Of the data.
+        values: What chose the epoch, after every one, see `values_to_lower`.
+    """
+    found, chance = [], side_order_chance(num_classes, decision=result["decision"])
+    order, best_epoch = result["metrics"]["test"]["soi_predicted"], result["best_epoch"]
+    if hardly_trained(best_epoch, result["recipe"]["epochs"], result["selected_by"], order=order, chance=chance):
+        found.append(
+            f"epoch {best_epoch + 1} of {result['epochs']} was kept, by the validation {result['selected_by']}: the "
+            "network is hardly trained. Another --select (rps, last), another --lr or a stronger network may help"
+        )
+    elif order <= chance < 1:  # with two classes every posterior has one peak
+        found.append(
+            f"the SOI is no better than that of random posteriors ({chance:.1%}): the training was too short, or the "
+            f"method does not make posteriors consistent. Methods that do: {in_documentation('choose')}"
+        )
+    error, constant = result["metrics"]["valid"]["mae"], result["constant"]
+    if no_better_than_constant(error, constant["valid_mae"]):
+        found.append(
+            f"the validation MAE, {error:.3f}, is no better than always predicting {constant['label']!r} "
+            f"({constant['valid_mae']:.3f}). More samples, more epochs (--epochs), smaller batches (--batch-size), "
+            "another --lr or a stronger network may help"
+        )
+    if len(values) == result["recipe"]["epochs"] and ran_out(values):
+        found.append(
+            f"the validation {result['selected_by']} was still improving at the last epoch: train longer (--epochs)"
+        )
+    if num_classes < _MANY_CLASSES and (silent := result["never_predicted"]):
+        names = listed((f"{name} ({count})" for name, count in silent.items()), limit=5)
+        rare = min(silent.values()) * num_classes < result["sizes"]["valid"]
+        advice = ". Try --class-weight balanced"
+        found.append(
+            f"never predicted, though the validation part has samples of it: {names}"
+            + (advice if rare and result["class_weight"] is None else "")
+        )
+    if gap := result["frequency_gap"]:
+        weighted = result["recipe"]["balanced"] or result["recipe"]["class_weight"] is not None
+        found.append(
+            frequency_note(
+                **gap,
+                part="the validation part",
+                weighted=weighted,
+                one_peaked=result["metrics"]["valid"]["unimodal"],
+                reason="the training may be too short",
+            )
+        )
+    if result["sizes"]["test"] < _FEW:
+        found.append(f"only {counted(result['sizes']['test'], 'test sample')}: the test figures are uncertain")
+    few = few_samples_note(result["sizes"]["valid"], (result["num_groups"] or result["sizes"])["valid"])
+    return found if few is None else [*found, few]
+
+
+_LEARNS_ALONE = ("small", "mlp")
+"""Backbones that are made to begin with nothing; what the user's own begin with is his to say."""
+
+
+def first_weights_notes(backbone: str, weights: Path | None) -> tuple[str, ...]:
+    """A note where a large network has to learn to see from the data at hand alone.
+
+    Args:
+        backbone: Its name.
+        weights: The file it begins with, None for random numbers.
+
+    Example:
+        >>> first_weights_notes("small", None)
+        ()
+        >>> first_weights_notes("resnet18", None)[0][:44]
+        'resnet18 starts from random weights: give pr'
+    """
+    if weights is not None or backbone in _LEARNS_ALONE or is_own(backbone):
+        return ()
+    return (
+        f"{backbone} starts from random weights: give pretrained ones (--weights FILE), or expect much larger errors "
+        f"on photographs. How to get them: {in_documentation('images')}",
+    )

@@ -1,0 +1,1 @@
+"""Images: found, decoded, resized, stored once, augmented and served in batches."""

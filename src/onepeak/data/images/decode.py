@@ -1,0 +1,241 @@
+"""Decodes one image file to 8-bit RGB; refuses truncated files and decompression bombs.
+
+Imports neither torch nor, at module level, NumPy, so that the decoding workers start fast.
+"""
+
+import functools
+import importlib
+import io
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from onepeak.data.images.pillow import Image, ImageFile, ImageOps, UnidentifiedImageError
+from onepeak.errors import InputError
+
+MAX_PIXELS = 89_478_485
+"""Images with more pixels are treated as decompression bombs; Pillow warns above the same number."""
+
+# Formats for which Pillow detects truncated files, with their plugins. Left out: JPEG 2000, whose truncated files pass
+# as whole ones, and EPS, which would run another program.
+_FORMATS = {
+    "AVIF": "AvifImagePlugin",
+    "BMP": "BmpImagePlugin",
+    "GIF": "GifImagePlugin",
+    "JPEG": "JpegImagePlugin",
+    "PNG": "PngImagePlugin",
+    "PPM": "PpmImagePlugin",
+    "TIFF": "TiffImagePlugin",
+    "WEBP": "WebPImagePlugin",
+}
+_MIN_IS_WHITE = 0  # TIFF 6.0, section 3: PhotometricInterpretation
+_PHOTOMETRIC = 262
+_BITS_PER_SAMPLE = 258
+_pillow = threading.Lock()
+_switched = ExitStack()
+_decoding: list[int] = []
+"""The pixel limits of all decodings in progress."""
+
+
+class UnreadableImageError(InputError):
+    """A file that cannot be decoded to a whole image; the message is the reason, without the file's name."""
+
+
+class TooManyPixelsError(UnreadableImageError):
+    """An image so large that it is treated as a decompression bomb."""
+
+
+def decode_image(data: bytes, *, max_pixels: int = MAX_PIXELS, bits: int | None = None) -> Image.Image:
+    """Decodes an image file to 8-bit RGB, upright.
+
+    - Only the first page or frame is read.
+    - EXIF orientation is applied; a damaged EXIF block is ignored.
+    - 16-bit greyscale is scaled by its full range (65535 becomes 255), by the range of `bits`, or by 12 bits in a TIFF
+      that declares 12 (4095 becomes 255); never by the values in the image. 16-bit colours keep their high byte.
+    - Transparent pixels are placed on white.
+    - CMYK and YCCK are converted without colour management; embedded ICC profiles are ignored.
+    - 32-bit and floating-point images have no agreed range of values and are refused.
+
+    Args:
+        data: The bytes of the file.
+        max_pixels: An image with more pixels than this is refused before it is decoded.
+        bits: How many bits of 16-bit greyscale images are used, such as 12; by default what a TIFF declares, else 16.
+            Pixels that exceed it are refused; below 16, so are 16-bit colours.
+
+    Raises:
+        UnreadableImageError: The bytes cannot be decoded to a whole image; the message gives the reason.
+
+    Example:
+        >>> file = io.BytesIO()
+        >>> Image.new("LA", (1, 1), (0, 128)).save(file, "PNG")
+        >>> decode_image(file.getvalue()).getpixel((0, 0))
+        (127, 127, 127)
+    """
+    if not data:
+        raise UnreadableImageError("the file is empty (0 bytes)")
+    with _strict_pillow(max_pixels):
+        try:
+            image = Image.open(io.BytesIO(data), formats=known_formats())
+            if image.width * image.height > max_pixels:
+                raise _too_many(image.width * image.height, max_pixels)
+            if bits is not None and bits < 16 and _is_16_bit_colour(image):
+                raise UnreadableImageError(
+                    f"only the high byte of 16-bit colours is read, so `bits` {bits} cannot apply: save it with 8 "
+                    f"bits, mapping {2**bits - 1:,} to 255"
+                )
+            image.load()
+            return upright_rgb(image, bits=bits)
+        except UnreadableImageError:
+            raise
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            found = re.search(r"\d+", str(error))
+            raise _too_many(found.group() if found else "too many", max_pixels) from None
+        except UnidentifiedImageError:
+            raise UnreadableImageError(f"not an image in a known format ({', '.join(known_formats())})") from None
+        except MemoryError:
+            raise
+        except (
+            Exception
+        ) as error:  # decoders raise OSError, SyntaxError, ValueError, struct.error, ... on damaged files
+            raise UnreadableImageError(f"cut off or damaged: {error}") from error
+
+
+def highest_of_16_bits(data: bytes) -> int | None:
+    """Returns the highest value in a 16-bit image; None for unreadable files and for other images.
+
+    A TIFF that declares 12 bits does not count as 16-bit. For 16-bit colours the value is an estimate from the high
+    byte.
+
+    Args:
+        data: The bytes of the file.
+    """
+    with _strict_pillow(MAX_PIXELS):
+        try:
+            image = Image.open(io.BytesIO(data), formats=known_formats())
+            if image.width * image.height > MAX_PIXELS:
+                return None
+            if _is_16_bit_colour(image):
+                return 255 * max(image.convert("RGB").tobytes())
+            if not _has_16_bits(image, image) or _own_bits(image) < 16:
+                return None
+            import numpy as np
+
+            return int(np.asarray(image).max())
+        except MemoryError:
+            raise
+        except Exception:  # `decode_image` reports the reason
+            return None
+
+
+def upright_rgb(image: Image.Image, *, bits: int | None = None) -> Image.Image:
+    """Converts an opened image to upright 8-bit RGB by the rules of `decode_image`.
+
+    Pillow decodes lazily, so a damaged file may raise any of Pillow's errors here.
+    """
+    return _as_rgb(_upright(image), image, bits)
+
+
+@functools.cache
+def known_formats() -> list[str]:
+    """Returns the supported formats that this build of Pillow can read."""
+    for module in _FORMATS.values():
+        with suppress(ImportError):
+            importlib.import_module(f"PIL.{module}")
+    return [name for name in _FORMATS if name in Image.OPEN]
+
+
+def _too_many(pixels: int | str, max_pixels: int) -> TooManyPixelsError:
+    return TooManyPixelsError(f"{pixels} pixels exceed the limit of {max_pixels}: make the image smaller")
+
+
+@contextmanager
+def _strict_pillow(max_pixels: int) -> Iterator[None]:
+    """Sets Pillow's process-wide switches; the last of several concurrent decodings restores them.
+
+    Pillow's own pixel limit is the highest of the concurrent limits; each decoding also checks its own.
+    """
+    with _pillow:
+        if not _decoding:
+            _switched.enter_context(_switches())
+        _decoding.append(max_pixels)
+        Image.MAX_IMAGE_PIXELS = max(_decoding)
+    try:
+        yield
+    finally:
+        with _pillow:
+            _decoding.remove(max_pixels)
+            Image.MAX_IMAGE_PIXELS = max(_decoding, default=None)
+            if not _decoding:
+                _switched.close()
+
+
+@contextmanager
+def _switches() -> Iterator[None]:
+    before = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about odd metadata, which is not read here
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = before
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # the pixels may be fine even if the EXIF block is damaged
+        return image
+
+
+def _as_rgb(image: Image.Image, opened: Image.Image, bits: int | None) -> Image.Image:
+    """Converts any mode of Pillow to RGB; `opened` is the image as opened, which knows the file format."""
+    match image.mode:
+        case _ if _has_16_bits(image, opened):
+            image = _eight_bits(image, bits or _own_bits(opened), inverted=_min_is_white(opened))
+        case "I" | "F":
+            raise UnreadableImageError("32-bit pixels have no agreed range of values; save it with 8 or 16 bits")
+        case "LAB":
+            raise UnreadableImageError("CIELAB colours are not supported; save it as RGB")
+        case _ if image.has_transparency_data:
+            white = Image.new("RGBA", image.size, "white")
+            image = Image.alpha_composite(white, image.convert("RGBA"))
+    return image.convert("RGB")
+
+
+def _has_16_bits(image: Image.Image, opened: Image.Image) -> bool:
+    """Whether the file has 16-bit greyscale; Pillow widens some of these to 32 bits."""
+    return image.mode in ("I;16", "I;16L", "I;16B", "I;16N") or (image.mode == "I" and opened.format in ("PNG", "PPM"))
+
+
+def _is_16_bit_colour(opened: Image.Image) -> bool:
+    """Whether Pillow will reduce 16-bit colours to one byte each; known only before the pixels are loaded."""
+    parts = getattr(opened, "tile", ())
+    if opened.format == "PPM":  # scaled by the highest value that the file declares
+        return opened.mode == "RGB" and any(part[0] != "raw" and part[3][-1] > 255 for part in parts)
+    return opened.mode in ("RGB", "RGBA") and any(";16" in str(part) for part in parts)
+
+
+def _eight_bits(image: Image.Image, bits: int, *, inverted: bool) -> Image.Image:
+    import numpy as np  # would double a worker's start time, and few images need it
+
+    values, white = np.asarray(image).astype(np.uint32), 2**bits - 1
+    if (found := int(values.max())) > white:
+        raise UnreadableImageError(f"a value of {found:,} exceeds {white:,}, the highest that `bits` {bits} allows")
+    scaled = ((values * 255 + white // 2) // white).astype(np.uint8)
+    return Image.fromarray(255 - scaled if inverted else scaled)
+
+
+def _own_bits(opened: Image.Image) -> int:
+    """Returns the number of bits that a 16-bit image declares: a TIFF may declare 12."""
+    tags = getattr(opened, "tag_v2", None)
+    return 12 if tags is not None and tags.get(_BITS_PER_SAMPLE) == (12,) else 16
+
+
+def _min_is_white(opened: Image.Image) -> bool:
+    """Whether 0 is white in a TIFF: Pillow inverts such images with 8 bits, but not with 16."""
+    tags = getattr(opened, "tag_v2", None)
+    return tags is not None and tags.get(_PHOTOMETRIC) == _MIN_IS_WHITE

@@ -1,0 +1,59 @@
+"""Checks whether 16-bit images use their full range: scanners often write 12 bits, which then look nearly black."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from onepeak._core.wording import counted, listed
+from onepeak.data.images.decode import highest_of_16_bits
+
+_LOOKED_AT = 16
+_HIGHEST_OF_12_BITS = 4095
+_TO_TRAIN = "if they hold 12 bits, train with `bits` 12 (--bits 12)"
+_TO_ASK = (
+    "predictions mean little unless the model was trained on images as dark. If they hold 12 bits, rescale them to "
+    "fill 16, or use a model that was trained with `bits` 12 (onepeak train --bits 12)"
+)
+
+
+def depth_notes(
+    images: Sequence[Path | bytes], bits: int | None, *, asked: bool = False, names: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Returns a note if the 16-bit images in a sample of the data hold no value of more than 12 bits.
+
+    With `bits`, it returns a note if no image of the sample has 16 bits.
+
+    Args:
+        images: Files, or their bytes.
+        bits: How many bits 16-bit images hold, if the user said so.
+        asked: Whether the images are for prediction, when it is too late to change the training.
+        names: The name of each image, for the note. Without names, files are named if the note does not concern the
+            whole sample.
+    """
+    if not images:
+        return ()
+    places = np.unique(np.linspace(0, len(images) - 1, _LOOKED_AT).round().astype(int)).tolist()
+    found = {place: highest for place in places if (highest := _highest(images[place])) is not None}
+    if bits is not None:
+        looked_at = counted(len(places), "image")
+        return () if found else (f"`bits` {bits} has no effect: none of {looked_at} checked has 16 bits",)
+    # An all-zero image is black with any number of bits.
+    dark = {place: highest for place, highest in found.items() if 0 < highest <= _HIGHEST_OF_12_BITS}
+    if not dark:
+        return ()
+    which = [names[place] for place in dark] if names else []
+    if not names and len(dark) < len(places):
+        which = [image.name for place in dark if isinstance(image := images[place], Path)]
+    return (
+        f"no value above {max(dark.values()):,} of 65,535 in {counted(len(dark), '16-bit image')} checked"
+        f"{f' ({listed(which, limit=3)})' if which else ''}, which leaves few of 256 shades: "
+        f"{_TO_ASK if asked else _TO_TRAIN}",
+    )
+
+
+def _highest(image: Path | bytes) -> int | None:
+    try:
+        return highest_of_16_bits(image if isinstance(image, bytes) else image.read_bytes())
+    except (OSError, ValueError):  # ValueError: an impossible file name; both are reported when the images are decoded
+        return None

@@ -1,0 +1,250 @@
+"""Images by path: a folder with one folder per class, or a list of paths, each of which must exist once."""
+
+import os
+import posixpath
+import shlex
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
+
+from onepeak._core.imports import Frame
+from onepeak._core.wording import counted, listed
+from onepeak.data.images.scan import IMAGE_SUFFIXES, Scan, scan
+from onepeak.data.manifest import ImageFiles, Manifest
+from onepeak.data.order import Order, classes_file, order_labels
+from onepeak.data.tables.faults import FEW, Fault
+from onepeak.errors import InputError
+
+_PARTS = frozenset({"train", "training", "val", "valid", "validation", "test", "testing"})
+
+
+def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
+    """Reads `root/<class>/**/<image>`: the name of the class folder is the label.
+
+    The order comes from `order`, else from `root/classes.txt`; folders named by integers are sorted.
+
+    Args:
+        root: The folder that holds the class folders.
+        order: Names of the classes, lowest first; see `onepeak.data.order.Order`.
+
+    Returns:
+        A manifest whose items are sorted by path. A folder without images is a class only if the order names it.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("mild/1.png", "mild/2.png", "severe/3.png"):
+        ...         path = Path(folder) / name
+        ...         path.parent.mkdir(exist_ok=True)
+        ...         _ = path.write_bytes(b"")
+        ...     data = read_folder(Path(folder), order="mild,severe")
+        >>> data.items.paths, data.labels
+        (('mild/1.png', 'mild/2.png', 'severe/3.png'), array([0, 0, 1]))
+    """
+    found = scan(root)
+    beside = [path for path in found.images if "/" not in path]
+    paths = tuple(path for path in found.images if "/" in path)
+    names = [path.partition("/")[0] for path in paths]
+    _refuse_other_layouts(root, found, sorted(set(names)), order)
+    declared = None if order is not None else classes_file(root)
+    ordered = order_labels(names, order=declared if order is None else order)
+    empty = sorted(set(found.folders).difference(names, ordered.classes))
+    notes = [*ordered.notes, *found.notes(used=() if declared is None else (declared.name,))]
+    if beside:
+        notes.append(f"left out {counted(len(beside), 'image')} beside the class folders ({listed(beside, limit=4)})")
+    if empty:
+        notes.append(f"{counted(len(empty), 'folder')} without an image, not used as a class ({listed(empty)})")
+    return Manifest(
+        name=root.resolve().name,
+        items=ImageFiles(root=root, paths=paths),
+        labels=ordered.labels,
+        classes=ordered.classes,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_other_layouts(root: Path, found: Scan, names: list[str], order: Order | None) -> None:
+    layout = f"Expected {root}/<class>/<image>, one folder per class"
+    if not found.images:
+        raise InputError(f"There are no images below {root}. {layout}.")
+    if not names:
+        raise InputError(
+            f"{root} has {counted(len(found.images), 'image')} but no class folders. {layout}; "
+            "or list the images in a CSV with the columns path,label and give that file."
+        )
+    if order is None and set(map(str.casefold, names)) <= _PARTS:
+        raise InputError(
+            f"The folders of {root} ({listed(names)}) look like parts of a split, not classes. {layout}: "
+            "give one part, or list the images in a CSV."
+        )
+    if len(names) == 1 and len(_below(found, names[0])) > 1:
+        raise InputError(
+            f"{root} has the one folder {names[0]}, which holds folders itself ({listed(_below(found, names[0]))}). "
+            f"{layout}. Did you mean {root / names[0]}?"
+        )
+
+
+def _below(found: Scan, folder: str) -> list[str]:
+    """Returns the names of the subfolders that contain images."""
+    inside = (path.split("/")[1:] for path in found.images if path.startswith(f"{folder}/"))
+    return sorted({parts[0] for parts in inside if len(parts) > 1})
+
+
+_FIRST = 10
+"""How many rows are checked to see whether a column names images."""
+
+
+def find_images(
+    paths: Sequence[object], *, root: Path, rows: Sequence[Hashable], column: str = "path"
+) -> tuple[list[Path | None], list[Fault]]:
+    """Finds the images of a list, and the faults in its paths.
+
+    Args:
+        paths: Relative to `root`, or absolute; see `on_disk` for the spellings that are accepted.
+        root: The folder that the paths are relative to.
+        rows: The name of each path's row, for messages.
+        column: The column of the paths, for messages.
+
+    Returns:
+        The path of each image relative to the root, None if there is no such file; and the faults.
+
+    Example:
+        >>> _, (fault,) = find_images(["a.png"], root=Path("nowhere"), rows=[2])
+        >>> print(fault)
+        1 of 1 image does not exist in nowhere: a.png (row 2). Check the column `path` (--path) and the
+        folder (--root).
+    """
+    texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
+    found = list(on_disk(root, texts))
+    faults = []
+    if unnamed := [place for place, text in enumerate(texts) if not text]:
+        where = listed((rows[place] for place in unnamed), limit=FEW)
+        faults.append(
+            Fault(
+                places=tuple(unnamed),
+                sentence=f"Every row must have a `{column}`, {counted(len(unnamed), 'row')} without one: {where}",
+                advice="Fill them in",
+                reason=f"no `{column}`",
+            )
+        )
+    if gone := [place for place, path in enumerate(found) if path is None and texts[place]]:
+        shown = listed((f"{texts[place]} (row {rows[place]})" for place in gone), limit=FEW)
+        bare = not all(_is_image(PurePath(texts[place])) for place in gone)
+        faults.append(
+            Fault(
+                places=tuple(gone),
+                sentence=f"{len(gone):,} of {counted(len(found), 'image')} {'does' if len(gone) == 1 else 'do'} not "
+                f"exist in {root}: {shown}",
+                advice=f"Check the column `{column}` (--path) and the folder (--root)"
+                + ("; a name without a file extension must match exactly one image" if bare else ""),
+                reason=f"no such image, {listed((texts[place] for place in gone), limit=FEW)}",
+            )
+        )
+    places: dict[str, list[Hashable]] = {}
+    for path, row in zip(found, rows, strict=True):
+        if path is not None:
+            places.setdefault(posixpath.normpath(_from_root(root, path).as_posix()), []).append(row)
+    if twice := [f"{name} (rows {listed(at, limit=FEW)})" for name, at in places.items() if len(at) > 1]:
+        sentence = f"`{column}` must name every image once, got {listed(twice, limit=FEW)}"
+        faults.append(Fault(places=(), sentence=sentence))
+    return found, faults
+
+
+def image_files(paths: Sequence[Path], *, root: Path, written: Sequence[object]) -> tuple[ImageFiles, tuple[str, ...]]:
+    """Returns the images as items, and notes on them.
+
+    Args:
+        paths: The paths found by `find_images`.
+        root: The folder that they are relative to.
+        written: The paths as written in the list, to count the file extensions that were added.
+    """
+    own = [_from_root(root, path) for path in paths]
+    notes = []
+    if outside := sum(path.is_absolute() for path in own):
+        notes.append(f"{counted(outside, 'image')} with an absolute path: the list works on this machine only")
+    if added := sum(not str(text).strip().endswith(path.suffix) for text, path in zip(written, paths, strict=True)):
+        notes.append(f"added the file extension to {counted(added, 'path')}")
+    return ImageFiles(root=root, paths=tuple(path.as_posix() for path in own)), tuple(notes)
+
+
+def refuse_names(frame: Frame, *, folder: Path) -> None:
+    """Raises an error for a table whose first rows have a column that names different images in a folder.
+
+    Args:
+        frame: The columns that may be features.
+        folder: The folder of the images.
+    """
+    first = frame.iloc[:_FIRST]
+    for column in frame.columns:
+        texts = [cell.strip() for cell in first[column].tolist() if isinstance(cell, str)]
+        if len(set(texts)) == len(first) and all(map(_is_image, on_disk(folder, texts))):
+            raise names_images(column, texts[0])
+
+
+def names_images(column: str, text: str) -> InputError:
+    """Returns the error for a table with a column that names images: it is a list of images and needs `path`."""
+    name = shlex.quote(column)
+    return InputError(
+        f"The column {column!r} names images, such as {text!r}: give it as `path` (--path {name}), or leave it out "
+        f"with `drop` (--drop {name}).",
+        page="images",
+    )
+
+
+def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
+    """Yields the paths as spelt on disk, relative to the root; None if there is no such file.
+
+    Backslashes are accepted as slashes. A name without an image extension matches the only image with that stem.
+
+    Args:
+        root: The folder that the paths are relative to.
+        texts: The paths as written.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("a.png", "b.png", "b.jpg"):
+        ...         _ = (Path(folder) / name).write_bytes(b"")
+        ...     [path and path.name for path in on_disk(Path(folder), ["a.png", "a", "b", "c"])]
+        ['a.png', 'a.png', None, None]
+    """
+    images: dict[Path, dict[str, list[str]]] = {}
+    return (_on_disk(root, text, images) if text else None for text in texts)
+
+
+def _on_disk(root: Path, text: str, images: dict[Path, dict[str, list[str]]]) -> Path | None:
+    for path in dict.fromkeys((Path(text), Path(text.replace("\\", "/")))):
+        try:
+            if (root / path).is_file():
+                return path
+            if _is_image(path):
+                continue
+            folder = (root / path).parent
+            if folder not in images:
+                images[folder] = _images(folder)
+        except (OSError, ValueError):  # a name that is too long or has characters that are not allowed
+            continue
+        if len(names := images[folder].get(path.name, [])) == 1:
+            return path.with_name(names[0])
+    return None
+
+
+def _images(folder: Path) -> dict[str, list[str]]:
+    """Returns the images of a folder by their names without extension."""
+    found: dict[str, list[str]] = {}
+    if folder.is_dir():
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = PurePath(entry.name)
+                if _is_image(name) and entry.is_file():
+                    found.setdefault(name.stem, []).append(entry.name)
+    return found
+
+
+def _is_image(path: PurePath | None) -> bool:
+    return path is not None and path.suffix.lower() in IMAGE_SUFFIXES
+
+
+def _from_root(root: Path, path: Path) -> Path:
+    if path.is_absolute() and path.is_relative_to(root.resolve()):
+        return path.relative_to(root.resolve())
+    return path

@@ -1,0 +1,309 @@
+"""Builds an image store, or opens one that was built before."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from onepeak._core.values import check_integer
+from onepeak.data.images.pillow import Image
+from onepeak.data.images.resize import Resize
+from onepeak.data.images.store.failures import (
+    BadImage,
+    StoreError,
+    UnreadableImagesError,
+    UnreadableImagesWarning,
+    described,
+    write_failed,
+)
+from onepeak.data.images.store.images import PIXELS, ImageStore, StoreIndex, open_store, write_index
+from onepeak.data.images.store.key import (
+    FileState,
+    arrays_key,
+    building_folder,
+    default_cache_dir,
+    file_states,
+    files_key,
+    only_builder,
+    remove_leftovers,
+    store_folder,
+)
+from onepeak.data.images.store.pool import Task, run_tasks
+from onepeak.data.images.store.worker import DIGEST_BYTES, THIS_TIME, DecodedImage, ImageFile
+from onepeak.data.manifest import ImageArrays, ImageFiles
+from onepeak.errors import InputError
+
+Progress: TypeAlias = bool | Callable[[int, int], None] | None
+"""True: a bar; False: none; None: a bar only on a terminal; a function: called with (done, total)."""
+
+
+@contextmanager
+def progress_of(progress: Progress, *, title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Yields the function to call with the number of images done so far."""
+    if callable(progress):
+        report = progress
+        yield lambda done: report(done, total)
+    elif progress or (progress is None and sys.stderr.isatty()):
+        with _bar(title, total) as advance:
+            yield advance
+    else:
+        yield lambda _: None
+
+
+@contextmanager
+def _bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(
+        *columns, console=console, transient=console.is_terminal
+    ) as bar:  # in a log file the finished bar remains
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def build_store(
+    items: ImageFiles | ImageArrays,
+    resize: Resize | None = None,
+    *,
+    bits: int | None = None,
+    cache_dir: Path | None = None,
+    workers: int | None = None,
+    skip_bad: bool = False,
+    progress: Progress = None,
+) -> ImageStore:
+    """Decodes and resizes images once; later calls with the same images and recipe open the existing store.
+
+    A store is identified by the root, names, sizes and modification times of its files, so editing, adding or removing
+    a file gives a new store. It is written to a temporary folder and renamed in one step: a killed build leaves no
+    store, and the next build removes its remains. Several processes may call this at once: one builds, the others wait
+    and open the same store. Only its owner can read it.
+
+    Args:
+        items: Images on disk or in memory.
+        resize: The recipe; by default every image keeps its size.
+        bits: How many bits 16-bit image files hold; see `onepeak.data.images.decode.decode_image`.
+        cache_dir: Folder for stores, by default `default_cache_dir()`.
+        workers: Number of decoding processes, by default one per core that this process may use.
+        skip_bad: Whether to leave out images that cannot be read, with a warning that lists them.
+        progress: True for a progress bar, False for none, None for a bar only on a terminal, or a function that is
+            called with (done, total).
+
+    Raises:
+        UnreadableImagesError: Some images cannot be read; the message lists all of them. The others are stored
+            nevertheless, so that a second call with `skip_bad=True` need not decode them again.
+        StoreError: The disk is full, a worker died, or a file changed during the build.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> images = ImageArrays(pixels=np.zeros((2, 8, 6, 3), np.uint8))
+        >>> store = build_store(images, Resize(short_side=3), cache_dir=Path(tempfile.mkdtemp()))
+        >>> store[1].shape
+        torch.Size([3, 4, 3])
+    """
+    if not len(items):
+        raise InputError("`items` must hold at least one image, got none.")
+    workers = num_cores() if workers is None else check_integer("workers", workers, minimum=1)
+    resize = Resize() if resize is None else resize
+    cache_dir = default_cache_dir() if cache_dir is None else cache_dir
+    write: Callable[[Path], StoreIndex]
+    root = None
+    match items:
+        case ImageFiles():
+            states = file_states(items)
+            key = files_key(items, states, resize, bits)
+            write = lambda folder: write_files(folder, items, states, resize, bits, workers, progress)  # noqa: E731
+            root = items.root
+        case ImageArrays():
+            key = arrays_key(items, resize)
+            write = lambda folder: write_arrays(folder, items, resize, progress)  # noqa: E731
+        case other:
+            raise InputError(f"`items` must be ImageFiles or ImageArrays, got {type(other).__name__}.")
+    store = found_or_written(cache_dir, key, write, root=root)
+    if store.bad:
+        if not skip_bad:
+            raise UnreadableImagesError(store.bad, store.num_items)
+        warnings.warn(f"{described(store.bad, store.num_items)}\nThey were left out.", UnreadableImagesWarning, 2)
+    return store
+
+
+def found_or_written(
+    cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], *, root: Path | None = None
+) -> ImageStore:
+    """Opens the store with a key; if there is none, one process writes it, and it appears in one step.
+
+    Args:
+        cache_dir: Folder for stores.
+        key: The key of the store.
+        write: Writes the pixels into a folder and returns their table of contents.
+        root: The folder of the image files, if they are on this machine. The store is outdated if a file that could
+            temporarily not be read is readable now.
+    """
+    try:
+        cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`cache_dir` must be a folder that can be written to, got {cache_dir}: {error}.") from None
+    return _found(cache_dir, key, root) or _built(cache_dir, key, write, root)
+
+
+def _found(cache_dir: Path, key: str, root: Path | None) -> ImageStore | None:
+    try:
+        store = open_store(store_folder(cache_dir, key))
+    except StoreError:
+        return None
+    return None if root is not None and _gives_more(store, root) else store
+
+
+def _gives_more(store: ImageStore, root: Path) -> bool:
+    """Whether a file can be read now that a disk or network failed to deliver when the store was built."""
+    for image in store.bad:
+        if image.reason.startswith(THIS_TIME):
+            with suppress(OSError):
+                (root / image.path).read_bytes()
+                return True
+    return False
+
+
+def _built(cache_dir: Path, key: str, write: Callable[[Path], StoreIndex], root: Path | None) -> ImageStore:
+    place, folder = store_folder(cache_dir, key), building_folder(cache_dir, key)
+    try:
+        remove_leftovers(cache_dir)
+        with only_builder(cache_dir, key):
+            if store := _found(cache_dir, key, root):  # another process built it while this one waited
+                return store
+            if folder.exists():  # an earlier build that was killed
+                shutil.rmtree(folder)
+            folder.mkdir(mode=0o700)  # the images are private to the user
+            try:
+                index = write(folder)
+                if not len(index.kept):
+                    raise UnreadableImagesError(index.bad, index.num_items)
+                write_index(folder, index)
+                for file in folder.iterdir():
+                    file.chmod(0o600)
+                _sync_folder(folder)
+                if place.exists():  # outdated, or damaged from outside; others may have read it until now
+                    shutil.rmtree(place)
+                folder.rename(place)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            _sync_folder(cache_dir)
+    except OSError as error:
+        raise write_failed(error, cache_dir) from error
+    return open_store(place)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Waits until the entries of a folder are on disk, if the system supports it."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def num_cores() -> int:
+    """Returns the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+_PART = (
+    32  # largest number of images per task: small tasks balance the workers; larger ones would not reduce the overhead
+)
+
+
+def write_files(
+    folder: Path,
+    items: ImageFiles,
+    states: list[FileState],
+    resize: Resize,
+    bits: int | None,
+    workers: int,
+    progress: Progress,
+) -> StoreIndex:
+    """Decodes all files into one, part by part and in order, with any number of workers."""
+    sources = [ImageFile(str(items.root / path), *state) for path, state in zip(items.paths, states, strict=True)]
+    size = max(1, min(_PART, len(sources) // (16 * workers)))
+    starts = range(0, len(sources), size)
+    tasks = (Task(folder / f"part-{start}", sources[start : start + size], resize, bits) for start in starts)
+    answers: list[DecodedImage] = []
+    with (
+        (folder / PIXELS).open("wb") as pixels,
+        progress_of(progress, title="Decoding images", total=len(sources)) as advance,
+        contextlib.closing(run_tasks(tasks, workers=min(workers, len(starts)), log=folder / "log")) as finished,
+    ):
+        for task, part_answers in finished:
+            with task.part.open("rb") as part:
+                shutil.copyfileobj(part, pixels, 1 << 20)
+            task.part.unlink()
+            answers.extend(part_answers)
+            advance(len(answers))
+        pixels.flush()
+        os.fsync(pixels.fileno())
+    (folder / "log").unlink(missing_ok=True)
+    return _index(items.paths, answers)
+
+
+def _index(paths: tuple[str, ...], answers: list[DecodedImage]) -> StoreIndex:
+    changed = [path for path, answer in zip(paths, answers, strict=True) if answer.outcome == "changed"]
+    if changed:
+        raise StoreError(
+            f"{len(changed)} files changed while the store was built, {changed[0]} among them; build it again when "
+            "nothing writes to them."
+        )
+    kept = [item for item, answer in enumerate(answers) if answer.outcome == "kept"]
+    return StoreIndex(
+        sizes=np.array([(answers[item].height, answers[item].width) for item in kept], np.int64).reshape(-1, 2),
+        kept=np.array(kept, np.int64),
+        digests=np.frombuffer(bytes.fromhex("".join(answers[item].digest for item in kept)), np.uint8).reshape(
+            -1, DIGEST_BYTES
+        ),
+        checksums=np.array([answers[item].checksum for item in kept], np.uint32),
+        num_items=len(paths),
+        bad=tuple(
+            BadImage(item, paths[item], answer.reason) for item, answer in enumerate(answers) if answer.outcome == "bad"
+        ),
+    )
+
+
+def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Progress) -> StoreIndex:
+    """Resizes all images in memory and writes them to one file."""
+    height, width = resize.size_of(*items.pixels.shape[1:3])
+    digests = np.empty((len(items), DIGEST_BYTES), np.uint8)
+    checksums = np.empty(len(items), np.uint32)
+    with (
+        (folder / PIXELS).open("wb") as pixels,
+        progress_of(progress, title="Storing images", total=len(items)) as advance,
+    ):
+        for item, given in enumerate(items.pixels):
+            image = np.ascontiguousarray(given)
+            stored = np.asarray(resize.apply(Image.fromarray(image)))
+            pixels.write(stored.data)
+            digests[item] = np.frombuffer(hashlib.blake2b(image.data, digest_size=DIGEST_BYTES).digest(), np.uint8)
+            checksums[item] = zlib.crc32(stored.data)
+            advance(item + 1)
+        pixels.flush()
+        os.fsync(pixels.fileno())
+    return StoreIndex(
+        sizes=np.full((len(items), 2), (height, width), np.int64),
+        kept=np.arange(len(items)),
+        digests=digests,
+        checksums=checksums,
+        num_items=len(items),
+    )

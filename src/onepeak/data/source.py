@@ -1,0 +1,185 @@
+"""Where data come from: a known set, a folder, a CSV or a parquet file; opened as a manifest."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from pathlib import Path
+
+from onepeak._core.files import expanded
+from onepeak._core.wording import did_you_mean, did_you_mean_file
+from onepeak.data.datasets import DATASETS
+from onepeak.data.images.folder import read_folder, refuse_names
+from onepeak.data.manifest import FeatureRows, Manifest
+from onepeak.data.order import Order, classes_file
+from onepeak.data.tables.cells import columns_with_points
+from onepeak.data.tables.columns import GROUP, LABEL, PATH
+from onepeak.data.tables.frame import from_frame
+from onepeak.data.tables.read import CSV_SUFFIXES, PARQUET_SUFFIXES, read_table
+from onepeak.errors import InputError, Page
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """Where data come from and how they are read: every command, experiment and Python call takes one.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "wine.csv"
+        ...     _ = file.write_text("acid,quality" + chr(10) + "7.4,5" + chr(10) + "7.8,6")
+        ...     DataSource(file, label="quality").open().classes
+        ('5', '6')
+    """
+
+    data: str | Path
+    """The name of a known set (`onepeak datasets`), a folder with one folder per class, a CSV with
+    `path,label[,group]`, or a table of features (CSV or parquet). A folder with the name of a known set is `./hci`."""
+    _: KW_ONLY
+    root: str | Path | None = None
+    """For a known set, its folder; for a list of images, the folder that the paths are relative to (by default that of
+    the list)."""
+    order: Order | None = None
+    """Names of the classes, lowest first: `"a,b,c"`, `"0..69"`, or a `.txt` file with one name per line. By default it
+    is read from `classes.txt` beside the data, if there is one; integers are sorted."""
+    label: str | None = None
+    """The column of labels, by default `label`."""
+    group: str | None = None
+    """The column of groups, by default `group` if there is one."""
+    path: str | None = None
+    """The column of image paths in a list, by default `path` if there is one."""
+    category: Sequence[str] = ()
+    """For a table of features, columns that hold names, even if these are written in digits."""
+    drop: Sequence[str] = ()
+    """For a table of features, columns to ignore, such as an id."""
+    decimal: str | None = None
+    """For features in a CSV, "," if commas in numbers are decimal even where they might separate thousands; see
+    `onepeak.data.tables.read.read_table`."""
+    skip_bad: bool = False
+    """Whether to leave out, with a note, rows and images that cannot be used; see
+    `onepeak.data.tables.frame.from_frame`."""
+
+    def __post_init__(self) -> None:
+        for name in ("data", "root"):
+            value = getattr(self, name)
+            if not isinstance(value, str | Path) and (value is not None or name == "data"):
+                raise InputError(f"`{name}` must be text, got {value!r}.")
+        for name in ("label", "group", "path", "decimal"):
+            if (value := getattr(self, name)) is not None and not isinstance(value, str):
+                raise InputError(f"`{name}` must be text, got {value!r}.")
+        if isinstance(self.order, Sequence) and not isinstance(self.order, str):
+            object.__setattr__(self, "order", tuple(self.order))
+        elif self.order is not None and not isinstance(self.order, str | Path | range):
+            raise InputError(f"`order` must be the classes, lowest first: 'a,b,c' or a list, got {self.order!r}.")
+        for name in ("category", "drop"):
+            columns = getattr(self, name)
+            if not isinstance(columns, list | tuple) or not all(isinstance(column, str) for column in columns):
+                raise InputError(f"`{name}` must be a list of columns, got {columns!r}.")
+            object.__setattr__(self, name, tuple(columns))
+        if not isinstance(self.skip_bad, bool):
+            raise InputError(f"`skip_bad` must be true or false, got {self.skip_bad!r}.")
+
+    def resolved(self) -> "DataSource":
+        """Returns the source with absolute paths, which mean the same in every folder."""
+
+        def whole(path: str | Path) -> str:
+            return str(expanded(path).resolve())
+
+        order = self.order
+        if isinstance(order, Path) or (isinstance(order, str) and order.strip().endswith(".txt")):
+            order = whole(str(order).strip())
+        data = str(self.data) if self.is_known else whole(self.data)
+        return replace(self, data=data, root=None if self.root is None else whole(self.root), order=order)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the data are a known set."""
+        return isinstance(self.data, str) and self.data in DATASETS
+
+    def open(self, *, like: FeatureRows | None = None, keep_classes: bool = True) -> Manifest:
+        """Opens the data. The manifest's `notes` list the choices made while reading.
+
+        Args:
+            like: For a table of features, rows whose columns and codes to use, such as those a model was trained on.
+            keep_classes: For a list or table, whether to raise an error if all items of a class would be left out; see
+                `onepeak.data.tables.frame.from_frame`.
+        """
+        file = expanded(self.data)
+        if like is not None and (self.is_known or file.is_dir()):
+            raise InputError(f"`like` is for a table of features, got images: leave it out for {self.data}.")
+        if self.is_known:
+            self._refuse(f"the data set {self.data}", but=("root",))
+            return DATASETS[str(self.data)].open(self.root)
+        if not file.exists():
+            known = [record.name for record in DATASETS]
+            question = did_you_mean_file(file) or did_you_mean(str(self.data), known)
+            raise InputError(
+                f"There is no file or folder {str(self.data)!r}.{question} Known data sets: {', '.join(known)}.",
+                page="table" if file.suffix.lower() in (*CSV_SUFFIXES, *PARQUET_SUFFIXES) else "images",
+            )
+        if not file.is_dir():
+            return _own(self._open_file(file, like=like, keep_classes=keep_classes))
+        self._refuse(f"the folder {file}", but=("order",))
+        try:
+            return _own(read_folder(file, order=self.order))
+        except InputError as error:
+            raise InputError(f"{error}{_known_set(file)}", page="images") from error
+
+    def _open_file(self, file: Path, *, like: FeatureRows | None, keep_classes: bool) -> Manifest:
+        """Opens a list of images or a table of features."""
+        label, group, images = self.label or LABEL, self.group or GROUP, self.path or PATH
+        as_text = (label, group, images, *self.category, *self.drop) if like is None else None
+        table = read_table(file, as_text=as_text, decimal=self.decimal)
+        is_list = images in table.frame.columns and images not in self.drop
+        if is_list:
+            self._refuse("a list of images", but=("root", "order", "label", "group", "path", "category", "drop"))
+        frame, notes, order = table.frame, table.notes, self.order
+        if like is not None:
+            numbers = [name for name in like.columns if name not in like.categories]
+            frame, with_commas = columns_with_points(frame, numbers, commas=table.commas)
+            notes = (*notes, *with_commas)
+        if order is None:
+            order = classes_file(file.parent) if table.order is None else table.order
+        try:
+            if like is None and not is_list:
+                others = frame.drop(columns=[label, group, *self.category, *self.drop], errors="ignore")
+                refuse_names(others, folder=file.parent if self.root is None else expanded(self.root))
+            manifest = from_frame(
+                frame,
+                label=label,
+                order=order,
+                group=self.group,
+                path=self.path,
+                category=self.category,
+                drop=self.drop,
+                root=file.parent if self.root is None and is_list else self.root,
+                skip_bad=self.skip_bad,
+                like=like,
+                keep_classes=keep_classes,
+                faults=table.faults,
+                name=file.stem,
+            )
+        except InputError as error:
+            page: Page = "images" if is_list else "table"
+            raise InputError(f"{file}: {error}", page=None if error.page else page) from error
+        return replace(manifest, notes=(*notes, *manifest.notes))
+
+    def _refuse(self, what: str, *, but: Collection[str]) -> None:
+        """Raises an error for settings that have no use for these data."""
+        for each in fields(self):
+            if each.name not in ("data", "skip_bad", *but) and getattr(self, each.name) not in (None, ()):
+                raise InputError(f"`{each.name}` (--{each.name}) has no use for {what}: leave it out.")
+
+
+def _own(manifest: Manifest) -> Manifest:
+    """Renames user data that have the name of a known set, which would imply its protocol and published results."""
+    return replace(manifest, name=f"own-{manifest.name}") if manifest.name in DATASETS else manifest
+
+
+def _known_set(folder: Path) -> str:
+    """Returns a hint if a folder that cannot be read as class folders looks like a known set."""
+    for record in DATASETS:
+        try:
+            if record.read is not None and len(record.read(folder)):
+                return f" If this is the data set {record.name}, give its name and `root` (--root {folder})."
+        except InputError:
+            continue
+    return ""

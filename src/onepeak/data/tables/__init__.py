@@ -1,0 +1,1 @@
+"""Tables: read with the faults of every row, encoded as numbers."""

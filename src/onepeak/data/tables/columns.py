@@ -1,0 +1,199 @@
+"""The roles of the columns of a table: labels, groups, image paths, features."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from onepeak._core.imports import Column, Frame, require
+from onepeak._core.registry import unknown_name
+from onepeak._core.wording import counted, listed
+from onepeak.data.tables.encode import is_date
+from onepeak.data.tables.faults import FEW, Fault
+from onepeak.errors import InputError
+
+PATH = "path"
+LABEL = "label"
+GROUP = "group"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a table by role."""
+
+    label: str
+    group: str | None
+    path: str | None
+    """None for a table of features."""
+    others: tuple[str, ...]
+    """All other columns: features, or columns of a list of images that are not read."""
+
+
+def columns_of(
+    frame: Frame,
+    *,
+    label: str,
+    group: str | None = None,
+    path: str | None = None,
+    category: Collection[str] = (),
+    drop: Collection[str] = (),
+    read_as: str = "",
+) -> Columns:
+    """Checks the roles given for the columns, and infers the others.
+
+    Args:
+        frame: The table; for this and the following see `onepeak.data.from_frame`.
+        label: The column of labels.
+        group: The column of groups.
+        path: The column of image paths.
+        category: Columns that hold names.
+        drop: Columns to ignore.
+        read_as: What the rows are, if `category` and `drop` do not apply to them; otherwise empty.
+
+    Example:
+        >>> import pandas
+        >>> columns_of(pandas.DataFrame(columns=["size", "grade", "group"]), label="grade")
+        Columns(label='grade', group='group', path=None, others=('size',))
+    """
+    _check_names(frame)
+    _find(frame, "label", label)
+    names = [column for column in frame.columns if column not in drop]
+    if group is None and GROUP in names and label != GROUP:
+        group = GROUP
+    if path is None and PATH in names and PATH not in (label, group):
+        path = PATH
+    if group is not None:
+        _find(frame, "group", group)
+    if path is not None:
+        _find(frame, "path", path)
+        read_as = "a list of images"
+    if path is not None and path in (label, group):
+        raise InputError(f"`path` (--path) must not be the column of labels or of groups, got {path!r}.")
+    uses: dict[str | None, str] = {label: "the column of labels", group: "the column of groups"}
+    _check_features(frame, "drop", drop, taken=uses, read_as=read_as)
+    uses |= dict.fromkeys(drop, "which `drop` leaves out")
+    _check_features(frame, "category", category, taken=uses, read_as=read_as)
+    others = tuple(column for column in names if column not in (label, group, path))
+    return Columns(label=label, group=group, path=path, others=others)
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """Returns the names that occur more than once, sorted.
+
+    Example:
+        >>> repeated(["b", "a", "b"])
+        ['b']
+    """
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def _check_names(frame: Frame) -> None:
+    names = [str(column) for column in frame.columns]
+    if twice := repeated(names):
+        raise InputError(f"The columns of a table must have different names, got {listed(twice)} more than once.")
+    if names != list(frame.columns):
+        raise InputError("The column names of a table must be text: use frame.columns = frame.columns.astype(str).")
+
+
+def _find(frame: Frame, argument: str, column: str) -> None:
+    if column in frame.columns:
+        return
+    if argument == "label" and column == LABEL:  # the default, which few tables use
+        raise InputError(
+            "The column of labels must be named with `label` (--label COLUMN), because none is called 'label': "
+            f"{listed(frame.columns)}."
+        )
+    error = unknown_name("column", column, list(frame.columns))
+    raise InputError(f"{error} Name the column with `{argument}` (--{argument}).")
+
+
+def _check_features(
+    frame: Frame, argument: str, names: Collection[str], *, taken: Mapping[str | None, str], read_as: str
+) -> None:
+    """Raises an error for columns that are not features; `taken` maps columns with another role to that role."""
+    if isinstance(names, str):
+        raise InputError(f"`{argument}` must be a list of columns, got the text {names!r}: write [{names!r}].")
+    if names and read_as:
+        raise InputError(f"`{argument}` (--{argument}) has no use for {read_as}: leave it out.")
+    must = f"`{argument}` (--{argument}) must name columns that are features"
+    for name in names:
+        if name in taken:
+            raise InputError(f"{must}, got {name!r}, {taken[name]}.")
+        if name not in frame.columns:
+            others = [column for column in frame.columns if column not in taken]
+            raise InputError(f"{unknown_name('column', name, others)} {must}.")
+
+
+_LIKE_A_GROUP = re.compile(
+    r"(patient|person|subject|customer|client|user|slide|case|study|(?=id))[\W_]*(id|nr|no|number|code|name)?", re.I
+)
+_AN_ID = re.compile(r".+([\W_][iI][dD]|[a-z]I[dD])")
+_NAMES = 20
+"""With fewer names a column may be any category."""
+_ROWS_EACH = 20
+"""With more rows per name on average a column may be any category, such as cities."""
+
+
+def group_names(column: Column) -> list[str]:
+    """Returns the group names as text, empty if missing.
+
+    Example:
+        >>> import pandas
+        >>> group_names(pandas.Series([" p", None, "q"]))
+        ['p', '', 'q']
+    """
+    return ["" if gone else str(value).strip() for value, gone in zip(column.tolist(), column.isna(), strict=True)]
+
+
+def group_faults(column: Column) -> list[Fault]:
+    """Describes rows without a group.
+
+    Example:
+        >>> import pandas
+        >>> group_faults(pandas.Series(["p", ""], name="patient", index=[2, 3]))[0].sentence
+        "Every row must have a group, 1 row has none in 'patient': 3"
+    """
+    missing = tuple(place for place, name in enumerate(group_names(column)) if not name)
+    if not missing:
+        return []
+    where = listed((column.index[place] for place in missing), limit=FEW)
+    return [
+        Fault(
+            places=missing,
+            sentence=f"Every row must have a group, {counted(len(missing), 'row')} "
+            f"{'has' if len(missing) == 1 else 'have'} none in {column.name!r}: {where}",
+            advice="Give each row that belongs to no group a unique name",
+            reason=f"no group in {column.name!r}",
+        )
+    ]
+
+
+def likely_groups(frame: Frame) -> Iterator[str]:
+    """Yields notes on columns that may hold groups: persons or things with several rows, which would leak.
+
+    These are columns of 3 or more values with a telling name, and columns of text or ids with 20 or more different
+    names and 2 to 20 rows per name on average.
+
+    Args:
+        frame: The columns that are neither labels, nor groups, nor paths.
+
+    Example:
+        >>> import pandas
+        >>> print(*likely_groups(pandas.DataFrame({"who": [f"p{row // 3}" for row in range(90)]})))
+        who: 30 names with 3 rows each; if these are persons or things that recur, keep their rows together with
+        --group who
+    """
+    types = require("pandas", extra="data", purpose="A table").api.types
+    for name in frame.columns:
+        column = frame[name].dropna()
+        called, kind = _LIKE_A_GROUP.fullmatch(name.strip()), types.infer_dtype(column)
+        if kind == "mixed" or not (called or _AN_ID.fullmatch(name) or kind in ("string", "categorical")):
+            continue  # lists and dictionaries are no names, and cannot be counted
+        count, rows = column.nunique(), len(column)
+        few_rows_each = count >= _NAMES and 2 * count <= rows <= _ROWS_EACH * count
+        if (few_rows_each or (called and 2 < count < rows)) and not is_date(column):
+            yield (
+                f"{name}: {count:,} names with {round(rows / count, 1):g} rows each; if these are persons or things "
+                f"that recur, keep their rows together with --group {shlex.quote(name)}"
+            )

@@ -1,0 +1,262 @@
+"""Encodes the columns of a table as numbers; leaves some out, with a note."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._core.imports import Column, Frame
+from onepeak._core.wording import counted, listed
+from onepeak.data.images.folder import names_images
+from onepeak.data.images.scan import IMAGE_SUFFIXES
+from onepeak.data.manifest import FeatureRows
+from onepeak.data.tables.cells import (
+    PLAIN,
+    categories_of,
+    fault_of_text,
+    is_formatted,
+    kind_of,
+    names_of,
+    number_cells,
+    plain_integer,
+)
+from onepeak.data.tables.faults import CORRECT, Fault, shown_cells
+from onepeak.errors import InputError
+
+_FEW = 10
+"""In a table with at most this many rows, any column can look like an identifier."""
+_DATE = re.compile(
+    r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}|\d{1,2}/\d{1,2}/\d{2})"
+    r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?(?:Z| ?[+-]\d{2}:?\d{2})?)?"
+)
+"""2024-03-01, 01.03.2024 or 3/1/24, with or without a time."""
+
+
+def feature_faults(frame: Frame) -> list[Fault]:
+    """Finds columns of unsupported types, formatted numbers, and numbers that float32 cannot hold.
+
+    Args:
+        frame: The feature columns, without those declared to hold names.
+
+    Example:
+        >>> import pandas
+        >>> feature_faults(pandas.DataFrame({"n": [1.0, 1e300]}))[0].sentence
+        "The column 'n' must be finite numbers that fit into float32, 1 row has none: 1e+300 (row 1)"
+    """
+    faults: list[Fault | None] = []
+    for name in frame.columns:
+        column = frame[name]
+        try:
+            if kind_of(column) == "number":
+                faults += [cell_fault(column, wrong)] if (wrong := number_cells(column)[1]) else []
+            elif getattr(column.dtype, "categories", None) is None:  # declared categories are names
+                faults.append(fault_of_text(column, names_of(column)))
+        except InputError as error:
+            faults.append(Fault(places=(), sentence=str(error).removesuffix(".")))
+    return [fault for fault in faults if fault is not None]
+
+
+def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
+    """Describes cells that are not usable numbers.
+
+    Args:
+        column: The column.
+        wrong: The positions of the cells.
+    """
+    written = column.tolist()
+    cells = {place: written[place] for place in sorted(wrong)}
+    has = f"{counted(len(cells), 'row')} {'has' if len(cells) == 1 else 'have'} none"
+    return Fault(
+        places=tuple(cells),
+        sentence=f"The column {column.name!r} must be finite numbers that fit into float32, {has}: "
+        f"{shown_cells(column, cells)}",
+        advice=PLAIN if any(is_formatted(str(cell)) for cell in cells.values()) else CORRECT,
+        reason=f"no usable number in {column.name!r}",
+    )
+
+
+def encode_features(
+    frame: Frame, *, places: Sequence[int] | None = None, named: Collection[str] = ()
+) -> tuple[FeatureRows, tuple[str, ...]]:
+    """Encodes numbers as float64, booleans as 0 and 1, text and categories as codes, missing values as NaN.
+
+    Left out, with a note: text that differs in more than half of the rows (an identifier or free text), dates as text,
+    and a column that only counts the rows (an index saved by accident, which reveals the label in a sorted table).
+
+    Args:
+        frame: The feature columns, without faults.
+        places: The positions of these rows in the original table, if some of its rows were left out.
+        named: Columns declared to hold names; these are always kept.
+
+    Returns:
+        The rows, and notes on what was left out, how the other columns are read, and what looks odd.
+
+    Example:
+        >>> import pandas
+        >>> rows, notes = encode_features(pandas.DataFrame({"n": [1, 2], "ok": [True, False], "tone": ["b", "a"]}))
+        >>> rows.values.tolist(), rows.categories
+        ([[1.0, 1.0, 1.0], [2.0, 0.0, 0.0]], {'tone': ('a', 'b')})
+    """
+    kinds = {name: "category" if name in named else kind_of(frame[name]) for name in frame.columns}
+    texts = [name for name, kind in kinds.items() if kind == "category" and name not in named]
+    dates = [name for name in texts if is_date(frame[name])]
+    unique = [name for name in texts if name not in dates and _is_identifier(frame[name])]
+    at = np.arange(len(frame)) if places is None else np.asarray(places)
+    counting = [name for name, kind in kinds.items() if kind == "number" and _counts_the_rows(frame[name], at)]
+    _refuse_paths(frame, unique)
+    notes: list[str] = []
+    if unique:
+        names_images = "if one of them names images, give it as `path` (--path COLUMN)"
+        notes.append(f"left out, as text that hardly repeats: {listed(unique)}; {names_images}")
+    if dates:
+        notes.append(
+            f"left out, as dates: {listed(dates)}; to use them, add what matters as numbers: year, month, age in days"
+        )
+    if counting:
+        notes.append(f"left out, as a count of the rows: {listed(name or '(no name)' for name in counting)}")
+    kept = [name for name in kinds if name not in {*unique, *dates, *counting}]
+    if not kept:
+        why = f": {'; '.join(notes)}" if notes else ""
+        raise InputError(f"A table must have a column that is a feature, it has none{why}.")
+    categories = {name: categories_of(frame[name]) for name in kept if kinds[name] == "category"}
+    rows, _, _ = encode_like(frame, columns=kept, categories=categories)
+    return rows, (*notes, *kinds_of(rows), *odd_values(rows))
+
+
+def encode_like(
+    frame: Frame, *, columns: Sequence[str], categories: Mapping[str, Sequence[str]]
+) -> tuple[FeatureRows, tuple[str, ...], dict[str, dict[int, str]]]:
+    """Encodes a table with the columns and codes of another one, such as the training table.
+
+    Args:
+        frame: A table that has these columns; other columns are ignored. Numbers may be text, as in a file.
+        columns: The columns, in order.
+        categories: For each categorical column, the name of every code. An unknown name becomes NaN; `1.0` and `1`
+            match each other if only one of them is known. Spaces around a name are ignored.
+
+    Returns:
+        The rows; notes on names that have no code; and a message for each cell that should be a number and is not, by
+        column and position.
+
+    Example:
+        >>> import pandas
+        >>> table = pandas.DataFrame({"tone": ["b", "z"], "n": ["1", "big"]})
+        >>> rows, notes, wrong = encode_like(table, columns=["n", "tone"], categories={"tone": ("a", "b")})
+        >>> rows.values.tolist(), notes
+        ([[1.0, 1.0], [nan, nan]], ("1 name of the column 'tone' not seen in training, taken as missing: z",))
+        >>> wrong
+        {'n': {1: "`n` must be a number, got 'big'"}}
+    """
+    gone = [name for name in columns if name not in frame.columns]
+    if gone:
+        raise InputError(f"The table must have the columns {listed(columns)}, it lacks {listed(gone)}.")
+    notes, wrong = list[str](), dict[str, dict[int, str]]()
+    values = np.empty((len(frame), len(columns)), dtype=np.float64)
+    for position, name in enumerate(columns):
+        if name in categories:
+            exact = {text: code for code, text in enumerate(categories[name])}
+            codes = {plain_integer(text): code for text, code in exact.items()} | exact
+            texts = [text if text is None or text in codes else plain_integer(text) for text in names_of(frame[name])]
+            new = sorted({text for text in texts if text is not None and text not in codes})
+            if new:
+                names = f"{counted(len(new), 'name')} of the column {name!r}"
+                notes.append(f"{names} not seen in training, taken as missing: {listed(new)}")
+            values[:, position] = [np.nan if text is None else codes.get(text, np.nan) for text in texts]
+        else:
+            values[:, position], cells = number_cells(frame[name])
+            if cells:
+                wrong[name] = cells
+    kept = {name: tuple(categories[name]) for name in columns if name in categories}
+    return FeatureRows(columns=tuple(columns), values=values, categories=kept), tuple(notes), wrong
+
+
+def _is_identifier(column: Column) -> bool:
+    present = [name for name in names_of(column) if name is not None]
+    return len(present) > _FEW and len(set(present)) > len(present) // 2
+
+
+def is_date(column: Column) -> bool:
+    """Whether at least 90 % of the texts are dates, however few rows there are."""
+    texts = [name for name in names_of(column) if name is not None]
+    return 10 * sum(_DATE.fullmatch(text) is not None for text in texts) >= 9 * max(len(texts), 1)
+
+
+def _counts_the_rows(column: Column, places: npt.NDArray[np.int64]) -> bool:
+    if len(column) <= _FEW or column.isna().any():
+        return False
+    first = column.to_numpy(dtype=np.float64) - places
+    return bool(first[0] in (0, 1) and (first == first[0]).all())
+
+
+def _refuse_paths(frame: Frame, names: Sequence[str]) -> None:
+    """Raises an error for a column that names images: the table is a list of images and needs `path`."""
+    for name in names:
+        texts = frame[name].dropna().astype(str)
+        if texts.str.lower().str.endswith(tuple(IMAGE_SUFFIXES)).mean() > 0.5:
+            raise names_images(name, texts.iloc[0])
+
+
+_ROWS_PER_NAME = 10
+"""With fewer rows per integer, a column is not suspected to hold names."""
+_MANY = 50
+"""From this many integers on, all different, a column may be an id."""
+
+
+def kinds_of(rows: FeatureRows) -> tuple[str, ...]:
+    """Returns notes on which columns are numbers, which are categories, and which numbers may be names or ids.
+
+    A column may hold names if it has 3 to 10 different integers, each in 10 rows on average (with two values, both
+    readings are equivalent). It may hold ids if all its integers differ and they are many or rise in equal steps.
+
+    Example:
+        >>> values = np.stack([np.arange(60) % 3, np.arange(60) / 7], axis=1)
+        >>> for sentence in kinds_of(FeatureRows(columns=("site", "size"), values=values)):
+        ...     print(sentence)
+        read as numbers: site, size
+        few different integers in site (3): if they are names, say so with `category` (--category COLUMN)
+    """
+    numbers = [name for name in rows.columns if name not in rows.categories]
+    few, ids = [], []
+    for name, values in zip(rows.columns, rows.values.T, strict=True):
+        known = values[~np.isnan(values)]
+        if name in rows.categories or (known % 1 != 0).any():
+            continue
+        count = len(np.unique(known))
+        if count == len(known) > _FEW and (count >= _MANY or len(np.unique(np.diff(known))) == 1):
+            ids.append(name)
+        if 2 < count <= min(_FEW, len(known) // _ROWS_PER_NAME):
+            few.append(f"{name} ({count})")
+    sentences = []
+    if numbers:
+        sentences.append(f"read as numbers: {listed(numbers)}")
+    if rows.categories:
+        sentences.append(f"read as categories: {listed(rows.categories)}")
+    if few:
+        sentences.append(
+            f"few different integers in {listed(few)}: if they are names, say so with `category` (--category COLUMN)"
+        )
+    if ids:
+        sentences.append(
+            f"a different value in every row, as ids have, in {listed(ids)}: leave ids out with `drop` (--drop COLUMN)"
+        )
+    return tuple(sentences)
+
+
+def odd_values(rows: FeatureRows) -> tuple[str, ...]:
+    """Returns notes on columns without information, on missing values and on repeated rows."""
+    missing: npt.NDArray[np.bool_] = np.isnan(rows.values)
+    first = rows.values[np.argmin(missing, axis=0), np.arange(len(rows.columns))]
+    constant = (missing | (rows.values == first)).all(axis=0) & ~missing.all(axis=0)
+    sentences = []
+    for found, what in ((missing.all(axis=0), "without any value"), (constant, "with one value only")):
+        names = [rows.columns[position] for position in np.flatnonzero(found)]
+        if names:
+            sentences.append(f"{counted(len(names), 'column')} {what}: {listed(names)}")
+    if missing.any():
+        names = [rows.columns[position] for position in np.flatnonzero(missing.any(axis=0))]
+        sentences.append(f"{counted(int(missing.sum()), 'missing value')} in {listed(names)}")
+    repeated = len(rows) - len({row.tobytes() for row in rows.values})
+    if repeated:
+        sentences.append(f"{counted(repeated, 'row')} with the same features as an earlier one")
+    return tuple(sentences)

@@ -1,0 +1,214 @@
+"""A table on disk, CSV or parquet, as a pandas DataFrame whose index is the number of each row in the file."""
+
+import csv
+import io
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from onepeak._core.files import read_text
+from onepeak._core.imports import Frame, require
+from onepeak._core.wording import counted, listed
+from onepeak.data.images.scan import IMAGE_SUFFIXES
+from onepeak.data.tables.cells import Commas, typed
+from onepeak.data.tables.columns import repeated
+from onepeak.data.tables.faults import FEW, Fault
+from onepeak.errors import InputError
+
+CSV_SUFFIXES = (".csv", ".tsv")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """A table and, if its file declares one, the order of the labels."""
+
+    frame: Frame
+    order: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    misfits: dict[int, str] = field(default_factory=dict)
+    """Messages for rows with too few or too many fields, by line; all cells of such a row are empty."""
+    faults: tuple[Fault, ...] = ()
+    """Faults in these rows, and in cells of numeric columns, which are left without a value."""
+    commas: Commas = "never"
+    """When a comma in a number is decimal."""
+
+
+def read_table(
+    path: Path, *, as_text: Collection[str] | None = (), empty: bool = False, decimal: str | None = None
+) -> Table:
+    """Reads a CSV (comma, semicolon or tab; UTF-8; with a header) or a parquet file.
+
+    Faults in single rows raise no error here; they are listed in `faults`.
+
+    Args:
+        path: The file; its suffix determines the format.
+        as_text: Columns of a CSV to keep as text, such as labels: `01` and `NA` may be names of classes. None keeps all
+            columns as text.
+        empty: Whether a row of a CSV with nothing but separators counts as a row.
+        decimal: "," if commas in the numbers of a CSV are decimal even where they might separate thousands. By default
+            they are decimal only in files separated by semicolons or tabs, in unambiguous columns, which a note lists.
+
+    Returns:
+        The table. The rows of a CSV are named by their line, the header being row 1.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "table.csv"
+        ...     _ = path.write_text("size,grade" + chr(10) + "1.5,low" + chr(10) + ",high")
+        ...     read_table(path).frame
+           size grade
+        2   1.5   low
+        3   NaN  high
+    """
+    suffix = path.suffix.lower()
+    if decimal not in (None, ","):
+        raise InputError(f"`decimal` (--decimal) must be ',' or left out, got {decimal!r}: a point is always decimal.")
+    if suffix in PARQUET_SUFFIXES:
+        if decimal is not None:
+            raise InputError("`decimal` (--decimal) has no use for a parquet file: leave it out.")
+        return Table(frame=_read_parquet(path))
+    if suffix not in CSV_SUFFIXES:
+        known = ", ".join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))
+        raise InputError(f"A table must be a file that ends in {known}, got {path.name}. Save it as CSV or parquet.")
+    return _read_csv(path, as_text, empty, decimal)
+
+
+def csv_rows(path: Path, *, empty: bool = False) -> tuple[list[int], list[list[str]], str]:
+    """Reads the non-empty rows of a CSV as text.
+
+    Args:
+        path: The file.
+        empty: Whether to include rows below the header that have nothing but separators.
+
+    Returns:
+        The line on which each row ends, the rows, and the separator.
+    """
+    text = read_text(path)
+    first = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])  # quoted text may contain any separator
+    separator = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    numbers, rows = list[int](), list[list[str]]()
+    try:
+        for row in reader:
+            if any(field.strip() for field in row) or (empty and rows and len(row) > 1):
+                numbers.append(reader.line_num)
+                rows.append(row)
+    except csv.Error as error:
+        raise InputError(f"{path.name}, row {reader.line_num}: {error}.") from None
+    if not rows:
+        raise InputError(f"{path} is empty.")
+    return numbers, rows, separator
+
+
+def _read_csv(path: Path, as_text: Collection[str] | None, empty: bool, decimal: str | None) -> Table:
+    pandas = require("pandas", extra="data", purpose="A table")
+    numbers, lines, separator = csv_rows(path, empty=empty)
+    commas: Commas = "always" if decimal is not None else "never" if separator == "," else "certain"
+    misfits: dict[int, int] = {}
+    indexed = class_index_table(lines)
+    if indexed is not None:
+        header, lines, order = indexed.columns, indexed.rows, indexed.classes
+        notes = ["first row read as: rows, features, names of the classes in their order"]
+    else:
+        header, lines, order, notes = [name.strip() for name in lines[0]], lines[1:], None, []
+        _check_header(path, header)
+        misfits = {n: len(line) for n, line in zip(numbers[1:], lines, strict=True) if len(line) != len(header)}
+    if not lines:
+        raise InputError(f"{path} has a header and no rows.")
+    faults = [_misfit_fault(misfits, numbers[1:], len(header))] if misfits else []
+    if len(misfits) == len(lines):
+        raise InputError(f"{faults[0].sentence}. Correct the header of {path.name}, or the rows.")
+    cells = [line if len(line) == len(header) else [""] * len(header) for line in lines]
+    frame = pandas.DataFrame(cells, columns=header, index=numbers[1:], dtype=object)
+    if as_text is not None:
+        frame, wrong, with_commas = typed(frame, as_text=as_text, commas=commas)
+        faults, notes = [*faults, *wrong], [*notes, *with_commas]
+    told = {n: f"must have {len(header)} fields, like the header, got {own}" for n, own in misfits.items()}
+    return Table(frame=frame, order=order, notes=tuple(notes), misfits=told, faults=tuple(faults), commas=commas)
+
+
+def _misfit_fault(misfits: Mapping[int, int], numbers: Sequence[int], num_fields: int) -> Fault:
+    shown = listed((f"row {number} ({own})" for number, own in misfits.items()), limit=FEW)
+    do_not = f"{counted(len(misfits), 'row')} {'does' if len(misfits) == 1 else 'do'} not"
+    return Fault(
+        places=tuple(place for place, number in enumerate(numbers) if number in misfits),
+        sentence=f"Every row must have {counted(num_fields, 'field')}, like the header, but {do_not}: {shown}",
+        advice="Correct them",
+        reason="more or fewer fields than the header",
+        unread=True,
+    )
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
+    if twice := repeated(header):
+        raise InputError(f"The columns of {path.name} must have different names, got {listed(twice)} more than once.")
+    if all(_is_number(name) for name in header) or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in header):
+        raise InputError(
+            f"The first row of {path.name} must name the columns, it reads {listed(header)}. "
+            "Add a header: path,label for images, or the names of the features and the label.",
+            page="table",
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_parquet(path: Path) -> Frame:
+    pandas = require("pandas", extra="data", purpose="A table")
+    require("pyarrow", extra="data", purpose="A parquet file")
+    try:
+        frame: Frame = pandas.read_parquet(path)
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"{path} cannot be read as parquet: {reason}.") from error
+    if not len(frame):
+        raise InputError(f"{path} has no rows.")
+    frame = frame.reset_index(drop=frame.index.names == [None])
+    frame.index = pandas.RangeIndex(1, len(frame) + 1)
+    return frame
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassIndexTable:
+    """The table, with the columns `x1`, `x2`, ... and `label`, the name of the class."""
+
+    columns: list[str]
+    rows: list[list[str]]
+    classes: tuple[str, ...]
+
+
+def class_index_table(lines: Sequence[Sequence[str]]) -> ClassIndexTable | None:
+    """Reads the layout; returns None if the counts in the first row do not match the table.
+
+    Args:
+        lines: All rows of the file as text, including the first.
+
+    Example:
+        >>> class_index_table([["2", "1", "low", "high"], ["0.5", "1"], ["0.7", "0"]])
+        ClassIndexTable(columns=['x1', 'label'], rows=[['0.5', 'high'], ['0.7', 'low']], classes=('low', 'high'))
+        >>> class_index_table([["size", "label"], ["0.5", "1"]])
+    """
+    first, rest = lines[0], lines[1:]
+    classes = tuple(name.strip() for name in first[2:])
+    if (
+        len(classes) < 2
+        or not rest
+        or [field.strip() for field in first[:2]] != [str(len(rest)), str(len(rest[0]) - 1)]
+    ):
+        return None
+    indices = {str(index): name for index, name in enumerate(classes)}
+    if any(len(line) != len(rest[0]) or line[-1].strip() not in indices for line in rest):
+        return None
+    return ClassIndexTable(
+        columns=[f"x{position}" for position in range(1, len(rest[0]))] + ["label"],
+        rows=[[*line[:-1], indices[line[-1].strip()]] for line in rest],
+        classes=classes,
+    )

@@ -1,0 +1,1 @@
+"""What trains the runs of an experiment: processes on this machine, or a Ray cluster."""

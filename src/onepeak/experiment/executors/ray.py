@@ -1,0 +1,407 @@
+"""Trains runs on a Ray cluster, whose machines need not share a disk with this one."""
+
+import contextlib
+import logging
+import math
+import os
+import pickle
+import re
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from onepeak._core.check import check_choice, check_integer, check_number
+from onepeak._core.files import clear_unfinished
+from onepeak._core.imports import require
+from onepeak._core.wording import counted
+from onepeak.data.images.store.transfer import pieces_of
+from onepeak.errors import InputError, OnepeakError, first_line
+from onepeak.experiment.events import Elsewhere, Failed, Finished, Lost, Report
+from onepeak.experiment.executors.ray_task import TaskResult, pack, train_on_node, write_run_files
+from onepeak.experiment.folder import claim, forget_failure, write_failure
+from onepeak.experiment.grid import Run
+from onepeak.experiment.prepared import PreparedExperiment
+from onepeak.experiment.task import known_end
+
+
+class RayExecutor:
+    """Trains every run as a task of a Ray cluster and fetches its files when it ends.
+
+    Nodes need the same library versions. Data and weights are sent to them, and so are images if a node does not see
+    the folder of decoded images under the same path. A run whose process or node is lost starts again on another one,
+    with bit-identical results. Runs are claimed on this machine, so that several comparisons can share one folder.
+
+    Args:
+        address: The cluster's address, see `onepeak.experiment.executors.ray.connect`.
+        device: "cpu", "cuda", or "auto" for GPUs if the cluster has any.
+        cpus_per_run: CPUs that a run reserves on its node; it computes with as many threads, at least one.
+        gpus_per_run: GPUs that a run reserves, 0.25 for four runs on one; by default one, or none on a CPU.
+        workers: How many runs at once; by default as many as the cluster can hold, also when it grows or shrinks.
+    """
+
+    def __init__(
+        self,
+        *,
+        address: str = "auto",
+        device: str = "auto",
+        cpus_per_run: float = 1.0,
+        gpus_per_run: float | None = None,
+        workers: int | None = None,
+    ) -> None:
+        check_choice("device", device, ("auto", "cpu", "cuda", "gpu"))
+        self._asked = None if workers is None else check_integer("workers", workers, minimum=1)
+        share = Share(cpus=cpus_per_run, gpus=float(device != "cpu") if gpus_per_run is None else gpus_per_run)
+        if device != "auto" and share.device != {"gpu": "cuda"}.get(device, device):
+            raise InputError(f"`gpus_per_run` must be 0 on a CPU and above 0 on a GPU, got {share.gpus:g} on {device}.")
+        self.ray = connect(address)
+        nodes = resources(self.ray)
+        if gpus_per_run is None and device == "auto" and not any(node.get("GPU") for node in nodes):
+            share = Share(cpus=cpus_per_run, gpus=0.0)
+        self.share = share
+        self.workers = self._asked or places(nodes, share)
+        if not self.workers:
+            found = "; ".join(f"{node.get('CPU', 0):g} CPUs and {node.get('GPU', 0):g} GPUs" for node in nodes)
+            raise InputError(
+                f"`cpus_per_run` and `gpus_per_run` must fit on some node of the cluster, got {share.cpus:g} and "
+                f"{share.gpus:g} where the nodes have {found}: ask for less, or give --workers if the cluster grows "
+                "on demand."
+            )
+        self.devices = (f"{counted(len(nodes), 'node')} of a Ray cluster ({share.device})",)
+
+    def speedup(self, num_runs: int) -> float:
+        """See `Executor`. Runs that share a GPU from separate processes take turns."""
+        return max(1.0, min(self.workers, num_runs) * min(1.0, self.share.gpus or 1.0))
+
+    def run(
+        self, runs: Sequence[Run], prepared_experiment: PreparedExperiment, folder: Path, *, report: Report
+    ) -> None:
+        """Trains all runs; see `Executor`."""
+        fleet = Fleet(self, prepared_experiment, folder, report=report)
+        try:
+            fleet.train(runs)
+        finally:
+            fleet.stop()
+
+    def most(self) -> int:
+        """How many runs to submit: one per place now, plus one to wait for the next free place."""
+        return self._asked or places(resources(self.ray), self.share) + 1
+
+
+_PATIENCE = 10.0
+"""Seconds to wait for a cluster; Ray itself waits for minutes."""
+
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else it warns of an upcoming change
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # else it prints about lost processes to our standard output
+}
+"""Environment variables that keep Ray quiet, unless the user has set them."""
+
+
+class ClusterError(OnepeakError):
+    """There is no cluster at an address."""
+
+
+def connect(address: str) -> ModuleType:
+    """Joins a cluster for the rest of this process; an earlier connection is kept.
+
+    Args:
+        address: "auto" for the cluster on this machine or in RAY_ADDRESS, host:port of its head node, ray://host:port
+            of its client server, or "local" to start one on this machine.
+
+    Returns:
+        The module `ray`.
+
+    Raises:
+        InputError: The address is malformed.
+        ClusterError: No cluster responds, or it has another version.
+    """
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    ray = require("ray", extra="ray", purpose="The executor ray")
+    if ray.is_initialized():
+        return ray
+    place = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address
+    if place not in ("auto", "local"):
+        _knock(place)
+    try:
+        ray.init(address=place, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, TimeoutError) as error:
+        raise ClusterError(
+            f"No Ray cluster could be joined at {place!r} ({first_line(error)}): start one with `ray start --head`, "
+            "give its --address, or use --executor local.",
+            page="scale",
+        ) from error
+    return ray
+
+
+def _knock(address: str) -> None:
+    """Refuses a malformed address, and one where nothing listens."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise InputError(f"`address` must be auto, local, host:port or ray://host:port, got {address!r}.")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"Nothing listens at {address!r} ({error}): is the cluster running (`ray start --head`), and is the port "
+            "right (6379 for host:port, 10001 for ray://)?",
+            page="scale",
+        ) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """The resources that a run reserves on its node."""
+
+    cpus: float
+    gpus: float
+
+    def __post_init__(self) -> None:
+        check_number("cpus_per_run", self.cpus, above=0.0)
+        check_number("gpus_per_run", self.gpus, minimum=0.0)
+        if self.gpus > 1 and self.gpus != int(self.gpus):
+            raise InputError(f"`gpus_per_run` must be a fraction of one GPU or a whole number, got {self.gpus:g}.")
+
+    @property
+    def device(self) -> str:
+        """The device it computes on; Ray makes only its own GPU visible to it."""
+        return "cuda" if self.gpus else "cpu"
+
+    @property
+    def threads(self) -> int:
+        """The number of threads it computes with."""
+        return max(1, int(self.cpus))
+
+
+def resources(ray: ModuleType) -> list[dict[str, float]]:
+    """Returns the resources of each live node."""
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+def places(nodes: Sequence[Mapping[str, float]], share: Share) -> int:
+    """Counts how many runs the nodes hold at once, as Ray packs them: a fraction of a GPU is never split over two GPUs.
+
+    Args:
+        nodes: The resources of each node.
+        share: The resources of a run.
+
+    Example:
+        >>> node = {"CPU": 8.0, "GPU": 2.0}
+        >>> [places([node], Share(cpus=1.0, gpus=gpus)) for gpus in (0.0, 0.3, 0.5, 2.0)]
+        [8, 6, 4, 1]
+    """
+    return sum(_places_on(node, share) for node in nodes)
+
+
+def _places_on(node: Mapping[str, float], share: Share) -> int:
+    by_cpu, gpus = _times(node.get("CPU", 0.0), share.cpus), node.get("GPU", 0.0)
+    if not share.gpus:
+        return by_cpu
+    return min(by_cpu, int(gpus) * _times(1.0, share.gpus) if share.gpus < 1 else _times(gpus, share.gpus))
+
+
+def _times(whole: float, part: float) -> int:
+    """How many times a part fits into the whole, tolerating rounding: a third fits three times."""
+    return math.floor(whole / part + 1e-6)
+
+
+RETRIES = 3
+"""How often a run starts again after its process was lost."""
+MOST_SENT = 4 * 2**30
+"""The most bytes of images sent to nodes; larger stores must be under the same path there."""
+_LISTEN = 0.5
+"""Seconds between two checks of the mailbox."""
+_ASK_AGAIN = 1.0
+"""Seconds until a run that another process holds is checked again."""
+_GOODBYE = 10.0
+"""Seconds that an interrupted task has to clean up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """A run that a task trains, or that waits for a node."""
+
+    run: Run
+    claim: contextlib.ExitStack
+
+
+class Fleet:
+    """Submitted and waiting runs.
+
+    Args:
+        executor: An executor connected to a cluster.
+        prepared_experiment: The experiment with its data.
+        folder: The experiment's folder.
+        report: Called with every event.
+    """
+
+    def __init__(
+        self, executor: "RayExecutor", prepared_experiment: PreparedExperiment, folder: Path, *, report: Report
+    ) -> None:
+        self.executor, self.prepared_experiment, self.folder, self.report = (
+            executor,
+            prepared_experiment,
+            folder,
+            report,
+        )
+        self.ray, self.share = ray, share = executor.ray, executor.share
+        self.since = time.time()
+        # Ray can retry lost tasks itself, but does so endlessly when memory runs out, and silently.
+        options = {"num_cpus": share.cpus, "num_gpus": share.gpus, "max_retries": 0}
+        self.task = ray.remote(train_on_node).options(**options)
+        self.mailbox = ray.remote(Mailbox).options(num_cpus=0, max_restarts=-1).remote()
+        self.shipment = ray.put(pack(prepared_experiment))
+        self.pieces: list[Any] | None = None
+        self.waiting: deque[tuple[float, Run]] = deque()  # with the time before which not to start it
+        self.out: dict[Any, Sent] = {}
+        self.losses: Counter[str] = Counter()
+
+    def train(self, runs: Sequence[Run]) -> None:
+        """Submits runs until all have ended."""
+        self.waiting.extend((0.0, run) for run in runs)
+        while self.waiting or self.out:
+            self.send()
+            if not self.out:
+                time.sleep(_LISTEN)
+                continue
+            ended, _ = self.ray.wait(list(self.out), timeout=_LISTEN)
+            self.listen()
+            for task in ended:
+                self.receive(task)
+
+    def send(self) -> None:
+        """Claims and submits as many runs as allowed."""
+        most = self.executor.most() if self.waiting else 0
+        while len(self.out) < most and self.waiting and self.waiting[0][0] <= time.monotonic():
+            _, run = self.waiting.popleft()
+            place = run.folder(self.folder)
+            with contextlib.ExitStack() as stack:
+                ours = stack.enter_context(claim(place))
+                known = known_end(run, place, ours=ours, since=self.since)
+                if known is None:
+                    clear_unfinished(place)
+                    task = self.task.remote(
+                        run,
+                        self.shipment,
+                        self.pieces,
+                        self.mailbox,
+                        device=self.share.device,
+                        threads=self.share.threads,
+                    )
+                    self.out[task] = Sent(run=run, claim=stack.pop_all())
+                    continue
+            if isinstance(known, Elsewhere):
+                self.waiting.append((time.monotonic() + _ASK_AGAIN, run))
+            self.report(known)
+
+    def listen(self) -> None:
+        """Forwards the events of active runs; missing some of them changes no result."""
+        try:
+            messages = self.ray.get(self.mailbox.take.remote(), timeout=_GOODBYE)
+        except self.ray.exceptions.RayError:
+            return
+        out = {sent.run.name for sent in self.out.values()}
+        for event in map(pickle.loads, messages):
+            if event.run.name in out:  # else it arrived after the run's end
+                self.report(event)
+
+    def receive(self, task: Any) -> None:
+        """Handles a task that has ended: its run has finished, has failed, or must be submitted again."""
+        sent = self.out.pop(task)
+        with sent.claim:
+            end = self.end_of(task, sent.run)
+        if end is None:
+            self.waiting.appendleft((0.0, sent.run))
+        else:
+            self.report(end)
+
+    def end_of(self, task: Any, run: Run) -> Finished | Failed | Elsewhere | None:
+        """Fetches the outcome of a run; None if it must be submitted again."""
+        place = run.folder(self.folder)
+        try:
+            answer: TaskResult | None = self.ray.get(task)
+        except self.ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            message = str(cause) if isinstance(cause, OnepeakError) else f"{type(cause).__name__}: {cause}"
+            return self.failed(run, message, error)
+        except self.ray.exceptions.RayError as error:  # the process, the node or its answer is lost
+            self.losses[run.name] += 1
+            reason = re.split(r"(?<=\.)\s", str(error).strip(), maxsplit=1)[0]  # Ray's messages are long
+            if self.losses[run.name] <= RETRIES:
+                self.report(Lost(run=run, message=reason))
+                return None
+            times = counted(self.losses[run.name], "time")
+            return self.failed(run, f"Its process was lost {times}, the last time with: {reason}", error)
+        if answer is None:
+            self.send_images()
+            return None
+        write_run_files(answer.files, place)
+        if isinstance(answer.outcome, Finished):
+            forget_failure(place)
+        return answer.outcome
+
+    def failed(self, run: Run, message: str, error: Exception) -> Failed:
+        """Records the failure of a run that could not do so itself."""
+        write_failure(run.folder(self.folder), run, message, error=error)
+        return Failed(run=run, message=message)
+
+    def send_images(self) -> None:
+        """Provides the images for nodes that do not see them; done once, and Ray copies them to each node once."""
+        store = self.prepared_experiment.prepared.store
+        if store is None or self.pieces is not None:
+            return
+        if store.num_bytes > MOST_SENT:
+            raise InputError(
+                f"The decoded images take {store.num_bytes / 2**30:.1f} GiB, more than the "
+                f"{MOST_SENT / 2**30:.1f} GiB that can be sent to nodes: put {store.folder} under the same "
+                "path on every node, or give a --cache on a disk that all nodes share."
+            )
+        self.pieces = [self.ray.put(piece) for piece in pieces_of(store)]
+
+    def stop(self) -> None:
+        """Ends all tasks and releases their runs."""
+        for force in (False, True):  # first let them clean up
+            for task in self.out:
+                with contextlib.suppress(self.ray.exceptions.RayError):
+                    self.ray.cancel(task, force=force)
+            if self.out:
+                ended, _ = self.ray.wait(list(self.out), num_returns=len(self.out), timeout=_GOODBYE)
+                for task in ended:
+                    self.out.pop(task).claim.close()
+        for sent in self.out.values():
+            sent.claim.close()
+        self.out.clear()
+        with contextlib.suppress(self.ray.exceptions.RayError):
+            self.ray.kill(self.mailbox)
+
+
+class Mailbox:
+    """Keeps messages in the order of arrival.
+
+    Messages are bytes, so that the process that keeps them need not import their classes.
+
+    Example:
+        >>> mailbox = Mailbox()
+        >>> mailbox.post(b"first")
+        >>> mailbox.post(b"second")
+        >>> mailbox.take(), mailbox.take()
+        ([b'first', b'second'], [])
+    """
+
+    def __init__(self) -> None:
+        self._messages: list[bytes] = []
+
+    def post(self, message: bytes) -> None:
+        """Adds a message."""
+        self._messages.append(message)
+
+    def take(self) -> list[bytes]:
+        """Returns all messages since the last call."""
+        messages, self._messages = self._messages, []
+        return messages

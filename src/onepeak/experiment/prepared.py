@@ -1,0 +1,224 @@
+"""An experiment with its data, as needed by every process that trains its runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from onepeak._core.wording import did_you_mean_file
+from onepeak.data.manifest import Manifest
+from onepeak.data.splits import Split, find_leaks, make_splits, refuse_leaks, split_notes
+from onepeak.data.splits.leaks import conflict_notes, data_digest
+from onepeak.errors import InputError
+from onepeak.experiment.plan import Experiment, MethodEntry, RecipeSource
+from onepeak.methods.catalog import method
+from onepeak.networks.build import NetworkSettings
+from onepeak.training.class_weights import class_weights
+from onepeak.training.pack import draws_at_random
+from onepeak.training.prepare import Prepared, prepare, try_network
+from onepeak.training.recipe import Recipe
+from onepeak.training.recipe_file import changed, recipe_for, replaced, without_effect
+from onepeak.training.run import make_network
+from onepeak.training.run_settings import RunSettings
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PreparedExperiment:
+    """Prepared data, splits, recipe and network. It can be sent to another process, which maps the same images."""
+
+    experiment: Experiment
+    prepared: Prepared
+    splits: tuple[Split, ...]
+    recipe: Recipe
+    network: NetworkSettings
+    leaks: dict[str, tuple[str, ...]]
+    """What the parts of a split share, by the split's name: equal rows of a table, and leaks that were allowed."""
+
+    def settings(self, entry: MethodEntry) -> RunSettings:
+        """Returns what to train and how, for one method."""
+        return RunSettings(
+            method=entry.name,
+            variant=entry.variant,
+            method_settings=entry.settings,
+            network=self.network,
+            weights=self.experiment.weights_file,
+            recipe=recipe_of(entry, self.recipe),
+            seed=self.experiment.seed,
+        )
+
+    def shared_by_parts(self, split: Split) -> dict[str, list[str]]:
+        """Returns the record of items that the parts share; empty if they share none."""
+        leaks = self.leaks.get(split.name)
+        return {"shared_by_parts": list(leaks)} if leaks else {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the data and its splits."""
+        manifest = self.prepared.manifest
+        copies = conflict_notes(manifest, self.prepared.digests)
+        return (*manifest.notes, *self.prepared.notes, *copies, *notes_on_splits(manifest, self.splits))
+
+    @property
+    def can_pack(self) -> bool:
+        """Whether runs may share a process: they share one random stream, so no module may draw random numbers."""
+        first, *others = self.experiment.methods
+        classes = self.prepared.manifest.num_classes
+        network = make_network(self.settings(first), self.network, classes)
+        methods = (method(one.name, num_classes=classes, variant=one.variant, **one.settings) for one in others)
+        return not any(draws_at_random(module) for module in (network, *methods))
+
+    @property
+    def digest(self) -> str:
+        """A hash that identifies the data."""
+        return data_digest(self.prepared.manifest, self.prepared.digests)
+
+
+def open_experiment(experiment: Experiment, *, cache: Path | None = None, quiet: bool = False) -> PreparedExperiment:
+    """Opens the data, decodes images that are not decoded yet, and makes the splits.
+
+    Args:
+        experiment: The plan.
+        cache: Folder for decoded images, see `onepeak.data.images.store.build.build_store`.
+        quiet: Whether to hide the progress of decoding.
+
+    Raises:
+        LeakError: The splits leak and the experiment does not allow it.
+    """
+    manifest = open_manifest(experiment)
+    recipe = check_with(manifest, experiment)
+    prepared_experiment = prepare_experiment(experiment, manifest, recipe, cache=cache, quiet=quiet)
+    # The backbone for images is known now, so the weights can be checked against it.
+    make_network(prepared_experiment.settings(experiment.methods[0]), prepared_experiment.network, manifest.num_classes)
+    return prepared_experiment
+
+
+def check_with(manifest: Manifest, experiment: Experiment, *, only: tuple[int, int] | None = None) -> Recipe:
+    """Returns the recipe for the data; refuses what cannot be built, split or trained before any image is read.
+
+    Args:
+        manifest: The data.
+        experiment: The plan.
+        only: The one split and fold to train; by default all.
+    """
+    found = set(manifest.labels.tolist())
+    if len(found) == 1:
+        raise InputError(
+            f"The data must have items of at least 2 classes to train on, got only {manifest.classes[found.pop()]!r}."
+        )
+    recipe = checked_recipe(manifest, experiment)
+    try_network(manifest, experiment.network, weights=experiment.weights_file)
+    for entry in experiment.methods:
+        method(entry.name, num_classes=manifest.num_classes, variant=entry.variant, **entry.settings)
+    splits_of(experiment, manifest, only=only)
+    return recipe
+
+
+def prepare_experiment(
+    experiment: Experiment,
+    manifest: Manifest,
+    recipe: Recipe,
+    *,
+    cache: Path | None = None,
+    quiet: bool = False,
+    only: tuple[int, int] | None = None,
+) -> PreparedExperiment:
+    """Decodes images that are not decoded yet, and makes the splits.
+
+    Args:
+        experiment: The plan.
+        manifest: Its data.
+        recipe: From `check_with`.
+        cache: As for `open_experiment`.
+        quiet: As for `open_experiment`.
+        only: As for `check_with`.
+    """
+    prepared = prepare(manifest, recipe, cache_dir=cache, skip_bad=experiment.source.skip_bad, quiet=quiet)
+    splits = splits_of(experiment, prepared.manifest, only=only)
+    leaks = refuse_leaks(prepared.manifest, splits, digests=prepared.digests, allow=experiment.allow_leak)
+    by_split = {
+        split.name: tuple(str(leak) for leak in find_leaks(prepared.manifest, split, digests=prepared.digests))
+        for split in (splits if leaks else ())
+    }
+    return PreparedExperiment(
+        experiment=experiment,
+        prepared=prepared,
+        splits=splits,
+        recipe=recipe,
+        network=prepared.network(experiment.network),
+        leaks={name: found for name, found in by_split.items() if found},
+    )
+
+
+def open_manifest(experiment: Experiment) -> Manifest:
+    """Opens the data of an experiment."""
+    weights = experiment.weights_file
+    if weights is not None and not weights.is_file():
+        raise InputError(
+            f"`weights` must be a file, got {str(weights)!r}, which is not one.{did_you_mean_file(weights)}"
+        )
+    return experiment.source.open()
+
+
+def splits_of(experiment: Experiment, manifest: Manifest, *, only: tuple[int, int] | None = None) -> tuple[Split, ...]:
+    """Returns the splits of an experiment, fold after fold, or only one split and fold."""
+    settings = {name: getattr(experiment, name) for name in ("protocol", "splits", "folds", "seed")}
+    splits = tuple(make_splits(manifest, **settings))
+    chosen = tuple(split for split in splits if only in (None, (split.split, split.fold)))
+    if only is not None and not chosen:
+        folds = sorted({split.fold for split in splits})
+        raise InputError(f"`--fold` must be one of the protocol's folds ({folds[0]} to {folds[-1]}), got {only[1]}.")
+    return chosen
+
+
+def notes_on_splits(manifest: Manifest, splits: Sequence[Split]) -> list[str]:
+    """Returns what the user should know about the splits before training."""
+    return split_notes(manifest, splits, parts=("train",))
+
+
+def recipe_of(entry: MethodEntry, recipe: Recipe) -> Recipe:
+    """Returns the recipe of one method: the common one with the method's changes."""
+    return changed(recipe, entry.recipe, source=entry.label, prefix="recipe.")
+
+
+def checked_recipe(manifest: Manifest, experiment: Experiment) -> Recipe:
+    """Returns the common recipe of all methods; refuses settings that do not suit the data or do nothing.
+
+    Raises:
+        InputError: All that is wrong, with file and key.
+    """
+    common = experiment.recipe_source or RecipeSource(file=experiment.name, prefix="recipe.")
+    recipe = recipe_for(manifest, experiment.recipe, source=common.file, prefix=common.prefix)
+    recipes: list[Recipe] = []
+    of_methods: list[str] = []
+    for entry in experiment.methods:
+        found: list[str] = []
+        prefix = f"methods.{entry.label}.recipe."
+        recipes.append(replaced(recipe, entry.recipe, prefix, found))
+        if not found:
+            found += _without_effect(entry.recipe, recipes[-1:], prefix, manifest, experiment)
+            found += _weight_problems(entry.recipe, prefix, manifest)
+        of_methods += [f"{experiment.file or experiment.name}: {problem}" for problem in found]
+    of_all: list[str] = []
+    for key, value in experiment.recipe.items():
+        if key not in common.exempt:
+            users = [own for entry, own in zip(experiment.methods, recipes, strict=True) if key not in entry.recipe]
+            of_all += _without_effect({key: value}, users, common.prefix, manifest, experiment)
+    of_all += _weight_problems(experiment.recipe, common.prefix, manifest)
+    if problems := [*(f"{common.file}: {problem}" for problem in of_all), *of_methods]:
+        raise InputError("\n".join(problems))
+    return recipe
+
+
+def _without_effect(
+    given: Mapping[str, Any], recipes: Sequence[Recipe], prefix: str, manifest: Manifest, experiment: Experiment
+) -> Iterator[str]:
+    for key, problem in without_effect(given, recipes, manifest, backbone=experiment.network.get("backbone")):
+        yield f"{prefix}{key}: {problem}"
+
+
+def _weight_problems(given: Mapping[str, Any], prefix: str, manifest: Manifest) -> Iterator[str]:
+    if "class_weight" in given:
+        try:
+            class_weights(given["class_weight"], manifest.labels, manifest.num_classes)
+        except InputError as error:
+            yield f"{prefix}class_weight: {error}"

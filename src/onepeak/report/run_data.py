@@ -1,0 +1,293 @@
+"""All that the runs on one data set say, read once and kept small, for the figures and the findings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._core.imports import Frame
+from onepeak._core.wording import counted
+from onepeak.data.datasets.biopsies import BayesError, bayes_error
+from onepeak.errors import InputError
+from onepeak.experiment.results import read_history, read_predictions
+from onepeak.metrics.catalog import METRICS
+from onepeak.report.figures.canvas import Looks
+from onepeak.report.figures.curves import Curve, at_every_epoch, curve
+from onepeak.report.figures.paradoxes import Case
+from onepeak.report.figures.tradeoff import Scores
+from onepeak.report.figures.truth import Distance, divergence, variation
+from onepeak.report.palette import styles
+from onepeak.report.prediction_summary import CalibrationSummary, PredictionSummary, Suspect, TestPart
+from onepeak.report.source import Source
+from onepeak.training.model_files import load_description
+
+CURVES = ("mae", "soi_predicted")
+"""The validation metrics whose course is shown, after what chose the epochs."""
+MOST_NUMBERS = 500_000
+"""Probabilities of overlaid posteriors on a page; more would make it slow to open."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunData:
+    """The runs on one data set, aggregated. What was not there to be read is empty, and `notes` says why."""
+
+    title: str
+    runs: Frame
+    """As `read_results` gives them."""
+    summary: Frame
+    """As `summary` gives it."""
+    source: Source
+    looks: Looks
+    """Of every row, in the order of the table."""
+    classes: tuple[str, ...]
+    chance: float | None
+    """Of the side order index to the prediction."""
+    scores: Mapping[str, Scores]
+    curves: Mapping[str, Mapping[str, Curve]]
+    """By metric and row."""
+    predictions: Mapping[str, PredictionSummary]
+    calibration: Mapping[str, CalibrationSummary]
+    """Of the rows whose runs know their temperature."""
+    cases: tuple[Case, ...]
+    distances: Mapping[str, Distance]
+    """From the true posteriors; empty where these are not known."""
+    bayes: BayesError | None
+    notes: tuple[str, ...]
+
+
+@dataclass(kw_only=True, eq=False)
+class _PartialData:
+    """What is filled while the runs are read, by row."""
+
+    histories: dict[str, dict[str, list[npt.NDArray[np.float64]]]]
+    """By metric first."""
+    predictions: dict[str, PredictionSummary] = field(default_factory=dict)
+    calibration: dict[str, CalibrationSummary] = field(default_factory=dict)
+    distances: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    tested: set[int] = field(default_factory=set)
+    """Items of any test part, where their true posteriors are known."""
+    missing: list[str] = field(default_factory=list)
+    """Why the predictions of a run are not there."""
+
+
+def gather(
+    title: str,
+    runs: Frame,
+    summary: Frame,
+    source: Source,
+    *,
+    classes: Sequence[str] = (),
+    most_numbers: int = MOST_NUMBERS,
+    on_run: Callable[[], None] = lambda: None,
+) -> RunData:
+    """Reads the histories and predictions of all runs on one data set, one run in memory at a time.
+
+    Args:
+        title: What the data set is called on the page.
+        runs: Its runs, as `read_results` gives them.
+        summary: What `summary` makes of them.
+        source: The data.
+        classes: Their names, as the experiment recorded them; else those of a model or of the data.
+        most_numbers: The most probabilities to keep for overlays.
+        on_run: Called after each run.
+    """
+    methods = dict(zip(runs["label"], runs["method"], strict=True))
+    classes = tuple(classes) or _classes(runs, source)
+    num_examples = int(np.clip(most_numbers // max(1, len(methods) * len(classes) ** 2), 3, 40))
+    per_run = {row: -(-num_examples // count) for row, count in runs["label"].value_counts().items()}
+    partial = _PartialData(histories={metric: {} for metric in (*runs["selected_by"], *CURVES)})
+    for run in runs.to_dict("records"):
+        _read_history(run, partial)
+        if classes:
+            prediction_summary = PredictionSummary(
+                num_classes=len(classes), examples_per_run=per_run[run["label"]], most_examples=num_examples
+            )
+            _read_predictions(run, partial, prediction_summary, source)
+        on_run()
+    chance = METRICS["soi_predicted"].chance
+    predictions = {
+        row: prediction_summary
+        for row, prediction_summary in partial.predictions.items()
+        if prediction_summary.num_predictions
+    }
+    return RunData(
+        title=title,
+        runs=runs,
+        summary=summary,
+        source=source,
+        looks=styles({str(row): str(method) for row, method in methods.items()}),
+        classes=classes,
+        chance=chance(len(classes), "mode") if chance is not None and classes else None,
+        scores={str(row): _scores(own) for row, own in runs.groupby("label", sort=False)},
+        curves={
+            metric: {row: curve(found) for row, found in rows.items()} for metric, rows in partial.histories.items()
+        },
+        predictions=predictions,
+        calibration=partial.calibration,
+        cases=choose_cases(predictions, runs, source),
+        distances={
+            row: Distance(divergence=np.array(found)[:, 0], variation=np.array(found)[:, 1])
+            for row, found in partial.distances.items()
+        },
+        bayes=bayes_error(source.manifest.take(sorted(partial.tested))) if source.manifest and partial.tested else None,
+        notes=_notes(partial, source, len(runs)),
+    )
+
+
+def _read_history(run: dict[Any, Any], partial: _PartialData) -> None:
+    try:
+        history = read_history(run["folder"])
+    except InputError:
+        return  # the curve goes without it; results and predictions do not depend on it
+    for metric, rows in partial.histories.items():
+        if {"epoch", f"valid_{metric}"} <= set(history.columns) and len(history):
+            values = history[f"valid_{metric}"].to_numpy(dtype=np.float64)
+            epochs = history["epoch"].to_numpy(dtype=np.int64)
+            rows.setdefault(run["label"], []).append(at_every_epoch(epochs, values))
+
+
+def _read_predictions(run: dict[Any, Any], partial: _PartialData, fresh: PredictionSummary, source: Source) -> None:
+    try:
+        columns = ("item", "label", "predicted", "log_probs")
+        part = TestPart(**read_predictions(run["folder"], columns=columns, part="test"))
+    except InputError as error:
+        partial.missing.append(str(error))
+        return
+    if not len(part.item):
+        return
+    if part.log_probs.shape[1] != fresh.num_classes:
+        partial.missing.append(
+            f"{run['folder']} has posteriors over {part.log_probs.shape[1]} classes, the data set {fresh.num_classes}."
+        )
+        return
+    row = run["label"]
+    partial.predictions.setdefault(row, fresh).add(part, split=run["split"], fold=run["fold"])
+    if not np.isnan(run["temperature"]):  # as in results of earlier versions
+        partial.calibration.setdefault(row, CalibrationSummary()).add(part, temperature=run["temperature"])
+    truth = source.true_log_probs(part.item)
+    if truth is not None:
+        log_probs = part.log_probs.astype(np.float64)
+        found = float(divergence(truth, log_probs).mean()), float(variation(truth, log_probs).mean())
+        partial.distances.setdefault(row, []).append(found)
+        partial.tested.update(part.item.tolist())
+
+
+def _classes(runs: Frame, source: Source) -> tuple[str, ...]:
+    """Names of the classes: from a model, from the data, or only their numbers; none where even these are not known."""
+    for folder in runs["folder"].head(5):
+        try:
+            return load_description(Path(folder)).classes
+        except InputError:
+            continue
+    if source.manifest is not None:
+        return source.manifest.classes
+    number = runs["num_classes"].max()
+    return () if np.isnan(number) else tuple(str(each) for each in range(int(number)))
+
+
+def _scores(own: Frame) -> Scores:
+    known = own[["test_mae", "test_soi_predicted"]].dropna().to_numpy(dtype=np.float64)
+    return Scores(mae=known[:, 0], soi=known[:, 1])
+
+
+def _notes(partial: _PartialData, source: Source, num_runs: int) -> tuple[str, ...]:
+    notes = []
+    if partial.missing:
+        notes.append(
+            f"The predictions of {counted(len(partial.missing), 'run')} of {num_runs} are left out of the figures, "
+            f"the first because: {partial.missing[0]}"
+        )
+    if source.reason:
+        notes.append(f"{source.reason} Images and true posteriors are left out.")
+    return tuple(notes)
+
+
+MOST_CASES = 6
+
+
+def choose_suspects(
+    predictions: Mapping[str, PredictionSummary], *, most: int = MOST_CASES
+) -> list[tuple[str, Suspect]]:
+    """The strongest of each method first, then the strongest of all; no sample twice.
+
+    Args:
+        predictions: What each row says.
+        most: How many to choose.
+
+    Returns:
+        Rows and their suspects, the strongest first.
+    """
+    ranked = sorted(
+        (
+            (place, row, suspect)
+            for row, prediction_summary in predictions.items()
+            for place, suspect in enumerate(prediction_summary.suspects)
+        ),
+        key=lambda each: (each[0] > 0, -each[2].strength),
+    )
+    chosen: dict[int, tuple[str, Suspect]] = {}
+    for _, row, suspect in ranked:
+        if len(chosen) < most:
+            chosen.setdefault(suspect.item, (row, suspect))
+    return sorted(chosen.values(), key=lambda each: -each[1].strength)
+
+
+def choose_cases(predictions: Mapping[str, PredictionSummary], runs: Frame, source: Source) -> tuple[Case, ...]:
+    """The chosen predictions with all methods' posteriors of the same samples.
+
+    Args:
+        predictions: What each row says.
+        runs: The runs, as `read_results` gives them.
+        source: The data.
+    """
+    return tuple(_case(row, suspect, predictions, runs, source) for row, suspect in choose_suspects(predictions))
+
+
+def _case(
+    row: str, suspect: Suspect, predictions: Mapping[str, PredictionSummary], runs: Frame, source: Source
+) -> Case:
+    same = runs[
+        (runs["split"] == suspect.split) & (runs["fold"] == suspect.fold) & runs["label"].isin(list(predictions))
+    ]
+    rows_by_label = {
+        label: _prediction(folder, suspect.item) for label, folder in zip(same["label"], same["folder"], strict=True)
+    }
+    found = {label: each for label, each in rows_by_label.items() if each is not None}
+    accused = found[row]
+    first, second = _two_highest(accused["log_probs"])
+    label, path = int(accused["label"]), accused["path"]
+    place = source.place(suspect.item, path, label)
+    truth = None if place is None else source.true_log_probs(np.array([place]))
+    return Case(
+        row=row,
+        split=suspect.split,
+        fold=suspect.fold,
+        place=place,
+        label=label,
+        first=first,
+        second=second,
+        probs={label: np.exp(each["log_probs"]) for label, each in found.items()},
+        predicted={label: int(each["predicted"]) for label, each in found.items()},
+        truth=None if truth is None else truth[0],
+        name=source.name(suspect.item, path, label),
+    )
+
+
+def _prediction(folder: str, item: int) -> dict[str, Any] | None:
+    """What one run says of one sample; nothing where it is not in its test part, or cannot be read."""
+    try:
+        found = read_predictions(folder, columns=("item", "path", "label", "predicted", "log_probs"), part="test")
+    except InputError:
+        return None  # the notes of the report say so
+    places = np.flatnonzero(found["item"] == item)
+    return {name: column[places[0]] for name, column in found.items()} if len(places) else None
+
+
+def _two_highest(log_probs: Any) -> tuple[int, int]:
+    """The most probable label and the second; of equals the lowest first, and the nearest to it second."""
+    first = int(np.argmax(log_probs))
+    others = [label for label in range(len(log_probs)) if label != first]
+    return first, min(others, key=lambda label: (-log_probs[label], abs(label - first)))

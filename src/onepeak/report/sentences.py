@@ -1,0 +1,76 @@
+"""How names and numbers read in the sentences of a report."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from onepeak._core.wording import counted, listed
+from onepeak.methods.catalog import CONSTRAINTS, METHODS
+
+_LONGEST = 4
+"""Letters of an abbreviation."""
+ABBREVIATIONS = frozenset(name for name in METHODS.built_in | CONSTRAINTS.built_in if len(name) <= _LONGEST)
+"""Names in the catalog that are written in capitals; those of a user stay as they are."""
+
+
+def display_name(label: str) -> str:
+    """A row's name in a sentence.
+
+    Example:
+        >>> [display_name(label) for label in ("elb", "mv+elb", "slopes", "ld-as_published", "cum-focal")]
+        ['ELB', 'MV+ELB', 'slopes', 'LD-as_published', 'cum-focal']
+    """
+    name, dash, rest = label.partition("-")
+    parts = [part.upper() if part in ABBREVIATIONS else part for part in name.split("+")]
+    return "+".join(parts) + dash + rest
+
+
+def percent(share: float) -> str:
+    """A share as it is written in a sentence.
+
+    Example:
+        >>> percent(0.9921)
+        '99.2 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def p_text(p_value: float) -> str:
+    """A p-value as it is written.
+
+    Example:
+        >>> p_text(0.0321), p_text(0.00001)
+        ('p = 0.032', 'p < 0.001')
+    """
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """Names one after another, as a sentence has them.
+
+    Example:
+        >>> enumerated(["ce"]), enumerated(["ce", "mv", "elb"])
+        ('ce', 'ce, mv and elb')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def never_predicted_sentence(confusion: npt.NDArray[np.int64], classes: Sequence[str]) -> str:
+    """A sentence on classes that are never predicted, though test samples have them; empty if there are none.
+
+    Args:
+        confusion: Samples by true and predicted class.
+        classes: Their names.
+
+    Example:
+        >>> never_predicted_sentence(np.array([[3, 1, 0], [2, 2, 0], [0, 5, 0]]), ["low", "middle", "high"])
+        'Never predicted: high (5 samples).'
+    """
+    counts, answers = confusion.sum(axis=1), confusion.sum(axis=0)
+    silent = [
+        f"{name} ({counted(int(count), 'sample')})"
+        for name, count, count_predicted in zip(classes, counts, answers, strict=True)
+        if count and not count_predicted
+    ]
+    return f"Never predicted: {listed(silent, limit=5)}." if silent else ""

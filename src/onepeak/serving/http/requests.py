@@ -1,0 +1,267 @@
+"""Reads images from the body of a request: a single image, or several in a form."""
+
+import asyncio
+import json
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, final
+
+from python_multipart import MultipartParser
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import parse_options_header
+from starlette.requests import Request
+
+from onepeak._core.wording import listed
+from onepeak.serving.http.failures import RequestError
+from onepeak.serving.http.limits import Body, Limits
+from onepeak.serving.model import Model
+from onepeak.training.table import TableEncoder
+
+FORM = "multipart/form-data"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """One file. Its format is recognised by its bytes; its name is only repeated in the answer."""
+
+    name: str | None
+    """The client's name for it, if given."""
+    data: bytes = field(repr=False)
+
+
+def uploads_of(body: bytes, content_type: str, *, max_items: int) -> list[Upload]:
+    r"""Returns the files in the body of a request.
+
+    Args:
+        body: The whole body.
+        content_type: The header. A form is split into its files; anything else is one file.
+        max_items: The most files.
+
+    Raises:
+        RequestError: The form is damaged or truncated, holds no file or too many, or has a part that is not a file.
+
+    Example:
+        >>> head = b'Content-Disposition: form-data; name="images"; filename="a.png"'
+        >>> form = b"--x\r\n" + head + b"\r\n\r\nbytes\r\n--x--\r\n"
+        >>> uploads_of(form, "multipart/form-data; boundary=x", max_items=2)
+        [Upload(name='a.png')]
+    """
+    kind, options = parse_options_header(content_type)
+    if kind != FORM.encode():
+        return [Upload(name=None, data=body)]
+    parts = _Parts(max_items)
+    try:
+        parser = MultipartParser(
+            options.get(b"boundary", b""),
+            {
+                "on_part_begin": parts.begin,
+                "on_header_field": parts.header_name,
+                "on_header_value": parts.header_value,
+                "on_header_end": parts.header_end,
+                "on_headers_finished": parts.headers_end,
+                "on_part_data": parts.data,
+                "on_part_end": parts.part_end,
+                "on_end": parts.end,
+            },
+        )
+        parser.write(body)
+        parser.finalize()
+    except FormParserError as error:
+        raise RequestError(400, f"The form must be well-formed multipart/form-data: {error}.") from None
+    if not parts.whole:
+        raise RequestError(400, "The form must end with its boundary, got a truncated one: send it again.")
+    if not parts.files:
+        raise RequestError(400, "The form must hold at least one file, got none: send each image as a file.")
+    return parts.files
+
+
+@final
+class _Parts:
+    """What the parser has read so far."""
+
+    def __init__(self, max_items: int) -> None:
+        self.files: list[Upload] = []
+        self.whole = False
+        self._max_items = max_items
+        self._header: dict[bytes, bytes] = {}
+        self._name, self._value, self._content = bytearray(), bytearray(), bytearray()
+
+    def begin(self) -> None:
+        self._header, self._content = {}, bytearray()
+
+    def header_name(self, data: bytes, start: int, end: int) -> None:
+        self._name += data[start:end]
+
+    def header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def header_end(self) -> None:
+        self._header[bytes(self._name).lower()] = bytes(self._value)
+        self._name, self._value = bytearray(), bytearray()
+
+    def headers_end(self) -> None:
+        _, options = parse_options_header(self._header.get(b"content-disposition"))
+        if b"filename" not in options:
+            raise RequestError(400, "Every part of the form must be a file; options go in the query string.")
+        if len(self.files) == self._max_items:
+            raise RequestError(413, f"A request must hold at most {self._max_items} images, got more: send several.")
+        self._file_name = options[b"filename"].decode("utf-8", "replace")
+
+    def data(self, data: bytes, start: int, end: int) -> None:
+        self._content += data[start:end]
+
+    def part_end(self) -> None:
+        self.files.append(Upload(name=self._file_name or None, data=bytes(self._content)))
+
+    def end(self) -> None:
+        self.whole = True
+
+
+async def read_body(request: Request, limits: Limits, held: Body) -> bytes:
+    """Reads the body.
+
+    A body that is too large is read and discarded for a while: a client that is still sending would not see the answer.
+
+    Args:
+        request: A request whose body is not read yet.
+        limits: Limits on its size and on the time it may take.
+        held: Where its bytes are counted.
+
+    Raises:
+        RequestError: The body is empty, too large, or too slow.
+    """
+    body = bytearray()
+    size = 0
+    try:
+        async with asyncio.timeout(limits.upload_seconds):
+            async for piece in request.stream():
+                size += len(piece)
+                if size <= limits.max_bytes:
+                    held.take(len(piece))
+                    body += piece
+                elif size > 4 * limits.max_bytes:
+                    break
+    except TimeoutError:
+        if size <= limits.max_bytes:
+            raise RequestError(
+                408,
+                f"The body must arrive within {limits.upload_seconds:g} s, got {size} bytes in that time.",
+                headers={"Connection": "close"},
+            ) from None
+    if size > limits.max_bytes:
+        raise RequestError(
+            413,
+            f"The body must have at most {limits.max_bytes} bytes, got more: send fewer or smaller items.",
+            headers={"Connection": "close"},
+        )
+    if not size:
+        raise RequestError(400, "The file is empty. /docs shows what to send.")
+    return bytes(body)
+
+
+LARGEST = 1e30
+"""The largest accepted number: well within float32, even after division by a standard deviation."""
+
+
+def rows_of_body(
+    body: bytes, *, columns: Sequence[str], categories: Container[str], max_rows: int
+) -> list[dict[str, Any]]:
+    """Reads the rows of `{"rows": [{column: value, ...}, ...]}`; a value is a number, a string, true, false or null.
+
+    Args:
+        body: The whole body.
+        columns: Columns that every row must have; others are ignored.
+        categories: The columns that may hold strings.
+        max_rows: The most rows.
+
+    Raises:
+        RequestError: The body has any other form.
+
+    Example:
+        >>> body = b'{"rows": [{"age": 41, "tone": "dark", "id": 7}]}'
+        >>> rows_of_body(body, columns=["age", "tone"], categories=["tone"], max_rows=10)
+        [{'age': 41, 'tone': 'dark'}]
+    """
+    try:
+        content = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:  # not text, not JSON, a huge number, or nested too deeply
+        raise RequestError(400, f"The body must be JSON, got unreadable content: {str(error)[:200]}.") from None
+    if not isinstance(content, dict) or set(content) != {"rows"} or not isinstance(content["rows"], list):
+        raise RequestError(400, 'The body must be {"rows": [...]}, and nothing beside the rows.')
+    if not content["rows"]:
+        raise RequestError(400, "`rows` must hold at least one row, got none.")
+    if len(content["rows"]) > max_rows:
+        raise RequestError(413, f"`rows` must hold at most {max_rows} rows, got {len(content['rows'])}: send several.")
+    return [_row(place, row, columns, categories) for place, row in enumerate(content["rows"])]
+
+
+def _row(place: int, row: object, columns: Sequence[str], categories: Container[str]) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise RequestError(400, f"`rows[{place}]` must be an object with one value per column, got {_kind(row)}.")
+    gone = [name for name in columns if name not in row]
+    if gone:
+        raise RequestError(
+            422,
+            f"`rows[{place}]` must have the columns {listed(columns)}, it lacks {listed(gone)}: send null for a value "
+            "that is missing.",
+        )
+    known = {name: row[name] for name in columns}
+    for name, value in known.items():
+        if isinstance(value, dict | list):
+            raise RequestError(400, f"`rows[{place}]`: {name!r} must be one value, got {_kind(value)}.")
+        if isinstance(value, str) and name not in categories:
+            raise RequestError(422, f"`rows[{place}]`: {name!r} must be a number or null, got a string.")
+        if isinstance(value, int | float) and not abs(value) <= LARGEST:  # infinite if it has too many digits
+            raise RequestError(422, f"`rows[{place}]`: {name!r} must be within +-{LARGEST:g}, got more.")
+    return known
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON: write null for a missing value")
+
+
+def _kind(value: object) -> str:
+    return {dict: "an object", list: "a list", str: "a string", type(None): "null"}.get(type(value), "a single value")
+
+
+_FILE = {"type": "string", "format": "binary"}
+
+
+def request_body(model: Model, limits: Limits) -> dict[str, Any]:
+    """Returns OpenAPI's `requestBody`.
+
+    Args:
+        model: A model of images or rows.
+        limits: Limits on the number of items.
+    """
+    table = model.description.table
+    content = _images(limits) if table is None else {"application/json": {"schema": _rows(table, limits)}}
+    return {"required": True, "content": content}
+
+
+def _images(limits: Limits) -> dict[str, Any]:
+    form = {
+        "type": "object",
+        "description": f"Up to {limits.max_items} files; the names of their fields do not matter.",
+        "properties": {"images": {"type": "array", "items": _FILE, "minItems": 1}},
+        "required": ["images"],
+        "additionalProperties": False,
+    }
+    one = {**_FILE, "minLength": 1, "description": "The file of one image."}
+    return {kind: {"schema": one} for kind in ("image/*", "application/octet-stream")} | {
+        "multipart/form-data": {"schema": form}
+    }
+
+
+def _rows(table: TableEncoder, limits: Limits) -> dict[str, Any]:
+    number = {"type": ["number", "boolean", "null"], "minimum": -LARGEST, "maximum": LARGEST}
+    text = {**number, "type": ["string", "number", "boolean", "null"]}
+    columns = {name: text if name in table.categories else number for name in table.columns}
+    row = {"type": "object", "properties": columns, "required": list(table.columns)}
+    return {
+        "type": "object",
+        "description": f"Up to {limits.max_rows} rows with a value for each column of the model, not all null.",
+        "properties": {"rows": {"type": "array", "items": row, "minItems": 1}},
+        "required": ["rows"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,207 @@
+"""Runs an app: binds the socket, reports the address, and finishes pending requests when it stops."""
+
+import contextlib
+import errno
+import logging
+import os
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from typing import final
+from urllib.parse import quote, unquote_plus
+
+import uvicorn
+from fastapi import FastAPI
+
+from onepeak._core.values import check_integer
+from onepeak.errors import InputError
+from onepeak.serving.http.access import is_loopback
+
+DRAIN_SECONDS = 30
+"""Time to finish pending requests when the server stops."""
+KEEP_ALIVE_SECONDS = 65
+"""How long a connection stays open after an answer: longer than clients keep theirs, so that none is closed while it is
+being reused."""
+IDLE_SECONDS = 30
+"""Time for the head of a request to arrive: at least this, at most twice as long."""
+
+
+def serve_app(
+    app: FastAPI,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    token: str | None = None,
+    access_log: bool = False,
+    open_browser: bool = False,
+    on_ready: Callable[[str], None] = print,
+) -> None:
+    """Serves until Ctrl-C or SIGTERM; pending requests are answered first.
+
+    Args:
+        app: From `create_app`, with the same token.
+        host: The address to listen on. Any address other than loopback is reachable by other machines and needs a
+            token.
+        port: The port; 0 takes any free one.
+        token: The app's secret.
+        access_log: Whether to write one line per request to stderr.
+        open_browser: Whether to open the first page in a browser.
+        on_ready: Called with the address, without the token, once connections are accepted.
+
+    Raises:
+        InputError: The address is open to others without a token, or cannot be bound.
+    """
+    check_address(host, token=token)
+    listening = listen(host, port)
+    for name in ("uvicorn.error", "python_multipart"):  # errors in a request are reported to its sender
+        logging.getLogger(name).setLevel(logging.ERROR)
+    config = uvicorn.Config(
+        app,
+        http="h11",  # limits the head of a request; httptools, which uvicorn prefers if installed, does not
+        log_config=None,
+        access_log=access_log,
+        ws="none",
+        lifespan="on",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_notify=IDLE_SECONDS,
+    )
+    if access_log:
+        write_access_log()
+    server = uvicorn.Server(config)
+    config.callback_notify = IdleConnections(server)
+    on_ready(address_of(listening, None))  # without the token: it should not appear in logs
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(address_of(listening, token),), daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn has drained before it raises this
+        server.run(sockets=[listening])
+
+
+def check_address(host: str, *, token: str | None) -> None:
+    """Refuses an address that other machines can reach if there is no token.
+
+    Args:
+        host: The address to listen on.
+        token: The secret, if there is one.
+    """
+    if token is not None and (not token.strip() or not token.isascii() or not token.isprintable()):
+        raise InputError("`token` must be printable ASCII text, got one that is blank or has other characters.")
+    if token is None and not is_loopback(host):
+        raise InputError(
+            f"`host` must be 127.0.0.1 without a token, got {host!r}, which other machines can reach: "
+            "set a token (--token, or ONEPEAK_TOKEN).",
+            page="serve",
+        )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a listening socket; clients that connect before the app runs wait.
+
+    Args:
+        host: A name or an address.
+        port: 0 for any free one.
+    """
+    check_integer("port", port, minimum=0)
+    if port > 65535:
+        raise InputError(f"`port` must be at most 65535, got {port}.")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise InputError(f"`host` must be an address of this machine, got {host!r}: {error.strerror}.") from None
+    if os.name == "posix":  # elsewhere the flag would let two servers share a port
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        raise InputError(_reason(error, host, port)) from None
+    return listening
+
+
+def address_of(listening: socket.socket, token: str | None) -> str:
+    """Returns the address to open in a browser."""
+    host, port = listening.getsockname()[:2]
+    host_text = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{host_text}:{port}/" + ("" if token is None else f"?token={quote(token, safe='')}")
+
+
+def _reason(error: OSError, host: str, port: int) -> str:
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"`port` must be free, and {port} is in use: give another, or 0 for any free one."
+        case errno.EACCES:
+            return f"`port` must be one that this user may use, got {port}: give one above 1023."
+        case _:
+            return f"`host` must be an address of this machine, got {host!r}: {error.strerror}."
+
+
+_PATH = 2
+"""Position of the address in what uvicorn logs: client, method, address, version, status."""
+
+
+def write_access_log() -> None:
+    """Makes uvicorn write its access log to stderr from now on."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
+    handler.addFilter(_WithoutToken())
+    logger = logging.getLogger("uvicorn.access")
+    logger.handlers = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+
+
+def without_token(address: str) -> str:
+    """Masks the token in an address.
+
+    Example:
+        >>> without_token("/samples?sort=error&token=s3cret")
+        '/samples?sort=error&token=...'
+    """
+    path, mark, query = address.partition("?")
+    parts = ("token=..." if unquote_plus(part.partition("=")[0]) == "token" else part for part in query.split("&"))
+    return path + mark + "&".join(parts)
+
+
+@final
+class _WithoutToken(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                without_token(str(value)) if place == _PATH else value for place, value in enumerate(record.args)
+            )
+        return True
+
+
+@final
+class IdleConnections:
+    """Closes connections that have waited for the head of a request since the last call; uvicorn calls it periodically.
+
+    Args:
+        server: The server whose connections to check.
+    """
+
+    def __init__(self, server: uvicorn.Server) -> None:
+        self._server = server
+        self._idle: dict[object, object] = {}
+
+    async def __call__(self) -> None:
+        """Checks all connections."""
+        idle: dict[object, object] = {}
+        for connection in list(self._server.server_state.connections):
+            last = getattr(connection, "cycle", None)  # the current request, or the last one
+            if last is not None and not last.response_complete:
+                continue
+            if getattr(connection, "timeout_keep_alive_task", None) is not None:
+                continue  # answered and idle since: uvicorn closes it itself
+            if connection in self._idle and self._idle[connection] is last:
+                connection.transport.close()
+            else:
+                idle[connection] = last
+        self._idle = idle

@@ -1,0 +1,259 @@
+"""Translates a served network into the bytes of an ONNX file."""
+
+import logging
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from onepeak._core.imports import require
+from onepeak.errors import OnepeakError
+from onepeak.posterior.isotonic import NO_PROBABILITY, add_in_log, scan
+from onepeak.serving.onnx.network import ImageInput, ServedNetwork
+
+OPSET = 18
+
+
+class ExportError(OnepeakError):
+    """A model could not be exported, or the file disagrees with the model."""
+
+
+def onnx_bytes(served: ServedNetwork, properties: dict[str, str]) -> bytes:
+    """Translates a network for batches and images of any size, or for the fixed size of `served`.
+
+    Args:
+        served: The complete network, on the CPU.
+        properties: The file's metadata.
+
+    Raises:
+        ExportError: A part of the network has no ONNX translation.
+    """
+    onnx = require("onnx", extra="export", purpose="An ONNX file")
+    require("onnxscript", extra="export", purpose="An ONNX file")
+    try:
+        with _quiet():
+            graph = _translated(served)
+        onnx.helper.set_model_props(graph, properties)
+        content: bytes = graph.SerializeToString()
+    except Exception as error:  # torch.export, torch.onnx and protobuf raise many types of their own
+        raise ExportError(f"This model cannot be written as ONNX: {_reason(error)}") from error
+    return content
+
+
+def _translated(served: ServedNetwork) -> Any:
+    """Decomposes first: `torch.onnx.export` alone writes some operators with too few digits."""
+    passes = require("onnx_ir.passes.common", extra="export", purpose="An ONNX file")
+    axes = dict(enumerate(served.inputs.axes))
+    any_size = (dict.fromkeys(axes, torch.export.Dim.DYNAMIC),)
+    program = torch.export.export(served.eval(), (_example(served),), dynamic_shapes=any_size, strict=False)
+    translated = torch.onnx.export(
+        program.run_decompositions(exact_operators()),
+        (),
+        dynamo=True,
+        input_names=[served.inputs.name],
+        output_names=list(served.outputs),
+        dynamic_shapes={served.inputs.name: axes},
+        opset_version=OPSET,
+        verbose=False,
+    )
+    assert translated is not None  # only the exporter with dynamo=False returns None
+    passes.ClearMetadataAndDocStringPass()(translated.model)  # they hold source paths of this machine
+    translated.model.producer_name = "onepeak"
+    return translated.model_proto
+
+
+def _example(served: ServedNetwork) -> Tensor:
+    """Only its shape matters. Lengths 0 and 1 would be taken as fixed, and equal lengths as the same axis."""
+    if isinstance(served.inputs, ImageInput):
+        return torch.zeros(2, *(served.inputs.size or (224, 256)), 3, dtype=torch.uint8)
+    return torch.zeros(3, served.inputs.num_columns, dtype=served.inputs.dtype)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silences the exporter's developer messages on versions, decompositions and renamed values."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _reason(error: BaseException) -> str:
+    """Returns the first line of the innermost error; the exporter's own summary fills a screen."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no reason given'}"
+
+
+def exact_operators() -> dict[Any, Callable[..., Any]]:
+    """Returns replacements for torch operators, for `torch.export.ExportedProgram.run_decompositions`.
+
+    Left to the exporter, `expm1` and `log1p` would lose small numbers to rounding, `log_sigmoid`, `logaddexp` and
+    `logcumsumexp` would overflow in the tails, and the others could not be exported at all.
+    """
+    aten = torch.ops.aten
+    return {
+        aten.cummax.default: _cummax,
+        aten.cummin.default: _cummin,
+        aten.expm1.default: expm1,
+        aten.lgamma.default: lgamma,
+        aten.log1p.default: log1p,
+        aten.log_sigmoid.default: log_sigmoid,
+        aten.log_sigmoid_forward.default: lambda x: (
+            log_sigmoid(x),
+            torch.zeros_like(x),
+        ),  # the second output is only for gradients
+        aten.logaddexp.default: logaddexp,
+        aten.logcumsumexp.default: logcumsumexp,
+        aten.searchsorted.Tensor: searchsorted,
+        aten.special_erfcx.default: erfcx,
+    }
+
+
+def expm1(x: Tensor) -> Tensor:
+    r""":math:`e^x - 1 = \tanh(x / 2) (e^x + 1)`, where nothing cancels.
+
+    Example:
+        >>> expm1(torch.tensor([1e-12, -torch.inf]))
+        tensor([ 1.0000e-12, -1.0000e+00])
+    """
+    return (x / 2).tanh() * (x.exp() + 1)
+
+
+def log1p(x: Tensor) -> Tensor:
+    r""":math:`\log(1 + x)`: the logarithm of the rounded sum, times how much of x the rounding left (Kahan).
+
+    Example:
+        >>> log1p(torch.tensor([0.0, 1e-12, 1.0]))
+        tensor([0.0000e+00, 1.0000e-12, 6.9315e-01])
+    """
+    rounded = 1 + x
+    left = rounded - 1
+    nothing_left = left == 0
+    return torch.where(nothing_left, x, rounded.log() * (x / torch.where(nothing_left, 1, left)))
+
+
+def log_sigmoid(x: Tensor) -> Tensor:
+    """The logarithm of the logistic function, which is x far below zero.
+
+    Example:
+        >>> log_sigmoid(torch.tensor([-1e4, torch.inf]))
+        tensor([-10000., 0.])
+    """
+    return x.clamp(max=0) - log1p((-x.abs()).exp())
+
+
+def logaddexp(first: Tensor, second: Tensor) -> Tensor:
+    """log(exp(first) + exp(second)), minus infinity where both are.
+
+    Example:
+        >>> logaddexp(torch.tensor([-1e4, -torch.inf]), torch.tensor([-1e4, -torch.inf]))
+        tensor([-9999.3066,       -inf])
+    """
+    return _infinite_again(add_in_log(_finite(first), _finite(second)))
+
+
+def logcumsumexp(x: Tensor, dim: int) -> Tensor:
+    """The logarithm of cumulative sums of exponentials; small first terms survive large later ones.
+
+    Example:
+        >>> logcumsumexp(torch.tensor([-torch.inf, -1e4, 0.0]), -1)
+        tensor([ -inf, -10000., 0.])
+    """
+    return _infinite_again(scan(_finite(x).movedim(dim, -1), add_in_log)).movedim(-1, dim)
+
+
+def searchsorted(
+    rows: Tensor,
+    values: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Returns where values would be inserted in sorted rows, by counting the smaller entries in O(row x values).
+
+    Args:
+        rows: Ascending along their last axis.
+        values: Values to locate in the row at the same position.
+        out_int32: Whether to return int32.
+        right: Whether to insert after equal entries.
+        side: "left" or "right", instead of `right`.
+        sorter: Not supported.
+
+    Example:
+        >>> searchsorted(torch.tensor([1.0, 2.0, 2.0]), torch.tensor([2.0, 0.0]), right=True)
+        tensor([3, 0])
+    """
+    if sorter is not None:
+        raise NotImplementedError("a sorter")
+    before = torch.le if right or side == "right" else torch.lt
+    places = before(rows.unsqueeze(-2), values.unsqueeze(-1)).sum(dim=-1)
+    return places.to(torch.int32) if out_int32 else places
+
+
+def lgamma(x: Tensor) -> Tensor:
+    r"""The logarithm of the gamma function for x > 0: Stirling's series at x + 8, then recursion down.
+
+    Example:
+        >>> lgamma(torch.tensor([1.0, 5.0], dtype=torch.float64)).exp()
+        tensor([ 1.0000, 24.0000], dtype=torch.float64)
+    """
+    shift = 8
+    z = x + shift
+    series = 1 / (12 * z) - 1 / (360 * z**3) + 1 / (1260 * z**5) - 1 / (1680 * z**7)
+    skipped = sum((x + step).log() for step in range(shift))
+    return (z - 0.5) * z.log() - z + math.log(2 * math.pi) / 2 + series - skipped
+
+
+def erfcx(x: Tensor) -> Tensor:
+    r""":math:`e^{x^2} \mathrm{erfc}(x) = \frac2{\sqrt\pi} \int_0^\infty e^{-t^2 - 2xt} dt` for x >= 0.
+
+    Gauss-Legendre quadrature on steps of 1 / (1 + x), up to 20 steps, beyond which the rest is negligible; 13 digits.
+
+    Example:
+        >>> erfcx(torch.tensor([0.0, 100.0], dtype=torch.float64))
+        tensor([1.0000, 0.0056], dtype=torch.float64)
+    """
+    nodes, weights = (torch.from_numpy(numbers) for numbers in np.polynomial.legendre.leggauss(40))
+    wide = x.double()
+    step = 1 / (1 + wide)
+    t = step.unsqueeze(-1) * 10 * (nodes + 1)
+    integral = step * 10 * (weights * (-t * (t + 2 * wide.unsqueeze(-1))).exp()).sum(dim=-1)
+    return (2 / math.sqrt(math.pi) * integral).to(x.dtype)
+
+
+def _cummin(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    return _running(x, dim, torch.minimum)
+
+
+def _cummax(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    return _running(x, dim, torch.maximum)
+
+
+def _running(x: Tensor, dim: int, combine: Callable[[Tensor, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    """Running extremes and their positions: the last position so far that holds the extreme."""
+    x = x.movedim(dim, -1)
+    values = scan(x, combine)
+    found = scan(torch.where(x == values, torch.arange(x.shape[-1], device=x.device), 0), torch.maximum)
+    return values.movedim(-1, dim), found.movedim(-1, dim)
+
+
+def _finite(x: Tensor) -> Tensor:
+    return x.clamp(min=NO_PROBABILITY)
+
+
+def _infinite_again(x: Tensor) -> Tensor:
+    return torch.where(x > NO_PROBABILITY / 2, x, -torch.inf)

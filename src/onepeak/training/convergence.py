@@ -1,0 +1,160 @@
+"""Whether a training went well: which epoch was kept, whether it ran out of epochs, and early stopping."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from onepeak._core.imports import require
+from onepeak._core.tensors import Labels
+from onepeak._core.wording import counted
+from onepeak.metrics.catalog import METRICS
+from onepeak.training.out_folder import HISTORY
+from onepeak.training.recipe import Recipe
+
+_FIRST = 2
+_LEAST = 8
+"""In shorter trainings the second epoch is not early."""
+
+_ROUNDING = 1e-6
+"""Allows for metrics that were summed in float32."""
+
+
+def hardly_trained(best_epoch: int, epochs: int, selected_by: str, *, order: float, chance: float) -> bool:
+    """Returns whether one of the first two of many epochs was chosen, with a side order index no better than chance.
+
+    This happens if training makes the selection metric worse before it makes it better, or never improves it. On data
+    that are learnt at once, an early epoch is as good as any other, and its posteriors are in order.
+
+    Args:
+        best_epoch: The epoch that was kept, from 0.
+        epochs: Planned number of epochs; patience may have stopped training earlier.
+        selected_by: The selection metric; "last" selects nothing.
+        order: The side order index of the epoch that was kept.
+        chance: The side order index of random posteriors; 1 for two classes, where the check does not apply.
+
+    Example:
+        >>> hardly_trained(1, 60, "mae", order=0.55, chance=0.75), hardly_trained(1, 60, "mae", order=0.99, chance=0.75)
+        (True, False)
+    """
+    early = selected_by != "last" and best_epoch < _FIRST and epochs >= _LEAST
+    return bool(early and order <= chance < 1)
+
+
+def best_constant(labels: Labels, num_classes: int) -> tuple[int, float]:
+    """Returns the constant prediction with the lowest mean absolute error, and that error; the lowest label of a tie.
+
+    Args:
+        labels: True labels, at least one.
+        num_classes: Number of classes.
+
+    Example:
+        >>> best_constant(torch.tensor([0, 0, 1, 3]), 4)
+        (0, 1.0)
+    """
+    errors = (labels.double() - torch.arange(num_classes).unsqueeze(1)).abs().mean(dim=1)
+    return int(errors.argmin()), float(errors.min())
+
+
+def no_better_than_constant(mae: float, constant: float) -> bool:
+    """Returns whether a mean absolute error is no lower than that of the best constant prediction for the same samples.
+
+    That is true of every network that predicts the same label for all samples. It need not mean that the network is
+    bad: if most labels are equal, a constant prediction is hard to beat.
+
+    Args:
+        mae: The network's error.
+        constant: The error of `best_constant`; for 0 (a single label) or NaN (unknown) the result is False.
+
+    Example:
+        >>> no_better_than_constant(0.67, 0.67), no_better_than_constant(0.5, 0.67), no_better_than_constant(0.0, 0.0)
+        (True, False, False)
+    """
+    return bool(constant > 0 and mae >= constant * (1 - _ROUNDING))
+
+
+def never_predicted(labels: Labels, predicted: Labels) -> dict[int, int]:
+    """Returns the classes that occur but are never predicted, usually rare ones, with their numbers of samples.
+
+    Args:
+        labels: True labels.
+        predicted: Predicted labels.
+
+    Example:
+        >>> never_predicted(torch.tensor([0, 0, 0, 1, 2, 2]), torch.tensor([0, 0, 1, 0, 0, 0]))
+        {2: 2}
+    """
+    counts, said = torch.bincount(labels), set(predicted.tolist())
+    return {label: count for label, count in enumerate(counts.tolist()) if count and label not in said}
+
+
+SHARE = 0.05
+"""Largest share of the whole gain that may come late. With a cosine schedule the second half of the epochs has 18 % of
+the total learning rate: training that has converged gains almost nothing there, other training about that share."""
+
+
+def ran_out(values: Sequence[float]) -> bool:
+    """Returns whether the best value came in the last quarter and the second half brought over a twentieth of the gain.
+
+    It is not enough that the last epoch is the best: as the learning rate falls to zero, the value settles from above,
+    and each epoch is slightly better than the one before.
+
+    Args:
+        values: A loss, or another value where lower is better, of a training that was not stopped early: before the
+            first epoch, if known, and after every epoch.
+
+    Example:
+        >>> ran_out([2.0, 1.8, 1.6, 1.5, 1.4]), ran_out([2.0, 1.1, 1.0, 0.99, 0.98])
+        (True, False)
+    """
+    best = min(range(len(values)), key=lambda epoch: values[epoch])
+    first = next((value for value in values if math.isfinite(value)), values[0])
+    early = min(values[: (len(values) + 1) // 2])
+    if not math.isfinite(early):
+        early = first  # a metric that becomes defined is no gain
+    late = best >= 0.75 * (len(values) - 1) and early - values[best] > SHARE * (first - values[best])
+    return bool(late)
+
+
+def values_to_lower(folder: Path, selected_by: str) -> list[float]:
+    """Returns the selection metric after every epoch, negated if higher is better; empty if nothing was selected.
+
+    Args:
+        folder: The run's folder.
+        selected_by: The validation metric, "loss", or "last".
+    """
+    if selected_by == "last":
+        return []
+    pandas = require("pandas", extra="data", purpose="The history")
+    values = pandas.read_csv(folder / HISTORY)[f"valid_{selected_by}"]
+    higher = selected_by != "loss" and METRICS[selected_by].higher_is_better
+    listed: list[float] = (-values if higher else values).fillna(math.inf).tolist()  # undefined is never the best
+    return listed
+
+
+def has_stalled(epoch: int, *, best_epoch: int, patience: int | None) -> bool:
+    """Returns whether training stops after an epoch, because the best one is `patience` epochs back.
+
+    It keeps no counter, so a resumed training stops where it would have stopped without the interruption.
+
+    Args:
+        epoch: The last epoch that was trained and validated, from 0.
+        best_epoch: The best epoch by validation, from 0.
+        patience: The recipe's patience; None to run all epochs.
+
+    Example:
+        >>> [has_stalled(epoch, best_epoch=4, patience=2) for epoch in (4, 5, 6)]
+        [False, False, True]
+    """
+    return patience is not None and epoch - best_epoch >= patience
+
+
+def epochs_in_words(recipe: Recipe) -> str:
+    """Describes the number of epochs, as far as it is known before training.
+
+    Example:
+        >>> epochs_in_words(Recipe(epochs=60)), epochs_in_words(Recipe(epochs=60, patience=5))
+        ('60 epochs', 'at most 60 epochs')
+    """
+    return f"{'' if recipe.patience is None else 'at most '}{counted(recipe.epochs, 'epoch')}"

@@ -1,0 +1,94 @@
+import pytest
+import torch
+
+from onepeak import ELBLoss, posterior
+from onepeak._core.check import check_choice, check_class_weight, check_integer, check_number, check_weights
+from onepeak.errors import InputError, UnknownNameError
+from onepeak.metrics.functional import mean_absolute_error, side_order_index
+
+pytestmark = pytest.mark.bad_input
+
+
+def test_numpy_integers_are_integers():
+    numpy = pytest.importorskip("numpy")
+    assert check_integer("n", numpy.int64(3), minimum=2) == 3
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64", "int8", "uint8", "int64"])
+def test_numpy_numbers_are_numbers_and_become_pythons(kind):
+    numpy = pytest.importorskip("numpy")
+    found = check_number("x", getattr(numpy, kind)(2), above=1, below=3)
+    assert (found, type(found)) == (2.0, float)
+
+
+@pytest.mark.parametrize("value", [True, False, "2", 2j, None, float("nan"), torch.tensor(2.0)])
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(InputError, match="`x` must be a finite number, got "):
+        check_number("x", value)
+
+
+def test_numpys_choices_and_what_is_not_finite_are_no_numbers():
+    numpy = pytest.importorskip("numpy")
+    for value in (numpy.True_, numpy.float32("nan"), numpy.float64("inf"), numpy.array([1.0])):
+        with pytest.raises(InputError, match="`x` must be a finite number, got "):
+            check_number("x", value)
+
+
+@pytest.mark.parametrize("value", [1, 2.0, "3", None, True])
+def test_what_is_no_integer_above_the_minimum_is_refused(value):
+    with pytest.raises(InputError, match=r"`n` must be an integer >= 2, got "):
+        check_integer("n", value, minimum=2)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "message"),
+    [
+        ({"above": 0}, 0, "> 0, got 0"),
+        ({"minimum": 0, "below": 1}, 1.0, ">= 0 and < 1, got 1.0"),
+        ({}, float("inf"), "must be a finite number, got inf"),
+    ],
+)
+def test_bounds_are_told(bounds, value, message):
+    with pytest.raises(InputError, match=message):
+        check_number("x", value, **bounds)
+
+
+def test_a_wrong_choice_is_answered_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"Unknown `levels` 'squard'\. Did you mean 'squared'\?"):
+        check_choice("levels", "squard", ["squared", "logistic"])
+
+
+def test_an_array_of_numpy_is_told_how_it_becomes_a_tensor():
+    numpy = pytest.importorskip("numpy")
+    probs, labels = numpy.full((2, 3), 1 / 3), numpy.array([0, 1])
+    with pytest.raises(InputError, match=r"`log_probs` must .* got ndarray: convert it with torch\.from_numpy\."):
+        posterior.project(probs)
+    with pytest.raises(InputError, match=r"`scores` must .* got ndarray: convert it with torch\.from_numpy"):
+        side_order_index(probs, torch.tensor([0, 1]))
+    with pytest.raises(
+        InputError, match=r"`labels` must be a tensor of integers, got ndarray: convert it with torch\.from_numpy"
+    ):
+        mean_absolute_error(torch.tensor([0, 1]), labels)
+    with pytest.raises(InputError, match=r"`w` must .* got ndarray: convert it with torch\.from_numpy"):
+        check_weights(probs[0], (3,), name="w")
+
+
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
+def test_unsigned_integers_are_told_how_they_become_labels(dtype):
+    scores, labels = torch.eye(3), torch.tensor([0, 1, 2]).to(dtype)
+    with pytest.raises(InputError, match=rf"`labels` must be int64, .* or uint8, got {dtype}: pass labels\.long\(\)\."):
+        ELBLoss(3)(scores, labels)
+    with pytest.raises(InputError, match=r"`reference_labels` must be int64, .* pass reference_labels\.long\(\)\."):
+        side_order_index(scores, labels)
+
+
+def test_a_number_in_place_of_class_weights_is_told_what_they_are():
+    with pytest.raises(InputError, match=r"`weight` must be class weights, .* 3 numbers, one per class, got float\."):
+        check_class_weight(0.1, 3, name="weight")
+    with pytest.raises(InputError, match=r"`class_weight` must have shape \(3,\), got \(4,\)\."):
+        check_class_weight(torch.ones(4), 3)
+
+
+def test_nan_weights_are_refused():
+    with pytest.raises(InputError, match="`w` must be finite and >= 0"):
+        check_weights(torch.tensor([1.0, float("nan")]), (2,), name="w")

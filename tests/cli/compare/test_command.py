@@ -1,0 +1,327 @@
+"""`onepeak compare` as its user meets it. Where no process is needed, runs are trained in this one.
+
+Long because one command has many ways to be refused, stopped and continued.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from onepeak.cli import main
+
+
+def flags_of(table, out, *more):
+    shared = ["compare", table, "--label", "grade", "--methods", "ce,elb", "--folds", 1, "--epochs", 2]
+    return [str(flag) for flag in (*shared, "--device", "cpu", "--out", out, *more)]
+
+
+def start(*arguments):
+    """A process that really trains, with workers of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "onepeak", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+    )
+
+
+def test_stopped_by_control_c_it_says_how_to_go_on_and_does(table, tmp_path, run, here):
+    out = tmp_path / "out"
+    long = flags_of(table, out, "--epochs", 4000, "--workers", 1)
+    process = start(*long)
+    try:
+        end = time.monotonic() + 200
+        while not list(out.rglob("checkpoint.pt")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does for Ctrl-C
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, output) == (1, ""), errors
+    assert "Stopped: 0 of 2 runs are finished; run the same command to resume." in errors
+    assert not list(out.rglob("*.part"))
+    assert not list(out.rglob("error.json"))
+
+    epochs = torch.load(next(out.rglob("checkpoint.pt")), weights_only=True)["epoch"]
+    assert 0 < epochs < 4000
+    status, _, errors = run(*flags_of(table, out, "--epochs", 3))
+    assert status == 2
+    assert "holds another experiment: recipe.epochs is 4000 there and 3 here" in errors
+
+
+def test_the_table_is_printed_and_everything_is_in_the_folder(table, tmp_path, run, here):
+    status, output, errors = run(*flags_of(table, tmp_path / "out"))
+    assert status == 0, errors
+    assert [line.split("\t")[:3] for line in output.splitlines()] == [
+        ["dataset", "method", "runs"], ["grades", "ce", "1"], ["grades", "elb", "1"],
+    ]  # fmt: skip
+    assert "2 methods on 1 split of grades (80 samples, 4 classes), 2 runs of 2 epochs, mlp" in errors
+    assert "ce/split0-fold0: MAE" in errors
+    assert "(2 of 2 runs done)" in errors
+    assert "Adjacent pairs in order: ELB" in " ".join(errors.split())  # what was found, in words
+    assert errors.rstrip().endswith(f"report: {tmp_path / 'out' / 'report.html'}")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"config.toml", "runs", "table.csv", "table.md", "table.tex", "report.html"} <= names
+    result = json.loads((tmp_path / "out" / "runs" / "elb" / "split0-fold0" / "result.json").read_text())
+    assert (result["label"], result["epochs"]) == ("elb", 2)
+
+    status, _, errors = run(*flags_of(table, tmp_path / "out", "--quiet"))
+    assert (status, errors) == (0, "")  # nothing is left to do, and nothing is said of it
+
+
+def test_the_table_can_be_against_a_row_that_the_folder_has_already(table, tmp_path, run, here):
+    out = tmp_path / "out"
+    assert run(*flags_of(table, out, "--methods", "ce", "--quiet"))[0] == 0
+    status, _, errors = run(*flags_of(table, out, "--methods", "elb", "--quiet", "--against", "ce"))
+    assert (status, errors) == (0, "")
+    assert "too few runs to name a winner" in (out / "table.md").read_text()
+    status, output, errors = run(*flags_of(table, out, "--methods", "elb", "--against", "ec", "--dry-run"))
+    assert (status, output) == (2, "")
+    assert "Unknown row for `against` (--against) 'ec'. Known: elb, ce." in errors
+
+
+def test_rare_classes_can_be_made_to_count_for_all_methods_or_for_one(table, tmp_path, run, here, no_pages):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'data = "{table}"\nlabel = "grade"\nfolds = 1\nrecipe = {{ epochs = 1 }}\n'
+        'methods = ["ce", { name = "ce", recipe = { class_weight = [1, 2, 3, 4] }, label = "own" }]'
+    )
+    out = tmp_path / "out"
+    status, _, errors = run("compare", plan, "--class-weight", "balanced", "--device", "cpu", "--out", out)
+    assert status == 0, errors
+    results = [json.loads((out / "runs" / name / "split0-fold0" / "result.json").read_text()) for name in ("ce", "own")]
+    assert [result["class_weight"] for result in results] == [[1, 1, 1, 1], [1, 2, 3, 4]]  # 12 of each to train on
+    assert 'class_weight = "balanced"' in (out / "config.toml").read_text()
+    status, _, errors = run("compare", out, "--device", "cpu", "--class-weight", "1,1,1,1")
+    assert "recipe.class_weight is 'balanced' there and [1, 1, 1, 1] here" in errors
+
+
+@pytest.mark.bad_input
+def test_a_flag_that_does_nothing_is_refused_even_beside_the_file_of_a_comparison(table, tmp_path, run, here):
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'data = "{table}"\nlabel = "grade"\nmethods = ["ce"]\n[recipe]\nmomentum = 0.9\n[record]\nitems = 80\n'
+    )
+    told = "onepeak: `--bits` does nothing for data other than image files, got 12: leave it out.\n"
+    for more in ((), ("--methods", "ce")):
+        assert run("compare", config, "--bits", 12, "--device", "cpu", "--out", tmp_path / "out", *more) == (
+            2,
+            "",
+            told,
+        )
+
+
+def test_the_record_names_the_program_that_was_called(table, tmp_path, monkeypatch, here, no_pages):
+    out = tmp_path / "out"
+    monkeypatch.setattr(sys, "argv", ["my_method.py", *flags_of(table, out, "--methods", "ce", "--epochs", 1)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert not stopped.value.code
+    assert '"python my_method.py compare ' in (out / "config.toml").read_text()
+
+
+def test_given_the_folder_of_a_comparison_it_goes_on_with_that(table, tmp_path, run, here, no_pages):
+    out = tmp_path / "out"
+    assert run(*flags_of(table, out))[0] == 0
+    lost = out / "runs" / "elb" / "split0-fold0"
+    before = (lost / "model.safetensors").read_bytes()
+    shutil.rmtree(lost)
+    status, output, errors = run("compare", out, "--device", "cpu", "--dry-run")
+    assert (status, [line.split("\t")[1] for line in output.splitlines()]) == (0, ["state", "finished", "open"]), errors
+    status, _, errors = run("compare", out, "--device", "cpu")
+    assert status == 0, errors
+    assert "1 run was finished before" in errors
+    assert (lost / "model.safetensors").read_bytes() == before
+
+    status, _, errors = run("compare", out, "--device", "cpu", "--epochs", 3)
+    assert status == 2
+    assert f"`--out` {out} holds another experiment: recipe.epochs is 2 there and 3 here" in errors
+
+
+def test_a_dry_run_tells_the_notes_of_the_run(tmp_path, run, no_pages, here):
+    for number, pixels in enumerate(np.random.default_rng(0).integers(0, 255, (40, 8, 8, 3), np.uint8)):
+        place = tmp_path / "pictures" / f"grade{number % 2}"
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(place / f"{number}.png")
+    (tmp_path / "pictures" / "notes.txt").write_text("not an image")
+    words = ("compare", tmp_path / "pictures", "--methods", "ce", "--folds", 1, "--epochs", 1, "--device", "cpu")
+    words = (*words, "--order", "grade0,grade1", "--backbone", "resnet10t", "--out", tmp_path / "out")
+    status, _, errors = run(*words, "--dry-run")
+    assert status == 0, errors
+    told = [line for line in errors.splitlines() if line.startswith("Note: ")]
+    assert any("ignored 1 file that is not an image (notes.txt)" in line for line in told)
+    assert any("resnet10t starts from random weights" in line for line in told)
+    status, _, errors = run(*words)
+    assert status == 0, errors
+    assert set(told) <= set(errors.splitlines())
+    status, _, errors = run(*words, "--dry-run", "--quiet")
+    assert status == 0
+    assert "Note: " not in errors
+
+
+def test_a_run_that_fails_is_named_with_its_file_and_json_tells_the_means_of_the_others(table, tmp_path, run, here):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'data = "{table}"\nlabel = "grade"\nfolds = 2\nrecipe = {{ epochs = 2 }}\n'
+        'methods = ["elb", { name = "ce", recipe = { lr = 1e30, batch_size = 16 }, label = "wild" }]'
+    )
+    status, output, errors = run("compare", plan, "--out", tmp_path / "out", "--device", "cpu", "--quiet", "--json")
+    assert status == 1
+    file = str(tmp_path / "out" / "runs" / "wild" / "split0-fold0" / "error.json")
+    assert "2 of 4 runs failed: wild/split0-fold0, wild/split0-fold1. The first: The loss is not a number" in errors
+    assert file in errors
+    assert errors.count("\n") == 1
+
+    content = json.loads(output)
+    first = content["failed"][0]
+    assert (first["label"], first["run"], f"{first['folder']}/error.json") == ("wild", "split0-fold0", file)
+    assert {row["method"] for row in content["summary"]} == {"elb"}
+    assert content["page"] == str(tmp_path / "out" / "report.html")
+    runs = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("runs/elb/*/result.json")]
+    errors_of_runs = [each["metrics"]["test"]["mae"] for each in runs]
+    mae = next(row for row in content["summary"] if row["metric"] == "mae")
+    assert mae["n"] == len(runs) == 2
+    assert mae["mean"] == pytest.approx(np.mean(errors_of_runs))
+    assert mae["std"] == pytest.approx(np.std(errors_of_runs, ddof=1))
+
+    again = ("--against", "wild", "--out", tmp_path / "out", "--device", "cpu", "--quiet", "--json")
+    status, output, errors = run("compare", plan, *again)
+    assert "Note: no run of wild is finished, so --against and --alone are ignored." in errors
+    assert {row["against"] for row in json.loads(output)["summary"]} == {None}
+
+    status, output, errors = run("compare", plan, "--alone", "elb", *again)
+    assert "Note: no run of wild is finished, so --against and --alone are ignored." in errors
+
+    flags = ("--methods", "wild", "--out", tmp_path / "wild", "--device", "cpu", "--quiet", "--json")
+    status, output, _ = run("compare", plan, *flags)
+    content = json.loads(output)
+    assert (status, content["summary"], content["page"], len(content["failed"])) == (1, [], None, 2)
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A folder of images, two classes of six, one of which cannot be read."""
+    rng = np.random.default_rng(0)
+    for number in range(12):
+        path = tmp_path / "scans" / str(number % 2) / f"{number:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(path)
+    path.write_bytes(path.read_bytes()[:100])
+    return tmp_path / "scans"
+
+
+def test_images_left_out_and_settings_of_the_network_are_told(run, damaged, tmp_path, here, no_pages):
+    more = ("--methods", "ce", "--protocol", "holdout", "--epochs", 1, "--network", "kmax=0.5", "--skip-bad")
+    flags = ("compare", damaged, *more, "--device", "cpu", "--out", tmp_path / "out", "--cache", tmp_path / "cache")
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert "Note: left out 1 image that cannot be read: 1/11.png: cut off or damaged" in errors
+    assert "kmax = 0.5" in (tmp_path / "out" / "config.toml").read_text()
+    result = json.loads((tmp_path / "out" / "runs" / "ce" / "split0-fold0" / "result.json").read_text())
+    assert result["data"] == {"items": 11, "groups": None, "group_column": None, "left_out": 1}
+
+
+def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path, here, no_pages):
+    parts = ["train"] * 40 + ["valid"] * 20 + ["test"] * 18
+    frame = pd.read_csv(table)[["grade"]].rename(columns={"grade": "label"}).head(78).assign(part=parts)
+    frame.to_csv(tmp_path / "parts.csv", index_label="item")
+    status, _, errors = run(*flags_of(table, tmp_path / "out", "--methods", "ce", "--protocol", tmp_path / "parts.csv"))
+    assert status == 0, errors
+    assert "2 of 80 items are in no part, and not used: item 78, item 79" in errors
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--backbone", "resnet81"), "resnet81"),
+        (("--network", "kmaks=0.5"), "Did you mean 'network.kmax'?"),
+        (("--protocol", "holdouts"), "Did you mean 'holdout'?"),
+        (("--recipe", "nesterov.toml"), "`nesterov` must be false without SGD"),
+    ],
+)
+def test_what_is_wrong_with_the_flags_is_told_before_images_are_read(
+    run, damaged, tmp_path, monkeypatch, more, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nesterov.toml").write_text("nesterov = true")
+    flags = ("compare", damaged, "--cache", tmp_path / "cache", "--out", tmp_path / "out", "--quiet", *more)
+    status, output, errors = run(*flags)
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert message in errors
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "messages"),
+    [
+        (("--methods", "ce,ebl"), ("Unknown method 'ebl'. Did you mean 'elb'?",)),
+        (("--methods", "ce,ce"), ("different labels, got 'ce' twice",)),
+        (("--against", "ebl"), ("Unknown row for `against` (--against) 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
+        (("--alone", "ebl"), ("Unknown row for `alone` (--alone) 'ebl'. Did you mean 'elb'? Known: ce, elb.",)),
+        (("--alone", "ce"), ("`alone` (--alone) must be another row than the one it is compared with, got 'ce'",)),
+        (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
+        (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
+        (("--select", "maee"), ("onepeak: Unknown `--select` 'maee'. Did you mean 'mae'?",)),
+        (
+            ("--class-weight", "rare"),
+            ("onepeak: `--class-weight` must be 'balanced' or one number per class, got 'rare'",),
+        ),
+        (
+            ("--class-weight", "1,2"),
+            ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2 numbers",),
+        ),
+        (("--splits", "0"), ("`splits` must be an integer >= 1, got 0",)),
+        (("--backbone", "resnet18"), ("`backbone` must be mlp for a table, got 'resnet18'",)),
+        (("--label", "grad"), ("'grad'", "grade")),
+        (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
+        (("--precision", "fp23"), ("Unknown `precision` 'fp23'",)),
+        (("--device", "tpu"), ("Unknown `device` 'tpu'",)),
+        (("--executor", "slurm"), ("Unknown `executor` 'slurm'",)),
+        (("--gpus-per-run", "0.5"), ("`--gpus-per-run` has no use for the executor local", "--executor ray")),
+        (("--executor", "ray", "--threads", "2"), ("`--threads` has no use for the executor ray", "--cpus-per-run")),
+        (("--executor", "ray", "--address", "nowhere"), ("`address` must be auto, local, host:port", "'nowhere'")),
+        (("--workers", "0"), ("`workers` must be an integer >= 1, got 0",)),
+        (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
+        (("--weights", "gone.pt"), ("`weights` must be a file", "gone.pt")),
+    ],
+)
+def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(run, table, tmp_path, more, messages):
+    status, output, errors = run(*flags_of(table, tmp_path / "out", "--quiet", *more))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    for message in messages:
+        assert message in errors
+    assert not list(tmp_path.rglob("result.json"))
+
+
+@pytest.mark.bad_input
+def test_an_unknown_key_of_a_file_is_answered_with_the_nearest_and_all_problems_are_told(run, tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text('data = "biopsies"\nmethod = ["ce"]\nsplit = 3\nmethods = ["ce"]')
+    status, output, errors = run("compare", plan, "--out", tmp_path / "out")
+    assert (status, output) == (2, "")
+    assert f"{plan}: Unknown setting 'method'. Did you mean 'methods'?" in errors
+    assert f"{plan}: Unknown setting 'split'. Did you mean 'splits'?" in errors
+
+
+@pytest.mark.bad_input
+def test_a_folder_with_other_things_is_refused_before_data_are_read(run, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    status, _, errors = run("compare", tmp_path / "nowhere.csv", "--out", tmp_path)
+    assert status == 2
+    assert f"`--out` {tmp_path} holds other files (notes.txt): give a new or an empty folder." in errors

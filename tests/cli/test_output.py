@@ -1,0 +1,67 @@
+from onepeak.cli.output import print_note, print_notes, print_results, print_table, spinner
+from onepeak.experiment.results import read_results
+from run_folders import write_comparison
+
+
+def test_off_a_terminal_a_row_is_one_line_whatever_its_cells_hold(capsys):
+    print_table(["name", "what"], [["a\tb", "two\nlines"]], title="Never printed")
+    assert capsys.readouterr().out == "name\twhat\na b\ttwo lines\n"
+
+
+def test_on_a_terminal_cells_are_text_and_the_title_stands_above(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "60")
+    print_table(["name"], [["[red]class[/red]"]], title="Classes")
+    shown = capsys.readouterr().out
+    assert "[red]class[/red]" in shown
+    assert "Classes" in shown
+
+
+def test_results_have_tabs_off_a_terminal_and_lines_on_one(capsys, monkeypatch, tmp_path):
+    for name in ("first", "second"):
+        write_comparison(tmp_path / name, {"ce": [1.0, 2.0], "elb": [0.5, 0.5]}, dataset=name)
+    results = read_results(tmp_path / "first", tmp_path / "second")
+    print_results(results)
+    assert capsys.readouterr().out.splitlines() == [
+        "dataset\tmethod\truns\tmae ↓\tsoi_predicted ↑\tunimodal ↑",
+        *(
+            f"{name}\t{method}\t2\t{mae}\t0.5000 ± 0.0000\t0.5000 ± 0.0000"
+            for name in ("first", "second")
+            for method, mae in (("ce", "1.500 ± 0.707"), ("elb", "0.500 ± 0.000"))
+        ),
+    ]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    print_results(results)
+    assert "│" in capsys.readouterr().out
+
+
+def test_a_note_goes_to_stderr(capsys):
+    print_note("by the way")
+    assert capsys.readouterr() == ("", "by the way\n")
+
+
+def test_notes_are_told_as_such_a_line_each(capsys):
+    print_notes(["one is missing", "two are copies"])
+    assert capsys.readouterr() == ("", "Note: one is missing\nNote: two are copies\n")
+
+
+def test_where_there_is_no_terminal_one_line_says_what_is_done(capsys):
+    with spinner("Exporting model"):
+        assert capsys.readouterr() == ("", "Exporting model ...\n")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_quiet_shows_nothing(capsys):
+    with spinner("Exporting model", quiet=True):
+        pass
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_a_terminal_a_spinner_turns(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what rich takes for a terminal
+    with spinner("Exporting model"):
+        pass
+    shown = capsys.readouterr().err
+    assert "Exporting model" in shown
+    assert "Exporting model ..." not in shown

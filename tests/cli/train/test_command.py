@@ -1,0 +1,573 @@
+"""`onepeak train` as its user meets it: long because one command has many ways to be refused, stopped and resumed."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+import onepeak
+from image_files import in_twelve_bits
+from onepeak.experiment.folder import claim
+from run_folders import RUN_FILES
+
+CONTRACT = {"method", "variant", "dataset", "split", "fold", "seed", "epochs", "best_epoch", "seconds", "metrics"}
+"""What every reader of `result.json` may rely on."""
+
+FILES = RUN_FILES | {".claim"}  # by which a process keeps others out
+
+OTHERS = [
+    (("--epochs", 20), "epochs = 2, not 20"),
+    (("--method", "ce", "--lr", 0.5), "method = elb, not ce; lr = 0.003, not 0.5"),
+    (("--seed", 1, "--fold", 2), "fold = 0, not 2; seed = 0, not 1"),
+    (("--network", "hidden=8"), "hidden = (64, 64), not (8,)"),
+]
+"""Flags other than those of a finished run, and what is said of them."""
+
+LONG = 60
+"""Epochs that take about a second: time enough to be killed among them."""
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory):
+    """Twenty-four images of six patients, the first two of which are the same; a split that parts every patient."""
+    folder = tmp_path_factory.mktemp("pictures")
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 255, (24, 16, 16, 3), np.uint8)
+    pixels[1] = pixels[0]
+    for number, image in enumerate(pixels):
+        Image.fromarray(image).save(folder / f"{number:02}.png")
+    names = [f"{number:02}.png" for number in range(24)]
+    rows = pd.DataFrame({"path": names, "label": np.arange(24) // 2 % 3})
+    rows.to_csv(folder / "single.csv", index=False)
+    rows.assign(group=[f"patient{number // 4}" for number in range(24)]).to_csv(folder / "scans.csv", index=False)
+    parts = ["train", "test", "valid", "train"] * 6
+    pd.DataFrame({"path": names, "part": parts}).to_csv(folder / "elsewhere.csv", index=False)
+    (folder / "tiny.toml").write_text("epochs = 1\n[resize]\nshort_side = 16\n[augment]\ncrop = 16\n")
+    return folder
+
+
+def flags_of(table, out, *more):
+    """A training of seconds on the table; what comes later replaces what came before."""
+    shared = ["train", table, "--label", "grade", "--method", "elb", "--epochs", 2, "--device", "cpu", "--quiet"]
+    return [str(flag) for flag in (*shared, "--logger", "none", "--out", out, *more)]
+
+
+def flags_of_images(folder, tmp_path, *more, data="single.csv"):
+    """A training of one epoch on the images."""
+    where = ["--recipe", folder / "tiny.toml", "--cache", tmp_path / "cache", "--out", tmp_path / "run"]
+    how = ["--method", "ce", "--backbone", "small", "--device", "cpu", "--logger", "none", "--quiet"]
+    return [str(flag) for flag in ("train", folder / data, *where, *how, *more)]
+
+
+@pytest.fixture
+def refused(run, table, tmp_path):
+    """What `onepeak train` says when it refuses the table and some flags: one line, exit 2, nothing trained."""
+
+    def call(*more):
+        status, output, errors = run(*flags_of(table, tmp_path / "run", *more))
+        assert (status, output) == (2, ""), errors
+        assert errors.count("\n") == 1
+        assert not (tmp_path / "run" / "result.json").exists()
+        return errors
+
+    return call
+
+
+def start(*arguments):
+    """A process that really trains."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "onepeak", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+
+
+def wait_for(path, process):
+    """Waits until a process has written a file that is not empty."""
+    end = time.monotonic() + 90
+    while not (path.exists() and path.stat().st_size):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, f"{path} was not written in time"
+        time.sleep(0.01)
+
+
+def history_of(folder):
+    return pd.read_csv(folder / "history.csv").drop(columns="seconds")
+
+
+def test_a_table_is_trained_to_a_model_and_its_records(table, tmp_path, run):
+    out = tmp_path / "model"
+    status, output, errors = run(*flags_of(table, out, "--logger", "csv"))
+    assert (status, errors) == (0, "")
+
+    result = json.loads((out / "result.json").read_text())
+    assert result.keys() >= CONTRACT
+    assert [result[key] for key in ("method", "dataset", "epochs", "fold", "seed")] == ["elb", "grades", 2, 0, 0]
+    test = result["metrics"]["test"]
+    (line,) = [line for line in output.splitlines() if "MAE" in line]
+    for words in (f"MAE {test['mae']:.3f}", f"SOI {test['soi_predicted']:.1%}", "chance 75.0%"):
+        assert words in line
+    assert str(out) in output
+
+    assert {path.name for path in out.iterdir()} == FILES | {"logs"}
+    (log,) = (out / "logs").rglob("*.csv")
+    history = pd.read_csv(out / "history.csv")
+    assert pd.read_csv(log)["valid_mae"].tolist() == history["valid_mae"].tolist()
+    assert len(history) == 2
+    rows = pd.read_parquet(out / "predictions.parquet").query("part == 'test'")
+    assert (rows["label"] - rows["predicted"]).abs().mean() == pytest.approx(test["mae"])
+    assert onepeak.load(out).classes == ("0", "1", "2", "3")
+
+    before = {path: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    status, output, errors = run(*flags_of(table, out))
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert "holds a finished run" in errors
+    (out / "checkpoint.pt").write_bytes(b"")  # left by a kill between the result and the end
+    status, output, errors = run(*flags_of(table, out, "--resume"))
+    assert status == 0
+    assert "already finished" in output + errors
+    assert run(*flags_of(table, out, "--resume", "--network", "hidden=64,64", "--set", "t=1.5"))[2] == (
+        f"onepeak: `--out` {out} holds a finished run with method_settings = {{}}, not {{'t': 1.5}}: give another "
+        f"--out (to start from its weights: --weights {out / 'model.safetensors'}).\n"
+    )
+    for flags, told in OTHERS:
+        status, output, errors = run(*flags_of(table, out, "--resume", *flags))
+        assert (status, output, errors.count("\n")) == (2, "", 1)
+        assert f"holds a finished run with {told}: give another" in errors
+    assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+
+
+def test_a_table_has_one_thread_unless_more_are_asked_for(table, tmp_path, run, monkeypatch):
+    request = []
+    monkeypatch.setattr(torch, "set_num_threads", request.append)
+    for name, flags in (("one", ()), ("three", ("--threads", 3))):
+        assert run(*flags_of(table, tmp_path / name, "--epochs", 1, *flags))[0] == 0
+    assert request == [1, 3]
+
+
+def test_twelve_bits_train_the_model_that_eight_would(images, tmp_path, run):
+    weights = []
+    for bits, more in ((8, ()), (12, ("--bits", 12))):
+        folder = tmp_path / f"of{bits}"
+        shutil.copytree(images, folder)
+        for path in folder.glob("*.png"):
+            grey = np.asarray(Image.open(path).convert("L"))
+            Image.fromarray(grey if bits == 8 else in_twelve_bits(grey)).save(path)
+        assert run(*flags_of_images(folder, folder, "--allow-leak", *more))[0] == 0
+        weights.append((folder / "run" / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+    assert json.loads((tmp_path / "of12" / "run" / "onepeak.json").read_text())["bits"] == 12
+
+
+@pytest.mark.bad_input
+def test_images_have_all_threads_unless_others_are_asked_for(images, tmp_path, run, monkeypatch):
+    request = []
+    monkeypatch.setattr(torch, "set_num_threads", request.append)
+    assert run(*flags_of_images(images, tmp_path, "--allow-leak"))[0] == 0
+    assert request == []
+    assert run(*flags_of_images(images, tmp_path, "--threads", 0))[0] == 2
+
+
+@pytest.mark.bad_input
+def test_a_folder_that_another_process_trains_in_is_refused(table, tmp_path, refused, run):
+    with claim(tmp_path / "run"):
+        assert f"`--out` {tmp_path / 'run'} is in use by another process: wait, or give another" in refused()
+    assert run(*flags_of(table, tmp_path / "run", "--epochs", 1))[0] == 0
+
+
+@pytest.mark.bad_input
+def test_a_killed_run_goes_on_when_asked_and_ends_as_one_that_was_not(table, tmp_path, run):
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    process = start(*flags_of(table, killed, "--epochs", LONG))
+    try:
+        wait_for(killed / "history.csv", process)  # which is written after the checkpoint
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert not (killed / "result.json").exists()
+
+    status, output, errors = run(*flags_of(table, killed, "--epochs", LONG))
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert "holds an unfinished run" in errors
+    assert "--resume" in errors
+    status, _, errors = run(*flags_of(table, killed, "--epochs", LONG, "--lr", 0.5, "--resume"))
+    assert status == 2
+    assert "belongs to a run with other settings (recipe.lr was 0.003, is now 0.5)" in errors
+    so_far = history_of(killed)
+    assert 1 <= len(so_far) < LONG  # what was done can be looked at
+
+    going_on = [flag for flag in flags_of(table, killed, "--epochs", LONG, "--resume") if flag != "--quiet"]
+    status, _, errors = run(*going_on)
+    assert status == 0
+    done = re.search(rf"resuming after epoch (\d+) of {LONG}", errors)
+    assert done is not None
+    assert len(so_far) <= int(done[1]) < LONG
+    assert run(*flags_of(table, whole, "--epochs", LONG))[0] == 0
+    pd.testing.assert_frame_equal(history_of(killed), history_of(whole), check_exact=True)
+    assert (killed / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert {path.name for path in killed.iterdir()} == FILES
+
+
+def test_control_c_leaves_a_checkpoint_and_says_how_to_go_on(table, tmp_path):
+    out = tmp_path / "stopped"
+    process = start(*flags_of(table, out, "--epochs", 100_000))
+    try:
+        wait_for(out / "checkpoint.pt", process)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, output, errors.count("\n")) == (1, "", 1), errors
+    assert "stopped" in errors.lower()
+    assert errors.rstrip().endswith(f"run: onepeak {shlex.join(flags_of(table, out, '--epochs', 100_000))} --resume")
+    state = torch.load(out / "checkpoint.pt", weights_only=True)
+    assert len(state["history"]) == state["epoch"] >= 1
+    assert not (out / "result.json").exists()
+    assert not list(out.glob(".*.part"))
+
+
+def test_resume_with_nothing_to_go_on_with_starts_anew(run, table, tmp_path):
+    flags = [flag for flag in flags_of(table, tmp_path / "new", "--epochs", 1, "--resume") if flag != "--quiet"]
+    status, _, errors = run(*flags)
+    assert status == 0
+    assert f"{tmp_path / 'new'} holds nothing to resume" in errors
+    assert ", 1 epoch, cpu" in errors
+    assert (tmp_path / "new" / "result.json").exists()
+
+
+def test_flags_come_before_the_recipe_and_settings_reach_the_method(run, table, tmp_path):
+    (tmp_path / "mine.toml").write_text('epochs = 9\nlr = 0.02\nschedule = "constant"\nwarmup_epochs = 0\n')
+    more = ("--recipe", tmp_path / "mine.toml", "--select", "rps", "--set", "t=2.5", "--fold", 3, "--seed", 7)
+    more += ("--network", "hidden=8,4", "--network", "dropout=0.25", "--class-weight", "1,1,2.5,3")
+    status, output, _ = run(*flags_of(table, tmp_path / "run", *more))
+    assert status == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert output.startswith(f"test: rps {result['metrics']['test']['rps']:.3f}, MAE ")
+    assert [result[key] for key in ("epochs", "selected_by", "fold", "seed")] == [2, "rps", 3, 7]
+    assert (result["method_settings"], result["class_weight"]) == ({"t": 2.5}, [1, 1, 2.5, 3])
+    network = onepeak.load(tmp_path / "run").description.network
+    assert (network.hidden, network.dropout) == ((8, 4), 0.25)
+    assert history_of(tmp_path / "run")["lr"].tolist() == [0.02, 0.02]
+
+
+def test_a_method_may_have_variant_and_settings_behind_colons_as_in_compare_and_flags_come_first(run, table, tmp_path):
+    def trained(name, *more):
+        flags = flags_of(table, tmp_path / name, "--epochs", 1, *more)
+        assert run(*flags)[0] == 0
+        result = json.loads((tmp_path / name / "result.json").read_text())
+        return result["method"], result["variant"], result["method_settings"]
+
+    assert trained("colons", "--method", "elb:t=2:growth=1.01") == ("elb", "corrected", {"t": 2, "growth": 1.01})
+    more = ("--method", "elb:t=2:growth=1.01", "--set", "t=3", "--set", "t_max=4")
+    assert trained("both", *more) == ("elb", "corrected", {"t": 3, "growth": 1.01, "t_max": 4})
+    assert trained("published", "--method", "ld:as_published") == ("ld", "as_published", {})
+    assert trained("corrected", "--method", "ld:as_published", "--variant", "corrected") == ("ld", "corrected", {})
+
+
+def test_without_quiet_the_data_and_the_plan_are_told_on_stderr(run, table, tmp_path):
+    flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
+    status, output, errors = run(*flags)
+    assert status == 0
+    assert "0 < 1 < 2 < 3" in errors
+    assert "48 / 16 / 16" in errors
+    assert "MAE" not in errors
+    assert "MAE" in output
+
+
+@pytest.mark.bad_input
+def test_a_wrong_method_is_told_before_any_data_is_read(run, tmp_path):
+    for more, message in (
+        (("--method", "ebl"), "Unknown method 'ebl'. Did you mean 'elb'?"),
+        (("--method", "elb", "--variant", "published"), "as_published"),
+        (("--method", "elb", "--set", "t=0"), "`t` must be a finite number > 0, got 0"),
+        (("--method", "elb:t=0"), "`t` must be a finite number > 0, got 0"),
+        (("--method", "elb", "--set", "tt=1"), "'tt'"),
+        (("--method", "elb", "--set", "nonsense"), "`--set` must be name=value, got 'nonsense'"),
+    ):
+        status, output, errors = run("train", tmp_path / "nowhere.csv", "--out", tmp_path / "run", *more)
+        assert (status, output, errors.count("\n")) == (2, "", 1), errors
+        assert message in errors
+    assert not (tmp_path / "run").exists()
+    errors = run("train", tmp_path / "nowhere.csv", "--out", tmp_path / "run", "--method", "elb")[2]
+    assert "There is no file or folder" in errors  # which comes second
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "messages"),
+    [
+        (("--backbone", "resnet19"), ("mlp",)),
+        (("--backbone", "small"), ("mlp", "table")),
+        (("--fold", "99"), ("`--fold`", "0 to 4", "got 99")),
+        (("--epochs", "0"), ("onepeak: `--epochs` must be an integer >= 1, got 0",)),
+        (("--lr", "-1"), ("onepeak: `--lr` must be a finite number > 0, got -1.0",)),
+        (("--batch-size", "0"), ("onepeak: `--batch-size` must be an integer >= 1, got 0",)),
+        (("--select", "maee"), ("Unknown `--select` 'maee'. Did you mean 'mae'?",)),
+        (("--class-weight", "rare"), ("`--class-weight` must be 'balanced' or one number per class, got 'rare'",)),
+        (("--class-weight", "1,2"), ("`--class-weight` must be 'balanced' or 4 numbers, one per class, got 2",)),
+        (("--network", "hiden=8"), ("Unknown setting 'network.hiden'. Did you mean 'network.hidden'?",)),
+        (("--network", "kmax=0.2"), ("`kmax` does nothing with backbone='mlp'",)),
+        (("--network", "hidden"), ("`--network` must be name=value, got 'hidden'",)),
+        (("--recipe", "gone.toml"), ("gone.toml", "No such file")),
+        (("--label", "grad"), ("'grad'", "grade")),
+        (("--protocol", "kfolds"), ("Did you mean 'kfold'?",)),
+        (("--precision", "fp16"), ("`precision` must be fp32 or bf16 on a CPU, got 'fp16'",)),
+        (("--precision", "fp23"), ("Unknown `precision` 'fp23'",)),
+        (("--device", "tpu"), ("Unknown `device` 'tpu'",)),
+        (("--logger", "tensorbord"), ("logger", "tensorboard", "'tensorbord'")),
+    ],
+)
+def test_a_flag_that_cannot_be_met_is_one_line_that_names_it(refused, more, messages):
+    errors = refused(*more)
+    for message in messages:
+        assert message in errors
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("head", ["", "[recipe]\n"])
+def test_what_does_nothing_or_does_not_suit_the_data_is_told_with_its_file_and_key(run, head, table, tmp_path):
+    path, key = tmp_path / "mine.toml", "recipe." if head else ""
+    path.write_text(f"{head}momentum = 0.9\nclass_weight = [1, 2]\n[{key}augment]\ncrop = 8\n")
+    status, _, errors = run(*flags_of(table, tmp_path / "run", "--recipe", path))
+    lines = errors.removeprefix("onepeak: ").splitlines()
+    assert (status, len(lines)) == (2, 3)
+    assert lines[0].startswith(f"{path}: {key}momentum: `momentum` does nothing with optimizer='adamw', got 0.9")
+    assert lines[1] == f"{path}: {key}augment.crop: `crop` does nothing for a table, got 8: leave it out."
+    assert lines[2].startswith(f"{path}: {key}class_weight: `class_weight` must be 'balanced' or 4 numbers")
+    # A flag that comes before the file is named instead of it.
+    errors = run(*flags_of(table, tmp_path / "run", "--recipe", path, "--class-weight", "1,2,3"))[2]
+    assert "\n`--class-weight` must be 'balanced' or 4 numbers, one per class, got 3 numbers." in errors
+
+
+@pytest.mark.bad_input
+def test_a_flag_that_does_nothing_is_refused_even_beside_the_file_of_a_comparison(run, table, tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text("[recipe]\nmomentum = 0.9\nbits = 12\n[record]\nitems = 80\n")
+    told = "onepeak: `--bits` does nothing for data other than image files, got 12: leave it out.\n"
+    for more in ((), ("--recipe", config)):
+        assert run(*flags_of(table, tmp_path / "run", *more, "--bits", 12)) == (2, "", told)
+
+
+@pytest.mark.bad_input
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_gpu_that_is_not_there_is_refused(refused):
+    for name in ("cuda", "gpu"):
+        assert f"got '{name}' on a machine without a CUDA GPU: use cpu" in refused("--device", name)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["notes.txt", "notes.txt/run"])
+def test_an_out_that_is_a_file_or_below_one_is_refused_and_the_file_kept(run, table, tmp_path, name):
+    (tmp_path / "notes.txt").write_text("mine")
+    status, output, errors = run(*flags_of(table, tmp_path / name))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert "`--out`" in errors
+    assert str(tmp_path / "notes.txt") in errors
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("more", [(), ("--resume",)])
+def test_a_folder_of_other_files_is_refused_before_data_are_read_and_left_as_it_is(run, tmp_path, more):
+    (tmp_path / "pics").mkdir()
+    (tmp_path / "pics" / "thesis.txt").write_text("mine")
+    status, output, errors = run(*flags_of(tmp_path / "nowhere.csv", tmp_path / "pics", *more))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert f"`--out` {tmp_path / 'pics'} holds other files (thesis.txt): give a new or an empty folder." in errors
+    assert [path.name for path in (tmp_path / "pics").iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("name", [".gitkeep", ".checkpoint.pt.7.part"])
+def test_a_folder_of_hidden_files_is_trained_in(run, table, tmp_path, name):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).touch()
+    assert run(*flags_of(table, tmp_path / "run", "--epochs", 1))[0] == 0
+
+
+@pytest.mark.parametrize("more", [(), ("--resume",)])
+def test_what_a_run_left_that_was_killed_in_its_first_epoch_is_in_no_ones_way(run, table, tmp_path, more):
+    with claim(tmp_path / "run"):  # and a logger that keeps its files as it likes
+        (tmp_path / "run" / "logs").mkdir()
+        (tmp_path / "run" / "logs" / "events").write_text("begun")
+    status, _, errors = run(*flags_of(table, tmp_path / "run", "--epochs", 1, *more))
+    assert status == 0, errors
+
+
+def test_a_checkpoint_that_was_brought_here_without_hidden_files_is_gone_on_with(run, table, tmp_path):
+    process = start(*flags_of(table, tmp_path / "there", "--epochs", LONG))
+    try:
+        wait_for(tmp_path / "there" / "history.csv", process)
+    finally:
+        process.kill()
+        process.communicate()
+    (tmp_path / "here").mkdir()
+    for name in ("checkpoint.pt", "history.csv"):
+        shutil.copy(tmp_path / "there" / name, tmp_path / "here")
+    (tmp_path / "here" / "notes.txt").write_text("on my run")
+    status, _, errors = run(*flags_of(table, tmp_path / "here", "--epochs", LONG, "--resume"))
+    assert status == 0, errors
+
+
+def test_training_that_runs_away_exits_with_1_and_names_epoch_and_step(run, table, tmp_path):
+    more = ("--lr", "1e30", "--batch-size", 16)
+    status, output, errors = run(*flags_of(table, tmp_path / "run", *more))
+    assert (status, output, errors.count("\n")) == (1, "", 1), errors
+    assert "at epoch 0, step 1" in errors
+    assert "learning rate" in errors
+
+
+@pytest.mark.bad_input
+def test_images_take_no_mlp(run, images, tmp_path):
+    status, output, errors = run(*flags_of_images(images, tmp_path, "--backbone", "mlp", data="scans.csv"))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert "mlp" in errors
+    assert "for images" in errors
+
+
+@pytest.mark.bad_input
+def test_an_unknown_backbone_for_images_is_answered_with_the_nearest(run, images, tmp_path):
+    status, output, errors = run(*flags_of_images(images, tmp_path, "--backbone", "resnet19", data="scans.csv"))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert "resnet18" in errors
+
+
+@pytest.fixture
+def damaged(images, tmp_path):
+    """The images, one of which is cut off: whoever reads them stumbles over it."""
+    folder = shutil.copytree(images, tmp_path / "damaged")
+    (folder / "07.png").write_bytes((folder / "07.png").read_bytes()[:200])
+    return folder
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--backbone", "resnet19"), "Unknown backbone 'resnet19'"),
+        (("--weights", "gone.pt"), "`weights` must be a file, got 'gone.pt', which is not one"),
+        (("--select", "maee"), "Unknown `--select` 'maee'"),
+        (("--epochs", "0"), "`--epochs` must be"),
+        (("--device", "tpu"), "Unknown `device` 'tpu'"),
+        (("--fold", "9"), "`--fold` must be one of the protocol's folds (0 to 4), got 9"),
+        (("--logger", "tensorbord"), "`logger` must be"),
+        (("--network", "kmax=7"), "`kmax` must be"),
+    ],
+)
+def test_what_is_wrong_with_the_flags_is_told_before_images_are_read(run, damaged, tmp_path, more, message):
+    status, output, errors = run(*flags_of_images(damaged, tmp_path, *more))
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert message in errors
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_bad_image_is_refused_by_the_flag_that_leaves_it_out(run, damaged, tmp_path):
+    status, _, errors = run(*flags_of_images(damaged, tmp_path))
+    assert status == 2
+    assert "1 of 24 images cannot be read:\n  07.png: cut off or damaged" in errors
+    assert "leave them out with --skip-bad." in errors
+    (damaged / "09.png").unlink()
+    status, _, errors = run(*flags_of_images(damaged, tmp_path))
+    assert "1 of 24 images does not exist" in errors
+    assert "(--root). Or leave the rows out with --skip-bad." in errors
+    flags = flags_of_images(damaged, tmp_path, "--skip-bad", data="scans.csv")
+    status, _, errors = run(*(flag for flag in flags if flag != "--quiet"))
+    assert status == 0, errors
+    assert "Note: left out 1 image that cannot be read: 07.png: cut off or damaged" in errors
+    assert "Note: left out 1 of 24 rows: no such image, 09.png (row 11)" in errors
+    assert "Warning" not in errors  # of Python
+
+
+@pytest.mark.parametrize(("lr", "learns"), [(1e-9, False), (0.01, True)])
+def test_a_network_that_learns_nothing_is_no_better_than_one_answer_to_everything(run, table, tmp_path, lr, learns):
+    flags = [flag for flag in flags_of(table, tmp_path / "run", "--lr", lr, "--epochs", 20) if flag != "--quiet"]
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert ("is no better than always predicting" not in errors) is learns
+
+
+def test_how_few_samples_set_the_intervals_is_told_once(run, table, tmp_path):
+    flags = [flag for flag in flags_of(table, tmp_path / "run") if flag != "--quiet"]
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["sizes"]["valid"] == 16
+    told = "Note: 90 % intervals were set on 16 validation samples: real coverage is likely between 83 and 100 %\n"
+    assert errors.count("intervals") == errors.count(told) == 1
+    assert "coverage" not in run("predict", tmp_path / "run", table, "--csv")[2]
+
+
+@pytest.mark.bad_input
+def test_a_table_without_a_column_of_labels_asks_for_it(run, table, tmp_path):
+    status, _, errors = run("train", table, "--method", "ce", "--out", tmp_path / "run")
+    assert status == 2
+    assert "--label COLUMN" in errors
+    assert "size, tone, grade" in errors
+
+
+@pytest.mark.parametrize(
+    ("data", "shared"),
+    [
+        ("scans.csv", "train and test share 6 groups (6 items of test): patient0, patient1, patient2, ..."),
+        ("single.csv", "train and test share 1 image, byte for byte (1 item of test): 01.png"),
+    ],
+)
+def test_a_split_that_leaks_is_refused_and_where_allowed_recorded(run, images, tmp_path, data, shared):
+    flags = flags_of_images(images, tmp_path, "--protocol", images / "elsewhere.csv", data=data)
+    status, output, errors = run(*flags)
+    assert (status, output, errors.count("\n")) == (2, "", 1), errors
+    assert shared in errors
+    assert "--allow-leak" in errors
+    assert not (tmp_path / "run" / "result.json").exists()
+
+    assert run(*flags, "--allow-leak")[0] == 0
+    assert shared in json.loads((tmp_path / "run" / "result.json").read_text())["shared_by_parts"]
+
+
+def test_rows_that_a_file_of_splits_leaves_out_are_told(run, table, tmp_path):
+    parts = ["train"] * 40 + ["valid"] * 20 + ["test"] * 18
+    frame = pd.read_csv(table)[["grade"]].rename(columns={"grade": "label"}).head(78).assign(part=parts)
+    frame.to_csv(tmp_path / "parts.csv", index_label="item")
+    flags = [
+        flag for flag in flags_of(table, tmp_path / "run", "--protocol", tmp_path / "parts.csv") if flag != "--quiet"
+    ]
+    status, _, errors = run(*flags)
+    assert status == 0, errors
+    assert "2 of 80 items are in no part, and not used: item 78, item 79" in errors
+    assert "40 / 20 / 18 to train / validate / test" in errors
+
+
+def test_a_split_that_does_not_leak_has_nothing_to_record(run, images, tmp_path):
+    flags = flags_of_images(images, tmp_path, "--protocol", "kfold", data="scans.csv")
+    assert run(*flags)[0] == 0
+    assert not json.loads((tmp_path / "run" / "result.json").read_text()).get("shared_by_parts")
+
+
+def test_a_mistake_is_told_before_the_slow_imports(tmp_path):
+    told = "from onepeak.cli import main\nimport sys\ntry:\n    main()\nfinally:\n    print('lightning' in sys.modules)"
+    command = [
+        sys.executable,
+        "-c",
+        told,
+        "train",
+        tmp_path / "nowhere.csv",
+        "--method",
+        "elb",
+        "--out",
+        tmp_path / "x",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "False\n")
+    assert "There is no file or folder" in done.stderr

@@ -1,0 +1,256 @@
+import time
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from onepeak.data.datasets.biopsies import (
+    GRADES,
+    IMAGES_PER_PATIENT,
+    NOISE,
+    bayes_error,
+    biopsies,
+    grade_log_probs,
+    grades_given,
+    hidden_severity,
+)
+from onepeak.data.manifest import ImageArrays, Manifest
+from onepeak.posterior import is_unimodal
+
+
+@pytest.fixture(scope="module")
+def data():
+    return biopsies(400)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Severities and labels of many items, without their images."""
+    ids = np.arange(20_000)
+    severity = hidden_severity(3, ids, ids // IMAGES_PER_PATIENT)
+    return severity, grades_given(3, ids, severity)
+
+
+def severity_of(data):
+    ids = np.arange(len(data))
+    return hidden_severity(0, ids, ids // IMAGES_PER_PATIENT)
+
+
+def test_the_images_and_labels_are_the_same_on_every_machine():
+    data = biopsies(20)
+    # A change of these numbers changes the data set under everybody's figures: it must be meant, and be told.
+    assert data.labels.tolist() == [4, 2, 5, 4, 5, 3, 1, 3, 3, 3, 0, 2, 0, 0, 2, 0, 0, 0, 0, 0]
+    assert zlib.crc32(data.items.pixels.tobytes()) == 632448637
+
+
+def test_a_smaller_data_set_is_the_beginning_of_a_larger_one(data):
+    few = biopsies(33)  # ends within a patient and within a batch of images drawn at once
+    np.testing.assert_array_equal(few.items.pixels, data.items.pixels[:33])
+    np.testing.assert_array_equal(few.labels, data.labels[:33])
+    np.testing.assert_array_equal(few.true_log_probs, data.true_log_probs[:33])
+    assert few.groups == data.groups[:33]
+
+
+def test_another_seed_is_another_data_set():
+    one, other = biopsies(40, seed=1), biopsies(40, seed=2)
+    assert not np.array_equal(one.labels, other.labels)
+    assert all((a != b).mean() > 0.5 for a, b in zip(one.items.pixels, other.items.pixels, strict=True))
+
+
+def test_every_item_has_eight_grades_a_label_and_a_patient(data):
+    assert data.name == "biopsies"
+    assert data.classes == ("g1", "g2", "g3", "g4", "g5", "g6", "g7", "g8")
+    assert data.items.pixels.shape == (400, 64, 64, 3)
+    assert data.true_log_probs.shape == (400, 8)
+    assert data.true_log_probs.dtype == np.float64
+    assert set(np.bincount(data.labels, minlength=8) > 0) == {True}
+    assert len(set(data.groups)) == 400 / IMAGES_PER_PATIENT
+
+
+def test_the_same_tissue_is_drawn_at_any_size():
+    small, usual, large = (biopsies(24, size=size) for size in (32, 64, 128))
+    np.testing.assert_array_equal(small.labels, large.labels)
+    for coarse, fine in [(small, usual), (usual, large)]:
+        size = coarse.items.pixels.shape[1]
+        shrunk = fine.items.pixels.reshape(24, size, 2, size, 2, 3).mean(axis=(2, 4))
+        for a, b in zip(shrunk, coarse.items.pixels, strict=True):
+            assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("size", [16, 33, 300])  # the smallest, an odd one, one larger than is drawn at once
+def test_unusual_sizes_show_the_same_colours(data, size):
+    unusual = biopsies(6, size=size).items.pixels
+    assert unusual.shape == (6, size, size, 3)
+    np.testing.assert_allclose(unusual.mean(axis=(1, 2)), data.items.pixels[:6].mean(axis=(1, 2)), atol=3)
+
+
+def test_images_of_one_patient_share_stain_and_severity_more_than_those_of_two(data):
+    colour = data.items.pixels.mean(axis=(1, 2))
+    red_over_blue = (colour[:, 0] / colour[:, 2]).reshape(-1, IMAGES_PER_PATIENT)
+    severity = severity_of(data).reshape(-1, IMAGES_PER_PATIENT)
+    for values in (red_over_blue, severity):
+        within = values.var(axis=1, ddof=1).mean()
+        assert within < 0.5 * values.var(ddof=1)
+
+
+def test_every_true_posterior_is_normalised_and_strictly_one_peaked(data, many):
+    for log_probs in (data.true_log_probs, grade_log_probs(many[0])):
+        assert is_unimodal(torch.from_numpy(log_probs)).all()
+        np.testing.assert_allclose(np.exp(log_probs).sum(axis=1), 1, rtol=1e-12)
+
+
+@given(st.floats(0, 8))
+def test_the_true_posterior_is_the_difference_of_two_logistic_distribution_functions(severity):
+    cuts = stats.logistic.cdf([-np.inf, *range(1, 8), np.inf], loc=severity, scale=NOISE)
+    np.testing.assert_allclose(np.exp(grade_log_probs(np.array([severity])))[0], np.diff(cuts), atol=1e-12)
+
+
+@given(st.floats(0, 8))
+def test_the_true_posterior_has_one_peak_at_every_severity_between_ties(severity):
+    # At a threshold, and where the first or last two grades balance, two neighbours are equally probable.
+    log_probs = grade_log_probs(np.array([severity]))
+    assume(np.abs(np.diff(log_probs)).min() > 1e-9)
+    assert is_unimodal(torch.from_numpy(log_probs)).all()
+
+
+def test_far_grades_keep_the_right_log_probability():
+    # Far below, F(b) - F(a) is nearly e^b - e^a: the ratio of neighbours is e^(1 / noise).
+    log_probs = grade_log_probs(np.array([7.9]))[0]
+    np.testing.assert_allclose(np.diff(log_probs[1:4]), 1 / NOISE, rtol=1e-4)
+    assert log_probs[0] < -20
+
+
+def test_the_severity_is_uniform(many):
+    # One image a patient: those of one patient are not independent.
+    assert stats.kstest(many[0][::IMAGES_PER_PATIENT] / len(GRADES), "uniform").pvalue > 0.01
+
+
+def test_the_labels_follow_the_true_posterior(many):
+    severity, labels = many
+    probs = np.exp(grade_log_probs(severity))
+    for part in np.array_split(np.argsort(severity), 16):
+        expected = probs[part].sum(axis=0)
+        likely = expected > 5
+        observed = np.bincount(labels[part], minlength=8)
+        grouped = np.append(observed[likely], observed[~likely].sum())
+        assert stats.chisquare(grouped, np.append(expected[likely], expected[~likely].sum())).pvalue > 1e-4
+
+
+def test_the_labels_are_as_far_from_the_severity_as_the_bayes_error_says(many):
+    severity, labels = many
+    probs = np.exp(grade_log_probs(severity))
+    # The median of a symmetric error rounds down to the cell in which the severity lies.
+    errors = np.abs(labels - np.floor(severity))
+    expected = (probs * np.abs(np.arange(8) - np.floor(severity)[:, None])).sum(axis=1).mean()
+    assert abs(errors.mean() - expected) < 4 * errors.std() / np.sqrt(len(errors))
+
+
+def test_images_darken_with_the_severity_but_do_not_give_it_away(data):
+    red_taken = 255 - data.items.pixels[..., 0].mean(axis=(1, 2))  # haematoxylin takes red, eosin hardly any
+    with_severity = stats.spearmanr(red_taken, severity_of(data)).statistic
+    assert 0.6 < with_severity < 0.9
+    assert 0.5 < stats.spearmanr(red_taken, data.labels).statistic < with_severity
+
+
+def test_nuclei_cover_more_of_the_worse_images(data):
+    # Purple: clearly less red than blue, whatever the strength of the stain.
+    pixels = data.items.pixels.astype(int)
+    covered = (pixels[..., 2] - pixels[..., 0] > 10).mean(axis=(1, 2))
+    means = [covered[data.labels == grade].mean() for grade in range(8)]
+    assert stats.spearmanr(means, range(8)).statistic > 0.9
+
+
+def test_the_bayes_error_is_the_expected_one_of_median_and_mode():
+    probs = np.array([[0.4, 0.1, 0.2, 0.3], [0.0, 0.1, 0.9, 0.0]])
+    with np.errstate(divide="ignore"):
+        log_probs = np.log(probs)
+    data = Manifest(
+        name="hand",
+        items=ImageArrays(pixels=np.zeros((2, 1, 1, 3), dtype=np.uint8)),
+        labels=np.array([0, 2]),
+        classes=("a", "b", "c", "d"),
+        true_log_probs=log_probs,
+    )
+    best = bayes_error(data)
+    # First item: median b, error .4 + .2 + .6; second: median c, error .1.
+    assert best.mae == pytest.approx((1.2 + 0.1) / 2)
+    assert best.accuracy == pytest.approx((0.4 + 0.9) / 2)
+
+
+def test_the_bayes_error_leaves_room_below_the_best_constant(data):
+    best = bayes_error(data)
+    constant = np.abs(data.labels[:, None] - np.arange(8)).mean(axis=0).min()
+    assert best.mae < 0.25 * constant
+    assert 0.6 < best.accuracy < 0.7
+
+
+@pytest.mark.slow
+def test_five_hundred_images_take_seconds():
+    start = time.process_time()  # of this process alone: other work on the machine does not count
+    biopsies(500)
+    assert time.process_time() - start < 6
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_items": 0}, "`num_items` must be an integer >= 1, got 0"),
+        ({"num_items": 2.5}, "`num_items` must be an integer >= 1, got 2.5"),
+        ({"seed": -1}, "`seed` must be an integer >= 0, got -1"),
+        ({"size": 15}, "`size` must be an integer >= 16, got 15"),
+    ],
+)
+def test_wrong_settings_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        biopsies(**arguments)
+
+
+@pytest.mark.bad_input
+def test_a_data_set_without_true_posteriors_has_no_bayes_error(data):
+    unknown = Manifest(name="photos", items=data.items, labels=data.labels, classes=data.classes)
+    with pytest.raises(ValueError, match=r"`manifest` must have items with `true_log_probs`.*'photos' without them"):
+        bayes_error(unknown)
+    with pytest.raises(ValueError, match="got no items"):
+        bayes_error(data.take([]))
+
+
+@pytest.mark.slow
+def test_a_small_network_beats_the_best_constant_and_stays_above_the_bayes_error():
+    data = biopsies(1400)
+    images = torch.from_numpy(data.items.pixels).permute(0, 3, 1, 2).float() / 127.5 - 1
+    labels = torch.from_numpy(data.labels)
+    train, test = slice(0, 1000), slice(1000, 1400)  # no patient is in both
+    torch.manual_seed(0)
+    layers = [
+        layer
+        for wide, wider in [(3, 16), (16, 32), (32, 64), (64, 64)]
+        for layer in (
+            torch.nn.Conv2d(wide, wider, 3, padding=1),
+            torch.nn.BatchNorm2d(wider),
+            torch.nn.ReLU(),
+            torch.nn.MaxPool2d(2),
+        )
+    ]
+    network = torch.nn.Sequential(*layers, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(64, 8))
+    optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=10 * 31)
+    for _ in range(10):
+        for batch in torch.randperm(1000)[: 31 * 32].split(32):
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(network(images[train][batch]), labels[train][batch]).backward()
+            optimizer.step()
+            schedule.step()
+    network.eval()
+    with torch.no_grad():
+        scores = network(images[test])
+    error = (scores.argmax(dim=1) - labels[test]).abs().float().mean().item()
+    constant = (labels[test] - labels[train].median()).abs().float().mean().item()
+    best = bayes_error(data.take(range(1000, 1400))).mae
+    assert 1.4 * best < error < 0.55 * constant
+    # Cross-entropy alone leaves some posteriors with more than one peak: what this package is for.
+    assert is_unimodal(scores).float().mean() < 0.95

@@ -1,0 +1,196 @@
+import os
+import random
+import shutil
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from onepeak.data.images.resize import Resize
+from onepeak.data.images.store.build import build_store
+from onepeak.data.images.store.images import open_store
+from onepeak.data.images.store.key import (
+    FileState,
+    arrays_key,
+    default_cache_dir,
+    file_states,
+    files_key,
+    only_builder,
+    remove_leftovers,
+)
+from onepeak.data.manifest import ImageArrays, ImageFiles
+from onepeak.errors import InputError
+
+FILES = ImageFiles(root=Path("/data"), paths=("a.png", "b.png"))
+STATES = [FileState(10, 1), FileState(20, 2)]
+names = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), min_size=1, max_size=3)
+
+
+def key(items=FILES, states=STATES, resize=Resize(), bits=None):  # noqa: B008 (a frozen record)
+    return files_key(items, states, resize, bits)
+
+
+def test_everything_that_changes_the_pixels_changes_the_key():
+    others = [
+        key(replace(FILES, root=Path("/other"))),
+        key(replace(FILES, paths=("a.png", "c.png"))),
+        key(FILES.take([1, 0]), STATES[::-1]),
+        key(states=[FileState(11, 1), STATES[1]]),
+        key(states=[FileState(10, 3), STATES[1]]),
+        key(resize=Resize(scale=0.5)),
+        key(resize=Resize(short_side=5)),
+        key(resize=Resize(short_side=5, only_enlarge=True)),
+        key(bits=12),
+        key(bits=10),
+    ]
+    assert len({key(), *others}) == 1 + len(others)
+    assert key() == key()
+
+
+@given(names, names)
+def test_different_lists_of_names_have_different_keys(one, other):
+    def of(paths):
+        return key(ImageFiles(root=Path("/data"), paths=tuple(paths)), [FileState(1, 1)] * len(paths))
+
+    assert (of(one) == of(other)) == (one == other)
+
+
+def test_a_file_that_comes_goes_or_changes_has_another_state(tmp_path):
+    items = ImageFiles(root=tmp_path, paths=("a",))
+    seen = [file_states(items)]
+    for content in (b"", b"1", b"12"):
+        (tmp_path / "a").write_bytes(content)
+        seen.append(file_states(items))
+    assert len({states[0] for states in seen}) == 4
+
+
+def test_images_in_memory_are_known_by_their_values_and_shape():
+    pixels = np.arange(2 * 4 * 6 * 3, dtype=np.uint8).reshape(2, 4, 6, 3)
+    first = arrays_key(ImageArrays(pixels=pixels), Resize())
+    assert first == arrays_key(ImageArrays(pixels=np.asfortranarray(pixels)), Resize())
+    assert first != arrays_key(ImageArrays(pixels=pixels.reshape(2, 6, 4, 3)), Resize())
+    assert first != arrays_key(ImageArrays(pixels=pixels + 1), Resize())
+    assert first != arrays_key(ImageArrays(pixels=pixels), Resize(scale=0.5))
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Some megabytes of images, enough for a build to be caught at work."""
+    root = tmp_path / "pictures"
+    root.mkdir()
+    rng = np.random.default_rng(0)
+    for number in range(60):
+        Image.fromarray(rng.integers(0, 256, (150, 200, 3), np.uint8)).save(root / f"{number:02}.png")
+    return ImageFiles(root=root, paths=tuple(sorted(path.name for path in root.iterdir())))
+
+
+def build(items, cache, workers=1):
+    """Code that builds a store."""
+    return f"""
+        items = ImageFiles(root=Path({str(items.root)!r}), paths={items.paths!r})
+        build_store(items, cache_dir=Path({str(cache)!r}), workers={workers})
+    """
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_build_killed_at_any_moment_leaves_a_whole_store_or_none(many, processes, tmp_path, workers):
+    cache = tmp_path / "cache"
+    began = time.perf_counter()
+    expected = build_store(many, cache_dir=tmp_path / "expected", workers=workers)
+    longest = 1.5 * (time.perf_counter() - began)
+    rng = random.Random(workers)
+    caught_building = killed = 0
+    while killed < 12:
+        for folder in cache.glob("images-*"):  # start again from nothing
+            shutil.rmtree(folder)
+        ((status, output),) = processes(build(many, cache, workers), kill_after=rng.uniform(0, longest))
+        if status == 0:
+            longest *= 0.9  # it was done before: kill earlier, most often
+        else:
+            assert status == -signal.SIGKILL, output
+            killed += 1
+            caught_building += any(cache.glob(".building-*"))
+        for folder in cache.glob("images-*"):
+            store = open_store(folder)
+            store.verify()
+            assert store.digests == expected.digests
+    assert caught_building >= 3, "the kills must hit builds at work"
+    for folder in cache.glob("images-*"):
+        shutil.rmtree(folder)
+    again = build_store(many, cache_dir=cache, workers=workers)
+    assert (again.pixels == expected.pixels).all()
+    assert not list(cache.glob(".building-*")), "the next build removes what killed ones left"
+
+
+def test_a_killed_build_leaves_the_stores_that_were_there(many, processes, tmp_path):
+    old = build_store(many, cache_dir=tmp_path / "cache", workers=1)
+    os.utime(many.root / "00.png", ns=(0, 0))
+    ((status, output),) = processes(build(many, tmp_path / "cache"), kill_after=0.03)
+    assert status == -signal.SIGKILL, output
+    open_store(old.folder).verify()
+
+
+def test_processes_that_build_at_once_share_one_store(many, processes, tmp_path):
+    answers = processes(*[build(many, tmp_path / "cache", workers) for workers in (1, 2, 1)])
+    assert [status for status, _ in answers] == [0, 0, 0], answers
+    (folder,) = (tmp_path / "cache").glob("images-*")
+    open_store(folder).verify()
+    assert not list((tmp_path / "cache").glob(".building-*"))
+
+
+def test_processes_that_build_different_stores_at_once_do_not_disturb_each_other(many, processes, tmp_path):
+    parts = [many.take(range(start, start + 30)) for start in (0, 10, 20, 30)]
+    answers = processes(*[build(part, tmp_path / "cache") for part in parts])
+    assert [status for status, _ in answers] == [0] * 4, answers
+    folders = list((tmp_path / "cache").glob("images-*"))
+    assert len(folders) == 4
+    for folder in folders:
+        open_store(folder).verify()
+
+
+def test_leftovers_of_a_living_builder_are_not_touched(tmp_path):
+    for key in ("living", "dead"):
+        (tmp_path / f".building-{key}").mkdir()
+        (tmp_path / f".building-{key}" / "pixels.bin").write_bytes(b"1")
+    with only_builder(tmp_path, "living"):
+        remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.glob(".building-*")] == [".building-living"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+@pytest.mark.parametrize("items", [1, 2])
+def test_only_the_owner_can_read_a_store(images, tmp_path, items):
+    files, _ = images(*[(4, 5)] * items)
+    cache = tmp_path / "new" / "cache"
+    folder = build_store(files, cache_dir=cache, workers=items).folder
+    assert [path.stat().st_mode & 0o777 for path in (cache, folder)] == [0o700, 0o700]
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+
+
+def test_the_default_place_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.delenv("ONEPEAK_CACHE", raising=False)
+    assert default_cache_dir() == tmp_path / "xdg" / "onepeak"
+    monkeypatch.setenv("ONEPEAK_CACHE", "~/stores")
+    assert default_cache_dir() == Path.home() / "stores"
+
+
+@pytest.mark.bad_input
+@pytest.mark.skipif(os.name != "posix", reason="homes of POSIX")
+def test_without_a_home_folder_the_variable_is_named(monkeypatch):
+    import pwd
+
+    def nobody(_):
+        raise KeyError("uid not found")
+
+    for name in ("HOME", "XDG_CACHE_HOME", "ONEPEAK_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    with pytest.raises(InputError, match="there is none: set ONEPEAK_CACHE to a folder"):
+        default_cache_dir()

@@ -1,0 +1,178 @@
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from onepeak.data.images.folder import find_images, image_files, on_disk, read_folder, refuse_names
+from onepeak.errors import InputError
+
+
+def test_the_folder_is_the_label(plant):
+    data = read_folder(plant("mild/b.png", "none/x/a.jpg", "mild/a.png"), order=["none", "mild"])
+    assert data.items.paths == ("mild/a.png", "mild/b.png", "none/x/a.jpg")
+    assert data.labels.tolist() == [1, 1, 0]
+    assert data.classes == ("none", "mild")
+    assert all((data.items.root / path).is_file() for path in data.items.paths)
+
+
+def test_folders_named_by_integers_order_themselves(plant):
+    data = read_folder(plant("9/a.png", "10/b.png", "12/c.png"))
+    assert data.classes == ("9", "10", "12")
+    assert data.labels.tolist() == [1, 2, 0]
+    assert any("(11); --order 9..12 keeps them" in note for note in data.notes)
+
+
+def test_classes_txt_gives_the_order_and_is_not_reported_as_ignored(plant, write):
+    root = plant("low/a.png", "high/b.png")
+    write("classes.txt", "low\nhigh\n")
+    data = read_folder(root)
+    assert data.labels.tolist() == [1, 0]
+    assert data.notes == ("order from classes.txt: low < high",)
+
+
+def test_an_order_given_goes_before_classes_txt(plant, write):
+    root = plant("low/a.png", "high/b.png")
+    write("classes.txt", "low\nhigh\n")
+    assert read_folder(root, order="high,low").classes == ("high", "low")
+
+
+def test_what_is_left_out_is_said(plant):
+    root = plant("1/a.png", "2/b.png", "stray.jpg", "1/Thumbs.db")
+    (root / "3").mkdir()
+    notes = read_folder(root).notes
+    assert notes[1:] == (
+        "ignored 1 file that is not an image (Thumbs.db)",
+        "left out 1 image beside the class folders (stray.jpg)",
+        "1 folder without an image, not used as a class (3)",
+    )
+
+
+def test_an_empty_folder_the_order_names_is_a_class(plant):
+    root = plant("low/a.png", "high/b.png")
+    (root / "top").mkdir()
+    data = read_folder(root, order="low,high,top")
+    assert data.num_classes == 3
+    assert data.notes[1:] == ("1 class of the order without an item: top",)
+
+
+def test_the_data_set_is_called_like_the_folder(plant):
+    root = plant("eyes/1/a.png", "eyes/2/b.png")
+    assert read_folder(root / "eyes").name == "eyes"
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["low/a.png", "high/b.png"], r"never guessed. Found, .* 'high' \(1\), 'low' \(1\). Give `order` \(--order"),
+        (["a.png", "b.jpg"], "has 2 images but no class folders. Expected .*/<class>/<image>"),
+        (["notes.txt"], "There are no images below"),
+        (["train/a/1.png", "test/a/2.png"], r"\(test, train\) look like parts of a split, not classes"),
+        (["data/a/1.png", "data/b/2.png"], r"has the one folder data, .* \(a, b\).*Did you mean .*data\?"),
+        (["only/1.png"], "There must be at least 2 classes"),
+    ],
+)
+def test_other_layouts_are_refused_with_what_to_do(plant, names, message):
+    with pytest.raises(InputError, match=message):
+        read_folder(plant(*names))
+
+
+def listed(paths, root, rows=None):
+    """The items and notes of a list without a fault."""
+    found, faults = find_images(paths, root=root, rows=range(len(paths)) if rows is None else rows)
+    assert faults == []
+    return image_files(found, root=root, written=paths)
+
+
+def test_paths_are_kept_from_the_root_with_forward_slashes(plant):
+    root = plant("a/1.jpg", "b.jpg", "c/d.jpg")
+    files, notes = listed(["./a//1.jpg", str(root / "b.jpg"), "c\\d.jpg"], root)
+    assert files.paths == ("a/1.jpg", "b.jpg", "c/d.jpg")
+    assert notes == ()
+
+
+def test_absolute_paths_elsewhere_are_kept_and_noted(plant, tmp_path_factory):
+    root = plant("b.jpg")
+    files, notes = listed([str(root / "b.jpg")], tmp_path_factory.mktemp("list"))
+    assert (files.root / files.paths[0]).is_file()
+    assert notes == ("1 image with an absolute path: the list works on this machine only",)
+
+
+def test_every_missing_image_is_counted_and_five_are_shown(plant):
+    root = plant("here.jpg")
+    paths = ["here.jpg", *(f"{number:02}.jpg" for number in range(12))]
+    found, (fault,) = find_images(paths, root=root, rows=range(2, 15))
+    assert (found[0].name, found[1:]) == ("here.jpg", [None] * 12)
+    assert fault.places == tuple(range(1, 13))
+    shown = ", ".join(f"{number:02}.jpg (row {number + 3})" for number in range(5))
+    told = f"12 of 13 images do not exist in {root}: {shown} and 7 more"
+    assert str(fault) == f"{told}. Check the column `path` (--path) and the folder (--root)."
+    assert fault.reason == "no such image, 00.jpg, 01.jpg, 02.jpg, 03.jpg, 04.jpg and 7 more"
+
+
+@pytest.mark.parametrize("name", ["b" * 300, "c\0.jpg", "folder"])
+def test_a_name_that_no_image_can_have_is_a_missing_image(plant, name):
+    _, (fault,) = find_images(["a.jpg", name], root=plant("a.jpg", "folder/1.jpg"), rows=[2, 3])
+    assert fault.places == (1,)
+
+
+def test_a_image_listed_twice_is_a_fault_of_the_list(plant):
+    root = plant("a.jpg", "b.jpg")
+    _, (fault,) = find_images(["a.jpg", "b.jpg", "./a.jpg"], root=root, rows=[2, 3, 4])
+    assert (fault.places, fault.sentence) == (
+        (),
+        "`path` must name every image once, got a.jpg (rows 2, 4)",
+    )
+    (root / "s").mkdir()
+    _, (fault,) = find_images(["a.jpg", "s/../a.jpg"], root=root, rows=[2, 3])
+    assert fault.sentence.endswith("got a.jpg (rows 2, 3)")
+
+
+def test_rows_without_a_path_are_named_and_are_no_missing_images(plant):
+    paths = ["a.jpg", None, " ", float("nan")]
+    _, (fault,) = find_images(paths, root=plant("a.jpg"), rows=[2, 3, 4, 5], column="scan")
+    assert fault.places == (1, 2, 3)
+    assert fault.sentence == "Every row must have a `scan`, 3 rows without one: 3, 4, 5"
+
+
+def test_a_name_without_extension_stands_for_the_one_image_that_has_it(plant):
+    root = plant("a.PNG", "b/10_left.jpeg", "b/10_left.txt", "c", "c.png", "v1.2.tif")
+    files, notes = listed(["a", "b\\10_left", "c", " v1.2 "], root)
+    assert files.paths == ("a.PNG", "b/10_left.jpeg", "c", "v1.2.tif")
+    assert notes == ("added the file extension to 3 paths",)
+    assert listed([str(root / "a")], root)[0].paths == ("a.PNG",)
+
+
+def test_numbers_and_paths_of_a_data_frame_are_names_too(plant):
+    found, faults = find_images([1, Path("2.png"), 3.0], root=plant("1.png", "2.png"), rows=[0, 1, 2])
+    assert (found[:2], faults[0].places) == ([Path("1.png"), Path("2.png")], (2,))
+
+
+def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_image(plant):
+    root = plant("a.png", "a.jpg", "b.txt", "c.png/d.txt")
+    found, (fault,) = find_images(["a", "b", "c", "no/d"], root=root, rows=[2, 3, 4, 5], column="id")
+    assert (found, fault.places) == ([None] * 4, (0, 1, 2, 3))
+    assert fault.advice == (
+        "Check the column `id` (--path) and the folder (--root); a name without a file extension must match "
+        "exactly one image"
+    )
+
+
+def test_each_folder_is_listed_once(plant, monkeypatch):
+    root = plant(*(f"{folder}/{number}.png" for folder in "ab" for number in range(20)))
+    seen, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (seen.append(folder), scandir(folder))[1])
+    assert None not in list(on_disk(root, [f"{folder}/{number}" for number in range(20) for folder in "ab"]))
+    assert seen == [root / "a", root / "b"]
+
+
+@pytest.mark.bad_input
+def test_a_column_that_names_images_of_a_folder_is_refused(plant):
+    root = plant("a.png", "b.jpg", "c.txt")
+    frame = pd.DataFrame({"size": [1.5, 2.5], "my id": ["a", " b.jpg"]})
+    with pytest.raises(InputError, match=r"'my id' names images, such as 'a': give it as `path` \(--path 'my id'\)"):
+        refuse_names(frame, folder=root)
+    refuse_names(frame, folder=root / "elsewhere")
+    for cells in (["a", "a"], ["a", "c"], ["a", "c.txt"], ["a", None], ["a", ""]):
+        refuse_names(pd.DataFrame({"tone": cells}), folder=root)

@@ -1,0 +1,322 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onepeak.data.tables.cells import (
+    as_names,
+    categories_of,
+    columns_with_points,
+    fault_of_text,
+    formatted_fault,
+    is_formatted,
+    names_of,
+    number_cells,
+    typed,
+    with_points,
+)
+from onepeak.errors import InputError
+
+
+def column(*texts, commas="never"):
+    frame, faults, notes = typed(pd.DataFrame({"x": texts}, dtype=object), commas=commas)
+    assert (faults, notes) == ((), ())
+    return frame["x"]
+
+
+def fault_of(*texts):
+    frame, (fault,), _ = typed(pd.DataFrame({"x": texts, "y": [*map(str, range(len(texts)))]}, dtype=object))
+    assert frame["x"].dtype == float
+    assert frame["x"].iloc[list(fault.places)].isna().all()
+    return fault
+
+
+def test_numbers_in_any_notation_are_numbers():
+    assert column("1", " -2.5 ", "1e3", "+4").tolist() == [1.0, -2.5, 1000.0, 4.0]
+
+
+@pytest.mark.parametrize("missing", ["", "NA", "nan", "N/A", "null", "?"])
+def test_what_stands_for_nothing_is_missing(missing):
+    assert np.isnan(column("1", missing)[1])
+    assert column("red", missing).tolist() == ["red", None]
+
+
+def test_true_and_false_are_booleans():
+    assert column("True", "FALSE").tolist() == [True, False]
+    values = column("true", "", "false").tolist()
+    assert values[0] == 1
+    assert np.isnan(values[1])
+    assert values[2] == 0
+
+
+def test_numbers_with_few_levels_and_a_name_are_names():
+    assert column("0", "1", "2", "3+").tolist() == ["0", "1", "2", "3+"]
+
+
+def test_a_column_without_a_value_is_all_missing():
+    assert column("", "NA").isna().all()
+
+
+def test_columns_to_leave_alone_stay_text():
+    frame, *_ = typed(pd.DataFrame({"label": ["1", "NA"], "x": ["1", "NA"]}, dtype=object), as_text=("label",))
+    assert frame["label"].tolist() == ["1", "NA"]
+    assert frame["x"][0] == 1
+
+
+def test_zeros_before_integers_show_that_all_are_names():
+    assert column("10115", " 01067 ", "", "0").tolist() == ["10115", "01067", None, "0"]
+    assert column(*map(str, range(38)), "007", "008", "x1")[40] == "x1"  # no slip in a number
+    assert column("007", "1.5", "10").tolist() == [7, 1.5, 10]
+    assert column("0", "0.5", "-03", "1e05").tolist() == [0, 0.5, -3, 1e5]
+
+
+def test_one_zero_before_an_integer_of_many_is_a_slip_and_hides_no_other():
+    assert column(*map(str, range(40)), "025")[40] == 25
+    fault = fault_of(*map(str, range(40)), "007", "3O0")
+    assert fault.places == (41,)
+    assert fault.sentence == "The column 'x' has numbers except in 1 row: '3O0' (row 41)"
+
+
+def test_a_slip_in_a_column_of_numbers_is_a_fault_and_no_category():
+    fault = fault_of(*map(str, range(40)), "12O", "", "x")
+    assert fault.places == (40, 42)
+    assert fault.sentence == "The column 'x' has numbers except in 2 rows: '12O' (row 40), 'x' (row 42)"
+
+
+def test_of_many_slips_the_first_are_shown():
+    fault = fault_of(*map(str, range(400)), *"abcdefghi")
+    assert fault.sentence.endswith(
+        "9 rows: 'a' (row 400), 'b' (row 401), 'c' (row 402), 'd' (row 403), 'e' (row 404) and 4 more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["1,5", "2", "3,25"], "'1,5' (row 0), '3,25' (row 2)"),
+        (
+            ["999.5", "1,234.50", "-2,000,000.25", "3,000"],
+            "'1,234.50' (row 1), '-2,000,000.25' (row 2), '3,000' (row 3)",
+        ),
+        (["12%", "", "7.5 %", "0"], "'12%' (row 0), '7.5 %' (row 2)"),
+        ([*map(str, range(99)), "1,234.5"], "'1,234.5' (row 99)"),
+        ([*(f"{number},5" for number in range(9)), "n.d."], "'0,5' (row 0), "),
+    ],
+)
+def test_formatted_numbers_are_a_fault_of_the_column(texts, shown):
+    fault = fault_of(*texts)
+    assert fault.places == ()  # to leave these rows out would leave small numbers
+    assert fault.sentence.startswith(f"The column 'x' has formatted numbers: {shown}")
+
+
+def test_ranges_and_other_texts_with_such_signs_are_names():
+    assert column("0-10%", "10-20%", "1,2,3", "10.0.0.1").tolist() == ["0-10%", "10-20%", "1,2,3", "10.0.0.1"]
+
+
+def test_decimal_commas_are_read_where_they_may_be_and_a_note_names_the_columns():
+    texts = {
+        "size": ["12,5", "1,234", ""],
+        "age": ["40", "41", "42"],
+        "name": ["a", "b", "1,5"],
+        "dose": ["0,5", "7", "9"],
+    }
+    frame, faults, notes = typed(pd.DataFrame(texts, dtype=object), as_text=("dose",), commas="certain")
+    assert faults == ()
+    assert notes == ("read with decimal commas: size (12,5 is 12.5)",)
+    assert frame["size"].tolist()[:2] == [12.5, 1.234]
+    assert np.isnan(frame["size"][2])
+    assert frame["name"].tolist() == ["a", "b", "1,5"]  # a name stays as it is written
+    assert frame["dose"].tolist() == texts["dose"]
+
+
+def test_a_slip_among_decimal_commas_is_that_of_its_row_where_they_may_be():
+    texts = [*(f"{number},5" for number in range(30)), "3O,5"]
+    _, (fault,), notes = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
+    assert fault.places == (30,)
+    assert fault.sentence == "The column 'x' has numbers except in 1 row: '3O,5' (row 30)"
+    assert notes == ("read with decimal commas: x (0,5 is 0.5)",)
+
+
+@pytest.mark.parametrize(
+    "texts", [["1,234", "20,000", "999"], ["12,5", "12.5", "7,5"], ["12,5", "1.234,50"], ["12,5 %", "7,5"]]
+)
+def test_what_is_not_certain_is_refused_as_ever(texts):
+    _, (fault,), _ = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
+    assert fault.places == ()
+    assert fault.sentence.startswith(f"The column 'x' has formatted numbers: '{texts[0]}' (row 0)")
+
+
+def test_names_with_commas_stay_names():
+    texts = ("1,2,3", "1,2", "3", "2,3")
+    assert column(*texts, commas="certain").tolist() == list(texts)
+
+
+@pytest.mark.parametrize(
+    "texts", [["1,234", "20,000"], ["12%", "7.5 %"], ["1,234.50", "9"], ["1,5", "2"], ["a", "b"], ["01067", "1,234"]]
+)
+def test_text_of_a_frame_is_told_of_in_the_words_for_a_file(texts):
+    cells = pd.Series(texts, name="x")
+    _, faults, _ = typed(pd.DataFrame({"x": cells.astype(object)}))
+    fault = fault_of_text(cells, texts)
+    assert (() if fault is None else (fault,)) == faults
+
+
+@pytest.mark.parametrize("proof", ["12,5", "0,125", "1234,567", "-1,2345", "1,234E+03", "+0,1"])
+def test_one_cell_that_is_no_thousands_shows_what_the_others_are(proof):
+    assert with_points(["1,234"], commas="certain") is None
+    assert with_points(["1,234", proof], commas="certain") == ["1.234", proof.replace(",", ".")]
+
+
+@pytest.mark.parametrize("other", ["1.5", "1.234,50", "1,234,567", "1,234.5", "1.5e3"])
+def test_a_number_with_a_point_or_two_commas_leaves_in_doubt_what_a_comma_is(other):
+    for commas in ("certain", "always"):
+        assert with_points(["12,5", other], commas=commas) is None
+
+
+def test_what_is_no_number_says_nothing_of_the_commas():
+    texts = ["12,5", "a.b", "v1.2", "12.5 kg", "", "n/a"]
+    assert with_points(texts, commas="certain") == ["12.5", *texts[1:]]
+
+
+def test_spaces_around_a_number_do_not_count():
+    assert with_points([" 12,5", "7 "], commas="certain") == ["12.5", "7"]
+
+
+def test_where_commas_stand_between_cells_they_are_not_decimal():
+    assert with_points(["12,5"], commas="never") is None
+    assert with_points(["12", "7.5"], commas="always") is None  # there is none
+
+
+def test_of_a_table_only_columns_of_numbers_are_read_so():
+    frame = pd.DataFrame({"size": ["12,5", "x"], "code": ["1,5", "2,5"], "age": ["1,234", "7"]})
+    read, notes = columns_with_points(frame, ["size", "age", "gone"], commas="certain")
+    assert read.to_dict("list") == {"size": ["12.5", "x"], "code": ["1,5", "2,5"], "age": ["1,234", "7"]}
+    assert notes == ("read with decimal commas: size (12,5 is 12.5)",)
+    assert frame["size"][0] == "12,5"  # what was given is left as it is
+    read, notes = columns_with_points(frame, ["size", "age"], commas="always")
+    assert read["age"].tolist() == ["1.234", "7"]
+    assert notes == ("read with decimal commas: size, age (12,5 is 12.5)",)
+
+
+def test_numbers_for_people_are_formatted():
+    for text in [
+        "1,234",
+        "1,234.50",
+        "-2,000,000.25",
+        "1.234,50",
+        "1.234.567",
+        "12%",
+        "7.5 %",
+        "12\u202f%",
+        "0,84",
+        "1,5E+03",
+    ]:
+        assert is_formatted(text), text
+
+
+def test_plain_numbers_and_names_are_not():
+    for text in ["12", "12.5", "1e3", "0-10%", "1,2,3", "10.0.0.1", "n.d.", "3+", ""]:
+        assert not is_formatted(text), text
+
+
+def test_nearly_all_that_are_no_numbers_must_be_formatted():
+    cells = pd.Series(["7", *["12 %"] * 9, "n.d."], name="x")
+    wrong = {place: text for place, text in cells.items() if place}
+    fault = formatted_fault(cells, wrong)
+    assert fault.places == ()  # to leave these rows out would leave small numbers
+    assert fault.sentence.startswith("The column 'x' has formatted numbers: '12 %' (row 1), '12 %' (row 2),")
+    assert fault.advice == (
+        "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV with decimal commas, or say "
+        "with `category` (--category) that they are names"
+    )
+    del wrong[1]
+    assert formatted_fault(cells, wrong) is None
+    assert formatted_fault(cells, {}) is None
+
+
+def test_what_stands_for_nothing_is_no_name():
+    assert names_of(pd.Series(["a", " NA ", "", None, np.nan, "n/a"])) == ["a", None, None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "names"),
+    [
+        (["1.0", "1", "2.00", "-3.0"], ("-3", "1", "2")),
+        (["007", "7", "1.0"], ("007", "1.0", "7")),  # identifiers
+        (["0.5", "1.0", "2"], ("0.5", "1.0", "2")),
+        (["v2.0", "1.0"], ("1.0", "v2.0")),
+        ([0.5, 1.0, None], ("0.5", "1.0")),
+        ([1e16, -0.0], ("0", "10000000000000000")),
+        (pd.Categorical(["2.0", "1", "1.0"], categories=["2.0", "1", "1.0"]), ("2", "1")),
+    ],
+)
+def test_names_are_integers_where_all_are(cells, names):
+    assert categories_of(pd.Series(cells)) == names
+
+
+def test_a_column_of_names_keeps_its_index_and_its_name():
+    names = as_names(pd.Series([1.0, None], index=[5, 5], name="site"))
+    assert (names.tolist(), names.index.tolist(), names.name) == (["1.0", None], [5, 5], "site")
+
+
+def numbers(*cells, dtype=object):
+    values, wrong = number_cells(pd.Series(cells, index=range(2, len(cells) + 2), name="size", dtype=dtype))
+    return values.tolist(), wrong
+
+
+def test_a_cell_that_is_no_number_spoils_no_other():
+    values, wrong = numbers("1", "big", " 2.5 ", "1e3", "61,5")
+    np.testing.assert_array_equal(values, [1, np.nan, 2.5, 1000, np.nan])
+    assert wrong == {
+        1: "`size` must be a number, got 'big'",
+        4: "`size` must be a number, got '61,5'. Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV "
+        "with decimal commas",
+    }
+
+
+def test_what_stands_for_missing_is_not_wrong():
+    values, wrong = numbers("NA", "", None, "?", "nan", "7")
+    np.testing.assert_array_equal(values, [np.nan] * 5 + [7])
+    assert wrong == {}
+
+
+def test_true_and_false_are_numbers_in_a_column_of_nothing_else():
+    values, wrong = numbers("True", "false", "", "maybe")
+    np.testing.assert_array_equal(values, [1, 0, np.nan, np.nan])
+    assert wrong == {3: "`size` must be a number, got 'maybe'"}
+    assert numbers("1", "true")[1] == {1: "`size` must be a number, got 'true'"}
+
+
+def test_what_float32_cannot_hold_is_wrong_as_text_and_as_number():
+    values, wrong = numbers("inf", "-1e39", "3e38")
+    np.testing.assert_array_equal(values, [np.nan, np.nan, 3e38])
+    assert wrong == {
+        0: "`size` must be finite and fit into float32, got inf",
+        1: "`size` must be finite and fit into float32, got -1e39",
+    }
+    assert numbers(1.0, 1e300, dtype=float)[1] == {1: "`size` must be finite and fit into float32, got 1e+300"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype"),
+    [((1, None), "Int64"), ((True, None), "boolean"), (("1", None), "string"), ((1.0, None), "category")],
+)
+def test_types_with_missing_values_of_their_own_are_read(cells, dtype):
+    values, wrong = numbers(*cells, dtype=dtype)
+    np.testing.assert_array_equal(values, [1, np.nan])
+    assert wrong == {}
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("cells", [(datetime.date(2020, 1, 1), None), ({"a": 1},), (1j,)])
+def test_other_kinds_of_column_are_refused(cells):
+    with pytest.raises(
+        InputError, match=r"A feature must hold numbers, .* but the column 'size' holds object such as "
+    ):
+        numbers(*cells)
+
+
+def test_a_message_shows_the_beginning_of_a_long_text():
+    _, wrong = numbers("1", "x" * 200)
+    assert wrong == {1: f"`size` must be a number, got '{'x' * 40}...'"}

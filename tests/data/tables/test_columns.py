@@ -1,0 +1,136 @@
+"""Columns of a table that are said to be names, or not to be read; through the reader that a user calls."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onepeak.data.manifest import FeatureRows
+from onepeak.data.tables.columns import group_faults, group_names, likely_groups
+from onepeak.data.tables.frame import from_frame
+from onepeak.errors import InputError
+
+
+def test_a_category_in_digits_is_a_category_where_that_is_said():
+    frame = pd.DataFrame({"site": [3.0, None, 12.0], "size": [1, 2, 3], "label": [0, 1, 0]})
+    assert from_frame(frame).items.categories == {}
+    data = from_frame(frame, category=["site"])
+    assert data.items.categories == {"site": ("12", "3")}
+    np.testing.assert_array_equal(data.items.values, [[1, 1], [np.nan, 2], [0, 3]])
+    assert {"read as numbers: size", "read as categories: site"} <= set(data.notes)
+
+
+def test_a_column_of_names_may_be_called_anything():
+    frame = pd.DataFrame({"self": [1, 2, 1], "size": [1, 2, 3], "label": [0, 1, 0]}, index=[5, 5, 5])
+    data = from_frame(frame, category=["self"])
+    assert (data.items.categories, data.items.values.tolist()) == ({"self": ("1", "2")}, [[0, 1], [1, 2], [0, 3]])
+    assert frame["self"].tolist() == [1, 2, 1]  # the user's table stays as it is
+
+
+def test_a_column_that_is_said_to_be_names_stays_however_little_it_repeats():
+    frame = pd.DataFrame({"code": [7 * number for number in range(12)], "size": [1.0, 2.0] * 6, "label": [0, 1] * 6})
+    assert len(from_frame(frame, category=["code"]).items.categories["code"]) == 12
+
+
+def test_columns_to_drop_are_not_read_whatever_they_hold():
+    frame = pd.DataFrame({"id": [7, 3], "odd": [1.0, np.inf], "size": [1, 2], "group": ["p", "q"], "label": [0, 1]})
+    data = from_frame(frame, drop=["id", "odd", "group"])
+    assert (data.items.columns, data.groups) == (("size",), None)
+    assert "id" in frame.columns  # the user's table stays as it is
+    images = pd.DataFrame({"path": ["a.png", "b.png"], "size": [1, 2], "label": [0, 1]})
+    assert from_frame(images, drop=["path"]).items.columns == ("size",)
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"drop": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* `drop` \(--drop\) must name"),
+        ({"drop": ["label"]}, r"^`drop` \(--drop\) must name .* features, got 'label', the column of labels\."),
+        ({"drop": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
+        ({"drop": ["site"], "path": "scan"}, r"`drop` \(--drop\) has no use for a list of images"),
+        ({"drop": ["site"], "category": ["site"]}, "`category` .* got 'site', which `drop` leaves out"),
+        (
+            {"drop": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
+            "`drop` .* has no use for rows that are read with `like`",
+        ),
+        ({"category": ["sit"]}, r"Unknown column 'sit'\. Did you mean 'site'\? .* must name columns that are features"),
+        (
+            {"category": ["label"]},
+            r"^`category` \(--category\) must name .* features, got 'label', the column of labels\.",
+        ),
+        ({"category": ["scan"], "group": "scan"}, "must name .* features, got 'scan', the column of groups"),
+        ({"category": "site"}, r"`category` must be a list of columns, got the text 'site': write \['site'\]"),
+        ({"category": ["site"], "path": "scan"}, r"`category` \(--category\) has no use for a list of images"),
+        (
+            {"category": ["site"], "like": FeatureRows(columns=("site",), values=np.empty((0, 1)))},
+            "`category` .* has no use for rows that are read with `like`",
+        ),
+    ],
+)
+def test_categories_must_be_features(settings, message):
+    frame = pd.DataFrame({"site": [1, 2], "scan": ["a.png", "b.png"], "label": [0, 1]})
+    with pytest.raises(InputError, match=message):
+        from_frame(frame, **settings)
+
+
+def test_names_are_text_without_spaces_around_them():
+    assert group_names(pd.Series([7, None, 8], dtype="Int64")) == ["7", "", "8"]
+    assert group_names(pd.Series([" p ", float("nan"), ""])) == ["p", "", ""]
+
+
+def test_rows_without_a_group_are_one_fault():
+    assert group_faults(pd.Series(["p", "q"])) == []
+    (fault,) = group_faults(pd.Series(["p", None, " "], index=[2, 3, 4], name="patient"))
+    assert (fault.places, fault.reason) == ((1, 2), "no group in 'patient'")
+    assert fault.sentence == "Every row must have a group, 2 rows have none in 'patient': 3, 4"
+
+
+@pytest.mark.parametrize("column", ["patient", "Patient_ID", "PatientID", "case no", "slide", "ID"])
+def test_a_column_that_is_called_like_groups_is_reported_with_the_flag(column):
+    (note,) = likely_groups(pd.DataFrame({column: [1, 1, 2, 3], "age": [1, 1, 2, 3]}))
+    assert note == (
+        f"{column}: 3 names with 1.3 rows each; if these are persons or things that recur, keep their rows together "
+        f"with --group {shlex.quote(column)}"
+    )
+
+
+@pytest.mark.parametrize(("column", "values"), [("id", [1, 2, 3]), ("case", [0, 1, 1]), ("casement", [1, 1, 2, 3])])
+def test_a_column_that_would_group_nothing_is_no_group(column, values):
+    assert list(likely_groups(pd.DataFrame({column: values}))) == []
+
+
+def names(num_names, rows_each, name="who"):
+    return pd.DataFrame({name: [f"p{row % num_names}" for row in range(num_names * rows_each)]})
+
+
+@pytest.mark.parametrize(("num_names", "rows_each"), [(20, 2), (20, 20), (1_444, 3)])
+def test_many_names_with_few_rows_each_may_be_groups(num_names, rows_each):
+    frame = names(num_names, rows_each)
+    (note,) = likely_groups(frame)
+    assert note.startswith(f"who: {num_names:,} names with {rows_each} rows each; if these are persons or things")
+    assert list(likely_groups(frame.astype("category"))) == list(likely_groups(frame.astype("string"))) == [note]
+
+
+@pytest.mark.parametrize(("num_names", "rows_each"), [(19, 5), (20, 21), (40, 1)])
+def test_few_names_many_rows_each_and_names_that_do_not_repeat_are_no_groups(num_names, rows_each):
+    assert list(likely_groups(names(num_names, rows_each))) == []
+
+
+@pytest.mark.parametrize("column", ["shop_id", "Shop ID", "shopId"])
+def test_of_numbers_only_those_called_an_id_may_be_groups(column):
+    numbers = [row // 3 for row in range(90)]
+    (note,) = likely_groups(pd.DataFrame({column: numbers, "age": numbers, "acid": numbers}))
+    assert note.startswith(f"{column}: 30 names")
+
+
+def test_dates_are_no_groups_and_missing_names_do_not_count():
+    days = [f"2024-03-{row % 30 + 1:02}" for row in range(90)]
+    assert list(likely_groups(pd.DataFrame({"day": days}))) == []
+    (note,) = likely_groups(pd.concat([names(30, 3), pd.DataFrame({"who": [None] * 10})]))
+    assert note.startswith("who: 30 names with 3 rows each;")
+
+
+def test_cells_that_are_no_names_are_passed_over():
+    assert list(likely_groups(pd.DataFrame({"patient": [{"a": 1}, {"a": 1}, {"a": 2}]}))) == []

@@ -1,0 +1,75 @@
+import pytest
+
+from onepeak.data.tables.faults import Fault, refuse_lost, rows_without
+from onepeak.errors import InputError
+
+NO_NUMBER = Fault(places=(1, 3), sentence="A must be a number", advice="Correct it", reason="no number in 'A'")
+NO_LABEL = Fault(places=(3,), sentence="B must have a label", reason="no label")
+COLUMN = Fault(places=(), sentence="C must be no date", advice="Leave it out")
+ROWS = range(2, 12)
+
+
+def refused(*faults, rows=ROWS, skip_bad=False):
+    with pytest.raises(InputError) as caught:
+        rows_without(faults, rows=rows, skip_bad=skip_bad)
+    return str(caught.value)
+
+
+def test_without_a_fault_every_row_stays_and_nothing_is_noted():
+    assert rows_without([], rows=ROWS, skip_bad=True) == (list(range(10)), ())
+
+
+def test_rows_with_a_fault_are_left_out_once_and_one_note_says_why():
+    kept, notes = rows_without([NO_NUMBER, NO_LABEL], rows=ROWS, skip_bad=True)
+    assert kept == [0, 2, 4, 5, 6, 7, 8, 9]
+    assert notes == ("left out 2 of 10 rows: no number in 'A' (rows 3, 5); no label (row 5)",)
+
+
+@pytest.mark.bad_input
+def test_one_fault_is_one_line():
+    assert refused(NO_NUMBER) == "A must be a number. Correct it. Or leave the rows out with skip_bad=True."
+    assert refused(NO_LABEL) == "B must have a label. Or leave the rows out with skip_bad=True."
+    assert refused(COLUMN) == refused(COLUMN, skip_bad=True) == "C must be no date. Leave it out."
+
+
+@pytest.mark.bad_input
+def test_several_faults_are_reported_at_once():
+    assert refused(NO_NUMBER, NO_LABEL) == (
+        "2 of 10 rows cannot be used as they are:\n"
+        "  A must be a number. Correct it.\n"
+        "  B must have a label.\n"
+        "Or leave the rows out with skip_bad=True."
+    )
+
+
+@pytest.mark.bad_input
+def test_a_column_at_fault_is_refused_though_rows_may_be_left_out():
+    assert (
+        refused(NO_NUMBER, COLUMN)
+        == refused(NO_NUMBER, COLUMN, skip_bad=True)
+        == (  # so the flag is not advised
+            "2 of 10 rows cannot be used as they are:\n"
+            "  A must be a number. Correct it.\n"
+            "  C must be no date. Leave it out."
+        )
+    )
+    assert refused(COLUMN, COLUMN).startswith("The columns cannot be used as they are:\n")
+
+
+@pytest.mark.bad_input
+def test_more_than_half_of_the_rows_are_not_left_out():
+    assert rows_without([NO_NUMBER], rows=range(4), skip_bad=True)[0] == [0, 2]
+    most = Fault(places=(0, 1, 3), sentence="A must be a number")
+    assert refused(most, rows=range(4)) == "A must be a number."  # no flag that would not help
+    assert refused(most, rows=range(4), skip_bad=True) == (
+        "A must be a number. With skip_bad=True at most half of the rows may be left out, not 3 of 4 rows."
+    )
+
+
+@pytest.mark.bad_input
+def test_no_class_may_lose_all_its_items():
+    with pytest.raises(
+        InputError, match=r"^Every class must keep an item, none is left of '2', '3': left out a; left out b\. Correct"
+    ):
+        refuse_lost(["2", "3"], ["left out a", "left out b"])
+    refuse_lost([], ["left out a"])

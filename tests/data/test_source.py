@@ -1,0 +1,313 @@
+"""Data as users have it: long because one function opens folders, lists, tables and known sets, and refuses each."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onepeak.data import DATASETS, DataSource, from_frame
+from onepeak.data.manifest import FeatureRows, ImageFiles
+from onepeak.data.splits import make_splits
+from onepeak.errors import InputError
+
+
+def test_a_folder_is_opened_by_its_path(plant):
+    root = plant("1/a.png", "2/b.png")
+    assert DataSource(root).open().labels.tolist() == DataSource(str(root)).open().labels.tolist() == [0, 1]
+
+
+def test_a_list_of_images_starts_from_its_own_folder(plant, write):
+    root = plant("faces/a.jpg", "faces/b.jpg")
+    path = write("list.csv", "path,label,group\nfaces/b.jpg,high,p1\nfaces/a.jpg,low,p2\n")
+    data = DataSource(path, order="low,high").open()
+    assert data.items == ImageFiles(root=root, paths=("faces/b.jpg", "faces/a.jpg"))
+    assert (data.labels.tolist(), data.groups, data.name) == ([1, 0], ("p1", "p2"), "list")
+
+
+def test_a_list_of_images_can_start_from_a_root_given(plant, write, tmp_path):
+    plant("elsewhere/a.jpg", "elsewhere/b.jpg")
+    path = write("lists/list.csv", "path,age\na.jpg,3\nb.jpg,4\n")
+    assert DataSource(path, root=tmp_path / "elsewhere", label="age").open().items.root == tmp_path / "elsewhere"
+
+
+def test_a_table_of_features_is_opened_with_its_label(write):
+    path = write("wine.csv", "acid,colour,quality,site\n7.4,red,5,a\n,white,6,b\n7.8,red,5,a\n")
+    data = DataSource(path, label="quality", group="site").open()
+    assert isinstance(data.items, FeatureRows)
+    assert data.items.columns == ("acid", "colour")
+    assert data.items.categories == {"colour": ("red", "white")}
+    assert (data.classes, data.groups) == (("5", "6"), ("a", "b", "a"))
+
+
+def test_the_column_of_images_can_have_any_name(plant, write):
+    root = plant("01.jpg", "b.jpg")
+    path = write("list.csv", "scan,mask,path,label\n01.jpg,m1.png,x,1\nb.jpg,m2.png,y,2\n")
+    data = DataSource(path, path="scan").open()
+    assert data.items == ImageFiles(root=root, paths=("01.jpg", "b.jpg"))
+    assert data.path_column == "scan"
+    assert "left out 2 columns of the list: mask, path" in data.notes
+    digits = write("digits.csv", "scan,label\n01,1\n02,2\n")  # names that look like numbers stay as they are written
+    plant("01", "02")
+    assert DataSource(digits, path="scan").open().items.paths == ("01", "02")
+
+
+def test_csv_and_parquet_say_the_same(write, tmp_path):
+    csv = write("a.csv", "x,tone,label\n1.5,b,2\n2.5,a,1\n")
+    pd.DataFrame({"x": [1.5, 2.5], "tone": ["b", "a"], "label": [2, 1]}).to_parquet(tmp_path / "a.parquet")
+    one, other = DataSource(csv).open(), DataSource(tmp_path / "a.parquet").open()
+    assert one.items.values.tolist() == other.items.values.tolist()
+    assert one.items.categories == other.items.categories
+    assert (one.classes, one.labels.tolist(), one.notes) == (other.classes, other.labels.tolist(), other.notes)
+
+
+def test_classes_txt_beside_a_table_gives_the_order(write):
+    path = write("a.csv", "x,label\n1,low\n2,high\n")
+    write("classes.txt", "low\nhigh\n")
+    assert DataSource(path).open().notes[0] == "order from classes.txt: low < high"
+    assert DataSource(path, order="high,low").open().classes == ("high", "low")
+
+
+def test_a_class_called_none_or_na_survives(write):
+    path = write("a.csv", "x,label\n1,None\n2,NA\n3,low\n")
+    assert DataSource(path, order="NA,None,low").open().labels.tolist() == [1, 0, 2]
+
+
+def test_a_folder_called_like_a_known_set_is_opened_by_its_path(plant, monkeypatch):
+    root = plant("hci/1/a.png", "hci/2/b.png")
+    monkeypatch.chdir(root)
+    assert (DataSource("./hci").open().num_classes, DataSource("./hci").open().name) == (2, "own-hci")
+    with pytest.raises(
+        InputError, match=r"The data set hci needs `root` .* A folder of your own called hci is ./hci\."
+    ):
+        DataSource("hci").open()
+
+
+def test_the_home_folder_may_be_written_short(plant, monkeypatch):
+    root = plant("eyes/1/a.png", "eyes/2/b.png")
+    monkeypatch.setenv("HOME", str(root))
+    assert len(DataSource("~/eyes").open()) == 2
+
+
+def test_a_table_called_like_a_known_set_gets_neither_its_protocol_nor_its_figures(tmp_path):
+    rows = "".join(f"{number * number % 7},{number % 4}\n" for number in range(300))
+    (tmp_path / "hci.csv").write_text("x,label\n" + rows)
+    manifest = DataSource(tmp_path / "hci.csv").open()
+    assert manifest.name == "own-hci"
+    assert {split.protocol for split in make_splits(manifest)} == {"kfold"}
+
+
+def test_a_known_set_is_opened_by_its_name(plant):
+    data = DataSource("fgnet", root=plant("images/001A02.JPG")).open()
+    assert data.name == "fgnet"
+
+
+def bad_table(write, name="bad.csv", *, without=()):
+    """Sixty rows, five of which are bad in one way each, and one in two."""
+    rows = [f"{n},{n % 7 / 4},{'mild' if n % 2 else 'severe'}" for n in range(100, 160)]
+    rows[3] = "1O3,0.5,mild"
+    rows[7] = "107,0.5"
+    rows[11] = "111,0,5,mild"
+    rows[20] = "120,1.5,"
+    rows[21] = "121,1.5,Mild"
+    rows[33] = "133,inf,"
+    kept = [row for place, row in enumerate(rows) if place not in without]
+    return write(name, "\n".join(["age,size,grade", *kept, ",,", ""]))
+
+
+def test_bad_rows_are_left_out_as_if_they_had_been_deleted(write):
+    data = DataSource(bad_table(write), label="grade", order="mild,severe", skip_bad=True).open()
+    clean = DataSource(
+        bad_table(write, "clean.csv", without=(3, 7, 11, 20, 21, 33)), label="grade", order="mild,severe"
+    ).open()
+    assert data.items.columns == clean.items.columns == ("age", "size")
+    assert data.items.values.tolist() == clean.items.values.tolist()
+    assert data.labels.tolist() == clean.labels.tolist()
+    assert (len(data), data.num_left_out, clean.num_left_out) == (54, 6, 0)
+    assert data.notes == (
+        "left out 6 of 60 rows: more or fewer fields than the header (rows 9, 13); no number in 'age' (row 5); "
+        "no usable number in 'size' (row 35); no label (rows 22, 35); a label that the order lacks, 'Mild' "
+        "(row 23)",
+        *clean.notes,
+    )
+
+
+@pytest.mark.bad_input
+def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
+    path = bad_table(write)
+    with pytest.raises(InputError) as caught:
+        DataSource(path, label="grade", order="mild,severe").open()
+    assert str(caught.value) == (
+        f"{path}: 6 of 60 rows cannot be used as they are:\n"
+        "  Every row must have 3 fields, like the header, but 2 rows do not: row 9 (2), row 13 (4). Correct them.\n"
+        "  The column 'age' has numbers except in 1 row: '1O3' (row 5). Correct these cells, or empty them: missing "
+        "values are filled in.\n"
+        "  The column 'size' must be finite numbers that fit into float32, 1 row has none: inf (row 35). Correct these "
+        "cells, or empty them: missing values are filled in.\n"
+        "  Every item must have a label, 2 items of 58 have none: rows 22, 35. Fill them in.\n"
+        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23; did you mean 'mild'?). "
+        "It names mild, severe. Correct these labels or the order.\n"
+        'Or leave the rows out with skip_bad=True. (See "Your table" in the documentation)'
+    )
+
+
+@pytest.mark.bad_input
+def test_a_table_that_is_mostly_bad_is_refused_whatever_may_be_left_out(write):
+    path = write("a.csv", "x,label\n1,1\n2,\n3,2\n4, \n5,NA\n")
+    with pytest.raises(
+        InputError,
+        match=r"rows 3, 5, 6\. Fill them in\. "
+        "With skip_bad=True at most half of the rows may be left out, not 3 of 5 rows",
+    ):
+        DataSource(path, skip_bad=True).open()
+
+
+@pytest.mark.bad_input
+def test_a_path_that_is_not_there_suggests_known_names():
+    with pytest.raises(InputError) as caught:
+        DataSource("fgnt").open()
+    known = ", ".join(record.name for record in DATASETS)
+    assert str(caught.value) == (
+        f"There is no file or folder 'fgnt'. Did you mean 'fgnet'? Known data sets: {known}. "
+        '(See "Your images" in the documentation)'
+    )
+    for name in ("gone.csv", "gone.Parquet"):
+        with pytest.raises(InputError, match=r'\(See "Your table" in the documentation\)$'):
+            DataSource(name).open()
+
+
+@pytest.mark.bad_input
+def test_a_known_set_in_the_place_of_a_folder_is_recognised(plant):
+    root = plant("FGNET/images/001A02.JPG", "FGNET/images/002A30a.JPG")
+    with pytest.raises(InputError, match=r"no class folders.* If this is the data set fgnet, .* \(--root .*images\)"):
+        DataSource(root / "FGNET" / "images").open()
+    with pytest.raises(InputError, match="If this is the data set fgnet"):
+        DataSource(root / "FGNET").open()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("setting", "value"), [("root", "."), ("label", "x"), ("group", "x")], ids=["root", "label", "group"]
+)
+def test_settings_without_use_for_a_folder_are_refused(plant, setting, value):
+    with pytest.raises(InputError, match=rf"`{setting}` \(--{setting}\) has no use for the folder .*: leave it out"):
+        DataSource(plant("1/a.png", "2/b.png"), **{setting: value}).open()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("setting", ["order", "label", "group"])
+def test_settings_without_use_for_a_known_set_are_refused(setting):
+    with pytest.raises(InputError, match=rf"`{setting}` \(--{setting}\) has no use for the data set biopsies"):
+        DataSource("biopsies", **{setting: "a,b"}).open()
+    with pytest.raises(InputError, match=rf"`{setting}` \(--{setting}\) has no use for the data set hci: leave it out"):
+        DataSource("hci", root=".", **{setting: "a,b"}).open()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("path,label\na.jpg,1\nb.jpg,2\n", r"1 of 2 images does not exist in .*: b.jpg \(row 3\)"),
+        ("path,label\na.jpg,1\na.jpg,2\n", r"every image once, got a.jpg \(rows 2, 3\)"),
+        (
+            "path,grade\na.jpg,1\n",
+            "column of labels must be named with `label` .--label COLUMN., because none is .*: path, grade",
+        ),
+        ("x,label\n1,1\n2,\n3,2\n4, \n", "2 items of 4 have none: rows 3, 5"),
+        ("x,label\n1,2\n2,2\n", "There must be at least 2 classes"),
+        ("x,label\n1,low\n2,high\n", "The order of the labels is not known and is never guessed"),
+        ("label\n1\n2\n", "must have a column that is a feature, it has none"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_name(plant, write, text, message):
+    plant("a.jpg")
+    with pytest.raises(InputError, match=rf"list.csv: .*{message}"):
+        DataSource(write("list.csv", text)).open()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("root", [None, "."])
+def test_a_list_whose_images_are_called_otherwise_is_sent_to_the_page_on_images(write, root):
+    rows = "".join(f"{number}.png,{number % 2}\n" for number in range(12))
+    with pytest.raises(InputError) as caught:
+        DataSource(write("list.csv", f"file,label\n{rows}"), root=root).open()
+    told = "give it as `path` (--path file), or leave it out with `drop` (--drop file)."
+    assert str(caught.value).endswith(f'{told} (See "Your images" in the documentation)')
+
+
+@pytest.mark.bad_input
+def test_a_root_has_no_use_for_features(write):
+    with pytest.raises(InputError, match="`root` has no use for a table of features"):
+        DataSource(write("a.csv", "x,label\n1,1\n2,2\n"), root=".").open()
+
+
+@pytest.mark.bad_input
+def test_a_column_of_images_that_cannot_be_one_is_refused(plant, write):
+    plant("a.jpg")
+    path = write("list.csv", "scan,label\na.jpg,1\n,2\n")
+    with pytest.raises(InputError, match=r"'scans'.* Did you mean 'scan'.* Name the column with `path` \(--path\)"):
+        DataSource(path, path="scans").open()
+    with pytest.raises(InputError, match="must not be the column of labels or of groups, got 'label'"):
+        DataSource(path, path="label").open()
+    with pytest.raises(InputError, match="Every row must have a `scan`, 1 row without one: 3"):
+        DataSource(path, path="scan").open()
+    with pytest.raises(InputError, match=r"`path` \(--path\) has no use for the data set biopsies"):
+        DataSource("biopsies", path="scan").open()
+    twice = write("twice.csv", "scan,label\na.jpg,1\na.jpg,2\n")
+    with pytest.raises(InputError, match="`scan` must name every image once"):
+        DataSource(twice, path="scan").open()
+
+
+def test_names_in_digits_are_the_same_in_csv_parquet_and_frame(write, tmp_path):
+    """A missing value beside integers makes pandas write them with a point."""
+    frame = pd.DataFrame({"site": [1.0, None, 2.0, 10.0] * 3, "n": [0.5, 2, 1] * 4, "label": [0, 1] * 6})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    whole = write("b.csv", "site,n,label\n" + "1,0.5,0\n,2,1\n2,1,0\n10,0.5,1\n,3,0\n")
+    csv, parquet = (DataSource(tmp_path / name, category=["site"]).open() for name in ("a.csv", "a.parquet"))
+    for data in (csv, parquet, from_frame(frame, category=["site"]), DataSource(whole, category=["site"]).open()):
+        assert data.items.categories == {"site": ("1", "10", "2")}
+        np.testing.assert_array_equal(data.items.values[:4, 0], [0, np.nan, 2, 1])
+    for like in (csv.items, parquet.items):
+        for data in (
+            DataSource(tmp_path / "a.csv").open(like=like),
+            DataSource(tmp_path / "a.parquet").open(like=like),
+        ):
+            np.testing.assert_array_equal(data.items.values, csv.items.values)
+
+
+def test_a_table_is_read_with_the_columns_and_codes_of_another(write):
+    train = DataSource(write("train.csv", "site,n,label\n01,1,0\nx,2,1\n1234567,3,0\n")).open()
+    test = DataSource(write("test.csv", "id,n,label,site\na,5,0,1234567\nb,6,1,01\n")).open(like=train.items)
+    assert (test.items.columns, test.items.categories) == (train.items.columns, train.items.categories)
+    assert test.items.values.tolist() == [[1, 5], [0, 6]]
+
+
+@pytest.mark.bad_input
+def test_images_are_not_read_like_a_table(plant, write):
+    train = DataSource(write("train.csv", "n,label\n1,0\n2,1\n")).open()
+    for data in (plant("scans/1/a.png", "scans/2/b.png") / "scans", "biopsies"):
+        with pytest.raises(InputError, match="`like` is for a table of features, got images: leave it out"):
+            DataSource(data).open(like=train.items)
+
+
+def ids(plant, write):
+    """A list of images by their names without extension, as competitions have it, and their folder."""
+    root = plant(*(f"train_images/{number:04x}.png" for number in range(12))) / "train_images"
+    rows = "".join(f"{number:04x},{number % 3},p{number // 2}\n" for number in range(12))
+    return write("train.csv", f"id_code,diagnosis,patient\n{rows}"), root
+
+
+def test_a_list_may_leave_out_the_file_extension(plant, write):
+    path, root = ids(plant, write)
+    data = DataSource(path, path="id_code", label="diagnosis", group="patient", root=root).open()
+    assert data.items == ImageFiles(root=root, paths=tuple(f"{number:04x}.png" for number in range(12)))
+    assert "added the file extension to 12 paths" in data.notes
+
+
+@pytest.mark.bad_input
+def test_a_list_of_names_without_extension_is_no_table(plant, write):
+    path, root = ids(plant, write)
+    expected = r"^\S*train\.csv: The column 'id_code' names images, such as '0000': give it as `path` \(--path id_code"
+    with pytest.raises(InputError, match=expected):
+        DataSource(path, label="diagnosis", root=root).open()
+    with pytest.raises(InputError, match=expected):
+        DataSource(path.rename(root / path.name), label="diagnosis").open()

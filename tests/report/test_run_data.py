@@ -1,0 +1,231 @@
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from onepeak.data.datasets.biopsies import bayes_error, biopsies
+from onepeak.experiment.results import read_predictions, read_results
+from onepeak.posterior import reliability, temper
+from onepeak.report.prediction_summary import PredictionSummary, Suspect, TestPart
+from onepeak.report.run_data import choose_cases, choose_suspects, gather
+from onepeak.report.source import Source
+from onepeak.report.summary import summary
+from report.whole_runs import write_whole_comparison, write_whole_run
+from run_folders import write_predictions, write_run
+
+NO_DATA = Source(manifest=None, reason="They are gone.")
+
+
+def gathered(folder, source=NO_DATA, **settings):
+    runs = read_results(folder)
+    return gather("mine", runs, summary(runs), source, **settings)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_whole_comparison(tmp_path / "compared", {"ce": 2.0, "elb": 0.0})
+
+
+def test_the_figures_of_the_runs_are_those_of_the_results(folder):
+    data = gathered(folder)
+    runs = read_results(folder)
+    assert list(data.looks) == ["ce", "elb"]
+    for row, own in runs.groupby("label"):
+        assert data.scores[row].mae.tolist() == own["test_mae"].tolist()
+        assert data.scores[row].soi.tolist() == own["test_soi_predicted"].tolist()
+        prediction_summary = data.predictions[row]
+        distance = np.abs(np.arange(5) - np.arange(5)[:, None])
+        assert (prediction_summary.confusion * distance).sum() / 40 == pytest.approx(own["test_mae"].mean())
+        order = 1 - (prediction_summary.violations * np.arange(5)).sum() / 40 / 4
+        assert order == pytest.approx(own["test_soi_predicted"].mean())
+    assert data.chance == 0.5 + 1 / 5
+    assert data.classes == ("0", "1", "2", "3", "4")
+
+
+def test_curves_are_the_means_of_the_histories(folder):
+    data = gathered(folder)
+    histories = [pd.read_csv(folder / "runs" / "ce" / f"split{split}-fold0" / "history.csv") for split in (0, 1)]
+    expected = (histories[0]["valid_mae"] + histories[1]["valid_mae"]) / 2
+    assert data.curves["mae"]["ce"].mean.tolist() == pytest.approx(expected.tolist())
+
+
+def test_a_history_of_which_some_epochs_were_kept_is_drawn_where_those_epochs_were(tmp_path):
+    place = write_whole_run(tmp_path, method="ce", epochs=31)
+    history = pd.read_csv(place / "history.csv")
+    whole = gathered(tmp_path).curves["mae"]["ce"]
+    history[history["epoch"] % 10 == 0].to_csv(place / "history.csv", index=False)
+    kept = gathered(tmp_path).curves["mae"]["ce"]
+    assert kept.epochs.tolist() == list(range(1, 32))
+    assert kept.mean.tolist() == pytest.approx(whole.mean.tolist())  # its course is a straight line
+
+
+def test_posteriors_are_measured_at_the_temperature_of_each_run(folder):
+    place = write_whole_run(folder, method="elb", split=2, calibration={"temperature": 2.0})
+    data = gathered(folder)
+    assert set(data.calibration) == {"elb"}  # the others were made before there were temperatures
+    assert data.calibration["elb"].temperatures == [2.0]
+    part = read_predictions(place, columns=["label", "log_probs"])
+    expected = reliability(temper(torch.tensor(part["log_probs"]), 2.0), torch.tensor(part["label"]))
+    assert data.calibration["elb"].calibrated.reliability == expected
+
+
+def test_every_run_is_told_of(folder):
+    told = []
+    gathered(folder, on_run=lambda: told.append(None))
+    assert len(told) == 4
+
+
+def test_runs_without_predictions_or_histories_are_left_out_and_told_of(folder):
+    (folder / "runs" / "ce" / "split0-fold0" / "predictions.parquet").unlink()
+    (folder / "runs" / "ce" / "split1-fold0" / "predictions.parquet").write_bytes(b"no parquet")
+    for split in (0, 1):
+        (folder / "runs" / "elb" / f"split{split}-fold0" / "history.csv").unlink()
+    data = gathered(folder)
+    assert set(data.predictions) == {"elb"}
+    assert set(data.curves["mae"]) == {"ce"}
+    assert data.notes[0].startswith("The predictions of 2 runs of 4 are left out of the figures, the first because:")
+    assert data.notes[1] == "They are gone. Images and true posteriors are left out."
+
+
+def test_posteriors_over_other_classes_are_left_out(folder):
+    place = folder / "runs" / "elb" / "split0-fold0"
+    write_predictions(place, np.log(np.full((3, 2), 0.5)), [0, 1, 1])
+    data = gathered(folder)
+    assert data.predictions["elb"].num_predictions == 20
+    assert "has posteriors over 2 classes, the data set 5" in data.notes[0]
+
+
+def test_results_alone_are_evidence_enough(tmp_path):
+    write_run(tmp_path, method="elb", mae=0.5)
+    data = gathered(tmp_path)
+    assert data.scores["elb"].mae.tolist() == [0.5]
+    assert (data.predictions, data.cases, data.distances) == ({}, (), {})
+
+
+def test_without_a_number_of_classes_there_are_no_posteriors(tmp_path):
+    place = write_whole_run(tmp_path, method="elb", num_classes=5)
+    result = place / "result.json"
+    result.write_text(result.read_text().replace('"num_classes": 5, ', ""))
+    data = gathered(tmp_path)
+    assert (data.classes, data.chance, data.predictions) == ((), None, {})
+
+
+def test_many_classes_and_methods_leave_few_posteriors_to_be_drawn(folder):
+    counts = {most: _shown(gathered(folder, most_numbers=most)) for most in (10**6, 2 * 25 * 4, 1)}
+    assert counts == {10**6: 40, 2 * 25 * 4: 4, 1: 3}
+
+
+def _shown(data):
+    """Posteriors that may be kept of a label; all tallies have the same limit."""
+    return next(iter(data.predictions.values())).most_examples
+
+
+def test_known_posteriors_give_the_distance_and_the_bayes_error(tmp_path):
+    data = biopsies(20)
+    perfect = write_whole_run(tmp_path, method="elb", num_classes=8)
+    write_predictions(perfect, data.true_log_probs, data.labels)
+    flat = write_whole_run(tmp_path, method="ce", num_classes=8)
+    write_predictions(flat, np.full((20, 8), -np.log(8)), data.labels)
+    found = gathered(tmp_path, Source(manifest=data))
+    assert found.distances["elb"].variation == pytest.approx([0], abs=1e-6)
+    entropy = -(np.exp(data.true_log_probs) * data.true_log_probs).sum(axis=1).mean()
+    assert found.distances["ce"].divergence == pytest.approx([np.log(8) - entropy], abs=1e-6)
+    assert found.bayes == bayes_error(data)
+    assert found.classes == data.classes
+
+
+def test_the_same_runs_are_the_same_evidence_wherever_they_lie(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "elsewhere")
+    one, other = gathered(folder), gathered(tmp_path / "elsewhere")
+    assert [case.name for case in one.cases] == [case.name for case in other.cases]
+    for row, prediction_summary in one.predictions.items():
+        for label, num_examples in prediction_summary.posteriors.items():
+            assert np.array_equal(num_examples, other.predictions[row].posteriors[label])
+
+
+NO_DATA_CASES = Source(manifest=None, reason="gone")
+
+
+def tally_with(*suspects):
+    prediction_summary = PredictionSummary(num_classes=4, examples_per_run=1, most_examples=1)
+    prediction_summary.suspects.extend(
+        Suspect(strength=strength, split=0, fold=0, item=item) for strength, item in suspects
+    )
+    return prediction_summary
+
+
+def test_every_method_has_its_strongest_case_before_any_has_its_second():
+    predictions = {
+        "ce": tally_with((0.9, 1), (0.8, 2), (0.7, 3)),
+        "mv": tally_with((0.2, 4), (0.1, 5)),
+        "elb": tally_with(),
+    }
+    chosen = choose_suspects(predictions, most=3)
+    assert [(row, suspect.item) for row, suspect in chosen] == [("ce", 1), ("ce", 2), ("mv", 4)]
+
+
+def test_no_sample_is_chosen_twice():
+    predictions = {"ce": tally_with((0.9, 1), (0.8, 2)), "mv": tally_with((0.5, 1), (0.4, 3))}
+    chosen = choose_suspects(predictions)
+    assert [(row, suspect.item) for row, suspect in chosen] == [("ce", 1), ("ce", 2), ("mv", 3)]
+
+
+@pytest.fixture
+def compared(tmp_path):
+    """Two methods, one of which is in disorder, and their tallies."""
+    folder = write_whole_comparison(tmp_path, {"ce": 2.0, "elb": 0.0})
+    runs = read_results(folder)
+    predictions = {}
+    for run in runs.to_dict("records"):
+        prediction_summary = predictions.setdefault(
+            run["label"], PredictionSummary(num_classes=5, examples_per_run=5, most_examples=5)
+        )
+        columns = ("item", "label", "predicted", "log_probs")
+        part = TestPart(**read_predictions(run["folder"], columns=columns, part="test"))
+        prediction_summary.add(part, split=run["split"], fold=run["fold"])
+    return predictions, runs
+
+
+def test_a_method_whose_predictions_are_gone_says_nothing(compared):
+    predictions, runs = compared
+    for folder in runs.loc[runs["label"] == "elb", "folder"]:
+        Path(folder, "predictions.parquet").unlink()
+    cases = choose_cases(predictions, runs, NO_DATA_CASES)
+    assert len(cases) == 6
+    assert all(set(case.probs) == {"ce"} for case in cases)
+
+
+def test_a_case_holds_what_every_method_says_of_the_same_sample(compared):
+    predictions, runs = compared
+    cases = choose_cases(predictions, runs, NO_DATA_CASES)
+    assert len(cases) == 6
+    for case in cases:
+        assert case.row == "ce"
+        assert set(case.probs) == {"ce", "elb"}
+        probs = case.probs["ce"]
+        assert case.first == probs.argmax()
+        assert abs(case.first - case.second) > 1
+        assert (probs > probs[case.second]).sum() == 1
+        assert case.probs["elb"].sum() == pytest.approx(1, abs=1e-5)
+        assert case.predicted["elb"] == case.probs["elb"].argmax()
+        assert (case.place, case.truth) == (None, None)
+
+
+def test_a_method_that_has_not_run_the_split_is_not_in_the_case(compared):
+    predictions, runs = compared
+    cases = choose_cases(predictions, runs[(runs["label"] == "ce") | (runs["split"] == 0)], NO_DATA_CASES)
+    assert {case.split: set(case.probs) for case in cases} == {0: {"ce", "elb"}, 1: {"ce"}}
+
+
+def test_a_sample_whose_truth_is_known_carries_it(compared):
+    predictions, runs = compared
+    data = biopsies(20)
+    labels = {case.name: case.label for case in choose_cases(predictions, runs, NO_DATA_CASES)}
+    places = [int(name.removeprefix("item ")) for name in labels]
+    data.labels[places] = list(labels.values())
+    case = choose_cases(predictions, runs, Source(manifest=data))[0]
+    assert case.place == int(case.name.removeprefix("item "))
+    assert np.array_equal(case.truth, data.true_log_probs[case.place])

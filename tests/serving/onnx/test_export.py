@@ -1,0 +1,348 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from PIL import Image
+
+import onepeak
+from onepeak.data.images.resize import Resize
+from onepeak.errors import InputError, MissingExtraError
+from onepeak.networks import NetworkSettings, build_network
+from onepeak.serving import PosteriorOptions, export_onnx, load
+from onepeak.serving.model import Model
+from onepeak.serving.onnx.export import metadata
+from onepeak.training.model_files import ModelDescription
+from onnx_answers import asked, check_same
+from table_models import CALIBRATION, ENCODER, said_of_rows, table_model, table_rows
+from trained_models import image_run, table_run
+
+CLIENT = Path(__file__).parents[3] / "examples" / "onnx_client.py"
+
+
+def about(path):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return {name: json.loads(text) for name, text in session.get_modelmeta().custom_metadata_map.items()}
+
+
+def images(*shape):
+    rng = np.random.default_rng(0)
+    colours = rng.uniform(0, 255, (shape[0], 1, 1, 3))
+    return (colours + rng.normal(0, 60, (*shape, 3))).clip(0, 255).astype(np.uint8)
+
+
+def said_of_pixels(model, pixels):
+    """What the model says of images as they are, not resized."""
+    labels, log_probs = model.answers(list(pixels))
+    return model.prediction(labels, log_probs, tuple(range(len(pixels))), PosteriorOptions())
+
+
+@cache
+def exported_images():
+    folder = image_run().folder
+    return export_onnx(load(folder), folder.with_name("model.onnx"))
+
+
+@pytest.mark.traced
+def test_images_of_every_size_and_number_get_what_predict_says():
+    written, model = exported_images(), load(image_run().folder)
+    for shape in ((1, 48, 48), (3, 48, 131), (7, 60, 48)):  # what the model's resize leaves as it is
+        inputs = images(*shape)
+        check_same(asked(written.path, inputs), model.predict(inputs))
+    # maps of 5 x 5 (a tenth is 2.5 positions, rounded to 2), 3 x 17, 1 x 1, 25 x 38
+    for shape in ((4, 40, 40), (2, 17, 130), (3, 8, 8), (1, 200, 300)):
+        inputs = images(*shape)
+        check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
+    assert written.inputs == {"pictures": "uint8 batch x height x width x 3"}
+    assert written.outputs == {
+        "log_probs": "float32 batch x 8",
+        "label": "int64 batch",
+        "soi": "float32 batch",
+        "interval": "int64 batch x 2",
+    }
+    assert written.num_bytes == written.path.stat().st_size
+    assert about(written.path)["classes"] == list(model.classes)
+
+
+@pytest.mark.traced
+def test_the_example_client_says_what_predict_says_without_torch(tmp_path):
+    written, model = exported_images(), load(image_run().folder)
+    paths = [str(tmp_path / f"{number}.png") for number in range(3)]
+    for path, image in zip(paths, images(3, 100, 70), strict=True):
+        Image.fromarray(image).save(path)
+    with Image.open(paths[2]) as seen:
+        seen.putalpha(100)  # lies on white
+        seen.save(paths[2])
+    without = "import sys, runpy; sys.modules.update(torch=None, onepeak=None); sys.argv = sys.argv[1:]; "
+    command = [sys.executable, "-W", "error", "-c", without + "runpy.run_path(sys.argv[0])", str(CLIENT)]
+    (tmp_path / "bad.png").write_bytes(b"\x89PNG no image")
+    Image.fromarray(np.full((9, 9), 30_000, dtype=np.uint16)).save(tmp_path / "deep.png")
+    Image.fromarray(np.full((9, 9), 0.5, dtype=np.float32)).save(tmp_path / "float.tif")
+    bad = [str(tmp_path / name) for name in ("bad.png", "nowhere.png", "deep.png", "float.tif")]
+    ended = subprocess.run([*command, str(written.path), *bad, *paths], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    *told, last = ended.stderr.splitlines()
+    assert [line.partition(": cannot be read: ")[0] for line in told] == bad
+    assert all("must be 8-bit grey or RGB, got pixels of mode " in line for line in told[2:])
+    assert last == "4 of 7 images failed"
+    said = model.predict(paths)
+    for line, path, row, (lower, upper) in zip(
+        ended.stdout.splitlines(), paths, said, said.interval_names, strict=True
+    ):
+        expected = f"{path}: {row.name}, probability {np.exp(row.log_probs[row.label]):.3f}, from {lower} to {upper}"
+        assert line == f"{expected} in 90% of cases"
+
+
+@pytest.mark.traced
+def test_rows_with_projection_costs_and_alpha_get_what_predict_says(tmp_path):
+    folder, costs = table_run().folder, [[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [9.0, 3.0, 0.0]]
+    choices = {"alpha": 0.3, "decide": "cost", "cost": costs, "project": True}
+    written = export_onnx(load(folder), tmp_path / "new" / "rows.onnx", **choices)
+    rng = np.random.default_rng(0)
+    for count in (1, 40):
+        values = np.stack([rng.normal(1, 1, count), rng.integers(0, 3, count)], axis=1).astype(np.float32)
+        missing = np.flatnonzero(rng.random(count) < 0.4)
+        values[missing, rng.integers(0, 2, len(missing))] = np.nan  # never both: such a row gets no answer
+        names = ("1", "2", "dark")
+        tones = [None if np.isnan(code) else names[int(code)] for code in values[:, 1]]
+        check_same(asked(written.path, values), load(folder).predict({"size": values[:, 0], "tone": tones}, **choices))
+    assert written.inputs == {"rows": "float32 batch x 2"}
+    properties = about(written.path)
+    assert properties["preprocessing"]["categories"] == {"tone": list(names)}
+    assert (properties["projected"], properties["alpha"]) == (True, 0.3)
+    assert properties["decision"] == {"name": "cost", "of": "the posterior in log_probs", "costs": costs}
+
+
+@pytest.mark.traced
+def test_the_methods_own_label_is_the_peak_of_the_projected_posterior(tmp_path):
+    model = table_model("ren", calibration=CALIBRATION)
+    written = export_onnx(model, tmp_path / "model.onnx", project=True)
+    values = table_rows(64)
+    answers = asked(written.path, values)
+    check_same(answers, said_of_rows(model, values, project=True))
+    assert (said_of_rows(model, values).soi < 1).any()
+    assert (answers["soi"] == 1).all()
+
+
+@pytest.mark.traced
+@pytest.mark.slow
+def test_a_network_of_timm_is_exported_for_every_size(tmp_path):
+    settings = NetworkSettings(backbone="resnet18", alpha=0.5)
+    network = build_network(onepeak.method("po", num_classes=5), settings, seed=0)
+    description = ModelDescription(
+        classes=("a", "b", "c", "d", "e"),
+        method="po",
+        variant="corrected",
+        method_settings={},
+        network=settings,
+        resize=Resize(scale=0.5),
+        table=None,
+    )
+    model = Model(description, network, torch.device("cpu"))
+    written = export_onnx(model, tmp_path / "po.onnx")
+    for shape in ((1, 64, 64), (2, 150, 97)):
+        inputs = images(*shape)
+        check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
+    assert "not calibrated" in written.notes[0]
+
+
+def swin_model():
+    settings = NetworkSettings(backbone="swin_tiny_patch4_window7_224")
+    description = ModelDescription(
+        classes=("a", "b", "c"),
+        method="elb",
+        variant="corrected",
+        method_settings={},
+        network=settings,
+        resize=Resize(short_side=64),
+        table=None,
+    )
+    network = build_network(onepeak.method("elb", num_classes=3), settings, seed=0)
+    return Model(description, network, torch.device("cpu"))
+
+
+@pytest.mark.traced
+@pytest.mark.slow
+def test_a_network_with_windows_is_exported_for_one_size(tmp_path):
+    model = swin_model()
+    written = export_onnx(model, tmp_path / "swin.onnx", size=(64, 96))
+    assert written.inputs == {"pictures": "uint8 batch x 64 x 96 x 3"}
+    assert about(written.path)["preprocessing"]["size"] == {"height": 64, "width": 96}
+    for count in (1, 3):
+        inputs = images(count, 64, 96)
+        check_same(asked(written.path, inputs), said_of_pixels(model, inputs))
+
+
+@pytest.mark.traced
+@pytest.mark.slow
+def test_a_fixed_size_can_be_had_of_any_network(tmp_path):
+    model = load(image_run().folder)
+    written = export_onnx(model, tmp_path / "fixed.onnx", size=(48, 60))
+    assert written.inputs == {"pictures": "uint8 batch x 48 x 60 x 3"}
+    check_same(asked(written.path, images(4, 48, 60)), said_of_pixels(model, images(4, 48, 60)))
+
+
+@pytest.mark.traced
+@pytest.mark.bad_input
+def test_a_size_that_is_needed_wrong_or_without_effect_is_told_before_any_work(tmp_path):
+    with pytest.raises(
+        InputError, match=r"`size` \(--size\) must be given for a network with windows such as swin_tiny"
+    ):
+        export_onnx(swin_model(), tmp_path / "model.onnx")
+    with pytest.raises(InputError, match=r"`size` \(--size\) must be left out for a model of a table"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx", size=(64, 64))
+    with pytest.raises(InputError, match="`size` must be an integer >= 1, got 0"):
+        export_onnx(load(image_run().folder), tmp_path / "model.onnx", size=(64, 0))
+
+
+SPECIAL = [
+    ("ren", {"posterior": "slopes"}),
+    ("ren", {"variant": "as_published"}),
+    ("po", {"variant": "as_published"}),
+    ("rps+elb", {}),
+    ("mv+elb", {}),
+]
+
+
+@pytest.mark.traced
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "settings"), [*((record.name, {}) for record in onepeak.methods()), *SPECIAL])
+def test_every_method_is_exported_with_its_calibration(tmp_path, name, settings):
+    model = table_model(name, calibration=CALIBRATION, **settings)
+    written = export_onnx(model, tmp_path / "model.onnx")
+    values = table_rows(64)
+    check_same(asked(written.path, values), said_of_rows(model, values))
+
+
+@pytest.mark.traced
+@pytest.mark.slow
+@pytest.mark.parametrize("decide", ["mode", "median", "mean"])
+@pytest.mark.parametrize("project", [False, True])
+def test_seventy_classes_with_every_decision(tmp_path, decide, project):
+    model = table_model("ce", num_classes=70, calibration=CALIBRATION)
+    written = export_onnx(model, tmp_path / "model.onnx", decide=decide, project=project)
+    values = table_rows(64)
+    answers, said = asked(written.path, values), said_of_rows(model, values, decide=decide, project=project)
+    check_same(answers, said)
+    assert not project or (answers["soi"][answers["label"] == answers["log_probs"].argmax(-1)] == 1).all()
+
+
+@pytest.mark.traced
+@pytest.mark.bad_input
+def test_a_file_that_is_there_is_kept_unless_forced(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_text("precious")
+    with pytest.raises(
+        InputError, match=r"must be a new one, got .*model\.onnx, which exists: replace it with --force"
+    ):
+        export_onnx(table_model("ce"), path)
+    assert path.read_text() == "precious"
+
+
+@pytest.mark.traced
+@pytest.mark.bad_input
+def test_a_place_that_cannot_be_written_is_told_before_any_work(tmp_path):
+    with pytest.raises(InputError, match="The ONNX file must be a file to write, got the folder"):
+        export_onnx(table_model("ce"), tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"must be one that can be written, got .*: (Not a dir|File exists)"):
+        export_onnx(table_model("ce"), tmp_path / "file" / "model.onnx")
+
+
+@pytest.mark.traced
+@pytest.mark.bad_input
+def test_what_the_model_cannot_give_is_told_before_any_work(tmp_path):
+    with pytest.raises(InputError, match="`alpha` needs a calibrated model"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx", alpha=0.1)
+    with pytest.raises(InputError, match=r"`alpha` must be >= 0\.01 for a model whose validation part had 99 samples"):
+        export_onnx(table_model("ce", calibration=CALIBRATION), tmp_path / "model.onnx", alpha=0.001)
+    with pytest.raises(InputError, match=r"Unknown `decide` 'medain'\. Did you mean 'median'"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx", decide="medain")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.traced
+@pytest.mark.parametrize("module", ["onnx", "onnxscript", "onnxruntime"])
+def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=rf"needs {module}: pip install 'onepeak\[export\]'"):
+        export_onnx(table_model("ce"), tmp_path / "model.onnx")
+
+
+@pytest.mark.traced
+def test_times_in_seconds_stay_apart_in_the_file(tmp_path):
+    encoder = replace(ENCODER, means=(40.0, 0.0, 1.7e9), stds=(10.0, 1.0, 60.0))
+    model = table_model("elb", encoder=encoder)
+    written = export_onnx(model, tmp_path / "times.onnx")
+    assert written.inputs == {"rows": "float64 batch x 3"}
+    values = table_rows(40).astype(np.float64)
+    values[:, 2] = 1.7e9 + 60 * np.linspace(-2, 2, 40)
+    check_same(asked(written.path, values), said_of_rows(model, values))
+
+
+def read(model, **posterior_options):
+    entries = metadata(model, PosteriorOptions(**posterior_options), ("log_probs", "label"))
+    return {name: json.loads(text) for name, text in entries.items()}
+
+
+def test_a_file_of_images_says_how_to_make_them_and_what_the_answers_mean():
+    model = load(image_run().folder)
+    about = read(model)
+    assert about["classes"] == list(model.classes)
+    assert about["preprocessing"]["resize"]["short_side"] == 48
+    assert "multiplied by 48 / min(height, width) and rounded" in about["preprocessing"]["resize_in_words"]
+    assert list(about["outputs"]) == ["log_probs", "label"]
+    assert about["method"] == {"name": "elb", "variant": "corrected", "settings": {}}
+    assert about["network"] == "small"
+    assert about["temperature"] == model.description.calibration.temperature
+    assert about["decision"] == {"name": "mode", "of": "the method's own outputs"}
+    assert (about["projected"], about["data"]) == (False, "biopsies")
+    assert about["version"] == model.description.versions["onepeak"]
+
+
+def test_a_file_of_images_says_how_sixteen_bits_become_eight():
+    model = load(image_run().folder)
+    assert "16-bit images: the whole range is scaled" in read(model)["preprocessing"]["decode"]
+    model.description = replace(model.description, bits=12)
+    assert "16-bit images: 0 to 4095 is scaled" in read(model)["preprocessing"]["decode"]
+
+
+def test_a_file_of_rows_names_columns_and_categories():
+    model = table_model("ren", posterior="slopes", calibration=CALIBRATION)
+    about = read(model, alpha=0.2, decide="median", project=True)
+    assert about["preprocessing"]["columns"] == list(ENCODER.columns)
+    assert about["preprocessing"]["categories"] == {"tone": ["pale", "2", "dark"]}
+    assert about["method"]["settings"] == {"posterior": "slopes"}
+    assert (about["temperature"], about["alpha"], about["projected"]) == (3.0, 0.2, True)
+    assert about["decision"] == {"name": "median", "of": "the posterior in log_probs"}
+
+
+def test_a_file_that_is_not_calibrated_says_so():
+    about = read(table_model("po"))
+    assert (about["temperature"], about["alpha"]) == (1.0, None)
+    assert about["decision"]["name"] == "mean"
+    assert "not calibrated" in about["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("resize", "words"),
+    [
+        (Resize(), "Images keep their size"),
+        (Resize(scale=0.5), "multiplied by 0.5 and"),
+        (Resize(short_side=64), "multiplied by 64 / min(height, width) and"),
+        (
+            Resize(short_side=532, only_enlarge=True, scale=0.5),
+            "multiplied by max(1, 532 / min(height, width)) * 0.5 and",
+        ),
+    ],
+)
+def test_every_resize_has_words(resize, words):
+    model = load(image_run().folder)
+    object.__setattr__(model.description, "resize", resize)  # of this model alone, which was just loaded
+    assert words in read(model)["preprocessing"]["resize_in_words"]

@@ -1,0 +1,145 @@
+import csv
+import io
+import json
+import math
+
+import pytest
+
+from onepeak.errors import InputError
+from onepeak.serving import Row
+from onepeak.serving.output import OutputColumns, write_csv, write_json_lines
+from onepeak.serving.passthrough_columns import PassthroughColumns
+
+ROWS = [
+    Row(
+        source='say "a", b.png',
+        label=1,
+        name="hohe Stufe, 2",
+        lower=0,
+        upper=1,
+        lower_name="low",
+        upper_name="hohe Stufe, 2",
+        log_probs=(-math.inf, 0.0),
+        soi=1.0,
+        unimodal=True,
+        paradoxical=False,
+        unlike=("contrast", "grain"),
+    ),
+    Row(source="c.png", error="cut off\nor damaged"),
+]
+
+
+def test_csv_comes_back_as_it_was_written():
+    file = io.StringIO()
+    write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "hohe Stufe, 2")))
+    first, second = csv.DictReader(io.StringIO(file.getvalue()))
+    assert first == {
+        "path": 'say "a", b.png',
+        "label": "1",
+        "name": "hohe Stufe, 2",
+        "lower": "0",
+        "upper": "1",
+        "lower_name": "low",
+        "upper_name": "hohe Stufe, 2",
+        "soi": "1.0",
+        "unimodal": "True",
+        "paradoxical": "False",
+        "unlike": "contrast; grain",
+        "error": "",
+        "p_low": "0.0",
+        "p_hohe Stufe, 2": "1.0",
+        "log_prob_low": "-inf",
+        "log_prob_hohe Stufe, 2": "0.0",
+    }
+    assert {name: value for name, value in second.items() if value} == {"path": "c.png", "error": "cut off\nor damaged"}
+
+
+def test_json_is_an_object_a_line_without_infinities():
+    file = io.StringIO()
+    write_json_lines(ROWS, file, OutputColumns(source_name="path", classes=("low", "high")))
+    first, second = map(json.loads, file.getvalue().splitlines())
+    assert first["log_probs"] == [None, 0.0]
+    assert first["probs"] == [0.0, 1.0]
+    ends = ["lower_name", "upper_name", "lower", "upper"]
+    flags = ["soi", "unimodal", "paradoxical", "unlike", "error"]
+    assert list(first) == ["path", "name", "label", *ends, "probs", "log_probs", *flags]
+    assert (first["lower"], first["upper_name"], first["paradoxical"]) == (0, "hohe Stufe, 2", False)
+    assert first["unlike"] == ["contrast", "grain"]
+    assert second == {**dict.fromkeys(first), "path": "c.png", "error": "cut off\nor damaged"}
+
+
+def test_each_row_is_out_before_the_next_is_made():
+    file = io.StringIO()
+    lengths = []
+
+    def rows():
+        for row in ROWS:
+            lengths.append(len(file.getvalue()))
+            yield row
+
+    write_json_lines(rows(), file, OutputColumns(source_name="path", classes=("low", "high")))
+    assert 0 == lengths[0] < lengths[1]
+
+
+def test_a_name_of_bytes_that_are_no_text_does_not_break_json():
+    file = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    write_json_lines(
+        [Row(source="\udcff.png", error="empty")], file, OutputColumns(source_name="path", classes=("low", "high"))
+    )
+    file.seek(0)
+    assert json.loads(file.read())["path"] == "\udcff.png"
+
+
+KEPT = PassthroughColumns(names=("id", "true, label"), rows=(("007", None), (8, 'say "x"')))
+
+
+def test_kept_columns_stand_behind_what_a_sample_is_called_by():
+    file = io.StringIO()
+    write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), passthrough=KEPT))
+    header, first, second = csv.reader(io.StringIO(file.getvalue()))
+    assert header[:5] == ["path", "id", "true, label", "name", "label"]
+    assert first[:5] == ['say "a", b.png', "007", "", "hohe Stufe, 2", "1"]
+    assert second[:5] == ["c.png", "8", 'say "x"', "", ""]
+    file = io.StringIO()
+    write_json_lines(ROWS, file, OutputColumns(source_name="path", passthrough=KEPT, classes=("low", "high")))
+    first, second = map(json.loads, file.getvalue().splitlines())
+    assert list(first)[:4] == header[:4]
+    assert (first["id"], first["true, label"], second["id"], second["true, label"]) == ("007", None, 8, 'say "x"')
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("name", ["line", "label", "unlike", "error", "probs", "p_low", "log_prob_high"])
+def test_a_kept_column_called_as_one_of_the_answers_is_refused(name):
+    with pytest.raises(InputError, match=f"got '{name}': rename it in the file, for example to 'given_{name}'"):
+        OutputColumns(
+            passthrough=PassthroughColumns(names=("id", name), rows=()), source_name="line", classes=("low", "high")
+        )
+
+
+def test_what_to_do_stands_before_the_flags_where_it_is_known():
+    actions = ("wait, then look", "operate")
+    file = io.StringIO()
+    write_csv(ROWS, file, OutputColumns(source_name="path", classes=("low", "high"), actions=actions))
+    first, second = csv.DictReader(io.StringIO(file.getvalue()))
+    assert list(first)[5:9] == ["lower", "upper", "action", "soi"]
+    assert (first["action"], second["action"]) == ("operate", "")
+    file = io.StringIO()
+    write_json_lines(ROWS, file, OutputColumns(source_name="path", actions=actions, classes=("low", "high")))
+    first, second = map(json.loads, file.getvalue().splitlines())
+    assert list(first)[6:9] == ["upper", "action", "probs"]
+    assert (first["action"], second["action"]) == ("operate", None)
+
+
+@pytest.mark.bad_input
+def test_a_column_called_action_can_be_kept_unless_there_is_one_of_the_answers():
+    passthrough = PassthroughColumns(names=("action",), rows=())
+    OutputColumns(passthrough=passthrough, source_name="line", classes=("low", "high"))
+    with pytest.raises(InputError, match="names differ from those of the predictions, got 'action'"):
+        OutputColumns(passthrough=passthrough, source_name="line", classes=("low", "high"), actions=("wait", "operate"))
+
+
+def test_other_names_can_be_kept():
+    OutputColumns(
+        passthrough=PassthroughColumns(names=("path", "p_middle"), rows=()), source_name="line", classes=("low", "high")
+    )
+    OutputColumns(passthrough=None, source_name="line", classes=("low", "high"))

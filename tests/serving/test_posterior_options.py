@@ -1,0 +1,187 @@
+import numpy as np
+import pytest
+import torch
+
+from onepeak.errors import InputError
+from onepeak.metrics.functional import side_order_index
+from onepeak.posterior import is_unimodal, mean, median, project, temper
+from onepeak.serving.actions import read_actions
+from onepeak.serving.posterior_options import PosteriorOptions
+from onepeak.training.calibration import Calibration
+
+CALIBRATION = Calibration(temperature=4.0, num_samples=19, scores=tuple(0.1 * rank for rank in range(19)))
+
+
+@pytest.fixture
+def posteriors():
+    """Sharp ones with several peaks, and a label that is not their mode."""
+    log_probs = (5 * torch.randn(40, 6, generator=torch.Generator().manual_seed(0))).log_softmax(-1)
+    return log_probs, torch.arange(40) % 6
+
+
+def test_posteriors_are_calibrated_and_the_methods_own_label_stays(posteriors):
+    log_probs, labels = posteriors
+    read = PosteriorOptions().read(log_probs, labels, CALIBRATION)
+    assert torch.equal(read.log_probs, temper(log_probs, 4.0))
+    assert torch.equal(read.labels, labels)
+    assert torch.equal(read.intervals, CALIBRATION.intervals(log_probs, labels, 0.1))
+
+
+def test_a_decision_is_taken_on_the_calibrated_posterior(posteriors):
+    log_probs, labels = posteriors
+    read = PosteriorOptions(decide="mean").read(log_probs, labels, CALIBRATION)
+    assert torch.equal(read.labels, mean(temper(log_probs, 4.0)))
+    assert not torch.equal(read.labels, mean(log_probs))
+    assert torch.equal(
+        PosteriorOptions(decide="mean", raw=True).read(log_probs, labels, CALIBRATION).labels, mean(log_probs)
+    )
+
+
+def test_projected_posteriors_have_one_peak_at_any_temperature(posteriors):
+    log_probs, labels = posteriors
+    read = PosteriorOptions(project=True, decide="mode").read(log_probs, labels, CALIBRATION)
+    assert torch.equal(read.log_probs, temper(project(log_probs), 4.0))
+    assert is_unimodal(read.log_probs).all()
+    assert (side_order_index(read.log_probs, read.labels) == 1).all()
+
+
+def test_without_a_decision_the_peak_is_where_the_methods_own_label_is(posteriors):
+    """Whoever asks for one peak is given a label and sees all fall away from it."""
+    log_probs, labels = posteriors
+    assert (labels != project(log_probs).argmax(-1)).any()  # the best peak would be elsewhere
+    for posterior_options in (PosteriorOptions(project=True), PosteriorOptions(project=True, raw=True)):
+        read = posterior_options.read(log_probs, labels, CALIBRATION)
+        assert torch.equal(read.labels, labels)
+        assert (side_order_index(read.log_probs, labels) == 1).all()
+        temperature = 1.0 if posterior_options.raw else 4.0
+        assert torch.equal(read.log_probs, temper(project(log_probs, labels), temperature))
+
+
+def test_the_least_cost_is_that_of_the_posterior_that_is_shown(posteriors):
+    log_probs, labels = posteriors
+    rng = np.random.default_rng(0)
+    costs = tuple(map(tuple, rng.uniform(0, 9, (6, 6)).tolist()))
+    read = PosteriorOptions(decide="cost", cost=costs).read(log_probs, labels, CALIBRATION)
+    probs = temper(log_probs, 4.0).double().exp().numpy()
+    expected = [min(range(6), key=lambda d: sum(p[k] * costs[k][d] for k in range(6))) for p in probs]
+    assert read.labels.tolist() == expected
+    distance = tuple(tuple(float(abs(true - decided)) for decided in range(6)) for true in range(6))
+    assert torch.equal(
+        PosteriorOptions(decide="cost", cost=distance).read(log_probs, labels, CALIBRATION).labels,
+        median(temper(log_probs, 4.0)),
+    )
+
+
+def test_neither_projection_nor_raw_posteriors_change_the_interval(posteriors):
+    """Their length was learnt on calibrated posteriors that were not projected."""
+    log_probs, labels = posteriors
+    expected = PosteriorOptions(alpha=0.2).read(log_probs, labels, CALIBRATION).intervals
+    for change in ({"project": True}, {"raw": True}):
+        assert torch.equal(
+            PosteriorOptions(alpha=0.2, **change).read(log_probs, labels, CALIBRATION).intervals, expected
+        )
+
+
+def test_without_calibration_posteriors_stay_as_they_are_and_a_note_says_so(posteriors):
+    log_probs, labels = posteriors
+    read = PosteriorOptions(decide="median").read(log_probs, labels, None)
+    assert read.log_probs is log_probs
+    assert read.intervals is None
+    assert torch.equal(read.labels, median(log_probs))
+    assert PosteriorOptions().notes(None) == (
+        "posteriors are not calibrated and have no intervals: the model is from an earlier version",
+    )
+
+
+def test_notes_tell_what_is_missing_and_nothing_else():
+    small = Calibration(num_samples=5, scores=(0.0,) * 5, note="posteriors are not calibrated: few")
+    assert PosteriorOptions().notes(CALIBRATION) == ()
+    assert PosteriorOptions().notes(small) == (
+        "posteriors are not calibrated: few",
+        "no intervals: the model had 5 validation samples, and 9 are needed for alpha 0.1",
+    )
+    assert PosteriorOptions(raw=True, alpha=0.2).notes(small) == ()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("posterior_options", "calibration", "message"),
+    [
+        (PosteriorOptions(decide="medain"), CALIBRATION, r"Unknown `decide` 'medain'\. Did you mean 'median'\?"),
+        (PosteriorOptions(decide="cost"), CALIBRATION, r"must be given together, got `decide` 'cost' without `cost`\."),
+        (
+            PosteriorOptions(cost=((0.0, 1.0), (1.0, 0.0))),
+            CALIBRATION,
+            r"`cost` and `decide` 'cost' must be given together, got `decide` None with `cost`\.",
+        ),
+        (PosteriorOptions(alpha=1.5), CALIBRATION, r"`alpha` must be a finite number > 0 and < 1, got 1\.5\."),
+        (
+            PosteriorOptions(alpha=0.01),
+            CALIBRATION,
+            r"`alpha` must be >= 0\.05 for a model whose validation part had 19 samples",
+        ),
+        (
+            PosteriorOptions(alpha=0.1),
+            None,
+            r"`alpha` needs a calibrated model, got one from an earlier version: train it again\.",
+        ),
+    ],
+)
+def test_what_the_model_cannot_do_is_refused_at_once(posterior_options, calibration, message):
+    with pytest.raises(InputError, match=message):
+        posterior_options.check(calibration)
+
+
+def test_what_is_chosen_is_told_in_words():
+    assert PosteriorOptions().choices == ()
+    assert PosteriorOptions(raw=True).choices == ("raw",)
+    costly = PosteriorOptions(alpha=0.05, decide="cost", cost=((0.0, 1.0), (2.0, 0.0)), project=True, raw=True)
+    assert costly.choices == ("alpha 0.05", "decide cost", "project", "raw")
+
+
+CLASSES = ("low", "high")
+
+
+def test_actions_come_in_the_order_of_the_classes(tmp_path):
+    path = tmp_path / "actions.csv"
+    path.write_text('\ufeffaction,label\n"cut, then wait",high\nwait,low\n')
+    assert read_actions(path, CLASSES) == ("wait", "cut, then wait")
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_are_read_too(tmp_path, separator):
+    path = tmp_path / "actions.csv"
+    path.write_text(f"label{separator}action\n\nlow{separator}wait, then look\nhigh{separator}cut\n")
+    assert read_actions(path, CLASSES) == ("wait, then look", "cut")
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "actions.csv is empty"),
+        ("label,action\nlow,wait, then look\nhigh,cut\n", "line 2 must have 2 fields, like the header, got 3"),
+        ("label,what\nlow,a\n", "must have the columns label, action, got label, what"),
+        (
+            "label,action\nlow,a\nmiddle,b\n",
+            "line 3: `label` must name each class once, got 'middle' which is not a class",
+        ),
+        ("label,action\nlow,a\nlow,b\n", "got 'low' twice"),
+        ("label,action\nlow,a\nhigh,\n", "an action for every class, got none for high"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_told_what_is_wrong(tmp_path, text, message):
+    path = tmp_path / "actions.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_actions(path, CLASSES)
+
+
+def test_without_a_file_there_are_no_actions():
+    assert read_actions(None, CLASSES) == ()
+
+
+@pytest.mark.bad_input
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere.csv cannot be read: No such file"):
+        read_actions(tmp_path / "nowhere.csv", CLASSES)

@@ -1,0 +1,196 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from onepeak.training.convergence import (
+    SHARE,
+    best_constant,
+    epochs_in_words,
+    hardly_trained,
+    has_stalled,
+    never_predicted,
+    no_better_than_constant,
+    ran_out,
+    values_to_lower,
+)
+from onepeak.training.optimizer import learning_rate
+from onepeak.training.out_folder import write_history
+from training.planted import RECIPE
+
+
+@pytest.mark.parametrize(
+    ("best_epoch", "epochs", "selected_by", "order", "chance", "early"),
+    [
+        (0, 60, "mae", 0.5, 0.75, True),
+        (1, 8, "rps", 0.75, 0.75, True),
+        (2, 60, "mae", 0.5, 0.75, False),
+        (1, 7, "mae", 0.5, 0.75, False),
+        (0, 60, "last", 0.5, 0.75, False),
+        (0, 60, "mae", 0.99, 0.75, False),
+        (0, 60, "mae", 1.0, 1.0, False),
+        (0, 60, "mae", 0.5, float("nan"), False),
+    ],
+)
+def test_one_of_the_first_two_of_many_epochs_that_is_out_of_order_is_early(
+    best_epoch, epochs, selected_by, order, chance, early
+):
+    assert hardly_trained(best_epoch, epochs, selected_by, order=order, chance=chance) is early
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_constant_is_a_median_of_the_labels(seed):
+    labels = np.random.default_rng(seed).integers(0, 6, 25)
+    label, error = best_constant(torch.from_numpy(labels), 8)
+    assert label == np.median(labels)
+    assert error == pytest.approx(np.mean(np.abs(labels - np.median(labels))), rel=1e-12)
+
+
+def test_one_answer_to_everything_is_no_better_than_the_best_constant_whatever_it_is():
+    labels = torch.tensor([0, 0, 1, 2, 2, 2, 3])
+    _, constant = best_constant(labels, 4)
+    for answer in range(4):
+        error = float((labels - answer).abs().float().mean())  # float32, as metrics are
+        assert no_better_than_constant(error, constant)
+    one_better = float((labels - torch.tensor([2, 2, 2, 2, 2, 2, 3])).abs().float().mean())
+    assert not no_better_than_constant(one_better, constant)
+
+
+def test_of_one_label_only_and_of_old_records_nothing_is_said():
+    assert best_constant(torch.tensor([2, 2]), 4) == (2, 0.0)
+    assert not no_better_than_constant(0.5, 0.0)
+    assert not no_better_than_constant(0.5, math.nan)
+
+
+def test_classes_that_are_there_and_never_the_answer_are_counted():
+    labels, predicted = torch.tensor([3, 1, 1, 0, 3, 3]), torch.tensor([1, 1, 0, 2, 1, 0])
+    assert never_predicted(labels, predicted) == {3: 3}  # 0 and 1 are answers, of 2 there is none
+    assert never_predicted(labels, labels) == {}
+
+
+def exponential(rate, epochs=100):
+    """A loss that falls by a rate in steps whose length falls along a cosine, as learning rates do."""
+    gone, values = 0.0, [1.0]
+    for epoch in range(epochs):
+        gone += 0.5 * (1 + math.cos(math.pi * epoch / epochs))
+        values.append(math.exp(-rate * gone))
+    return values
+
+
+def test_a_training_that_has_arrived_has_not_run_out_though_its_last_epoch_is_the_best():
+    values = exponential(0.2)
+    assert values[-1] == min(values) < values[-2]
+    assert not ran_out(values)
+
+
+def test_a_training_on_its_way_has_run_out():
+    assert ran_out(exponential(0.005))
+
+
+@pytest.mark.parametrize(("late", "expected"), [(0.9 * SHARE, False), (1.1 * SHARE, True)])
+def test_what_the_second_half_brought_decides(late, expected):
+    assert ran_out([2.0, 1.0 + late, 1.0 + late, 1.0 + late, 1.0]) is expected
+
+
+def test_one_bad_epoch_at_half_time_is_no_late_gain():
+    assert not ran_out([2.0, 1.01, 1.9, 1.005, 1.0])
+
+
+def test_a_best_value_before_the_last_quarter_is_not_at_the_end():
+    assert not ran_out([2.0, 1.8, 1.7, 1.6, 1.0, 1.1, 1.1, 1.1, 1.1])
+
+
+def test_a_training_that_never_gets_better_has_not_run_out():
+    assert not ran_out([1.0, 1.0, 1.0, 1.0])
+    assert not ran_out([1.0, 1.2, 1.1])
+
+
+def test_losses_below_zero_are_losses():
+    assert ran_out([-1.0, -2.0, -3.0, -4.0, -5.0])
+
+
+def test_one_epoch_is_too_short_where_it_helped():
+    assert ran_out([1.0, 0.5])
+
+
+def test_what_chose_the_epoch_is_read_with_the_best_lowest(tmp_path):
+    write_history([{"valid_mae": 2.0, "valid_qwk": math.nan}, {"valid_mae": 1.0, "valid_qwk": 0.5}], tmp_path)
+    assert values_to_lower(tmp_path, "mae") == [2.0, 1.0]
+    assert values_to_lower(tmp_path, "qwk") == [math.inf, -0.5]
+    assert values_to_lower(tmp_path, "last") == []
+
+
+def test_a_first_value_that_is_not_defined_is_no_gain():
+    values = [math.inf, -0.1, -0.2, -0.3, -0.4, -0.5, -0.6]
+    assert ran_out(values)
+    assert not ran_out([math.inf, -0.1, -0.58, -0.59, -0.6, -0.6, -0.6])
+    assert not ran_out([math.inf, math.inf])
+
+
+def test_where_nothing_is_defined_in_the_first_half_the_gain_begins_with_the_first_value_that_is():
+    assert not ran_out([math.inf] * 6 + [-0.5, -0.5])
+    assert ran_out([math.inf] * 6 + [-0.5, -0.9])
+
+
+PATIENT = {"epochs": 60, "patience": 3}
+
+
+class Stop:
+    """Somebody who presses Ctrl-C at the beginning of an epoch."""
+
+    def __init__(self, epoch):
+        self.when = epoch
+
+    def step(self, epoch, *_):
+        if epoch == self.when:
+            raise KeyboardInterrupt
+
+    def epoch(self, row):
+        pass
+
+
+def test_it_stops_so_many_epochs_after_the_best_and_never_without_patience():
+    assert [has_stalled(epoch, best_epoch=2, patience=3) for epoch in range(2, 7)] == [False] * 3 + [True] * 2
+    assert not has_stalled(999, best_epoch=0, patience=None)
+
+
+def test_one_epoch_is_told_in_the_singular():
+    assert epochs_in_words(replace(RECIPE, epochs=1, patience=1)) == "at most 1 epoch"
+
+
+def test_the_record_says_that_a_run_stopped_and_when(trained):
+    folder, result = trained(**PATIENT)
+    assert result["stopped_early"]
+    assert result["epochs"] == result["best_epoch"] + 1 + 3 < 60
+    assert (result["recipe"]["epochs"], result["recipe"]["patience"]) == (60, 3)
+    history = pd.read_csv(folder / "history.csv")
+    assert len(history) == result["epochs"]
+    recipe = replace(RECIPE, **PATIENT)  # of all epochs is the schedule, however few are run
+    assert history["lr"].tolist() == pytest.approx([learning_rate(recipe, epoch) for epoch in history["epoch"]])
+
+
+def test_until_it_stops_a_run_is_the_one_without_patience(trained):
+    _, stopped = trained("stopped", **PATIENT)
+    folder, whole = trained("whole", epochs=60)
+    assert (whole["epochs"], whole["stopped_early"]) == (60, False)
+    columns = ["epoch", "lr", "train_loss", "valid_mae"]
+    own, all_of_it = (pd.read_csv(each / "history.csv")[columns] for each in (folder.parent / "stopped", folder))
+    assert own.equals(all_of_it.head(stopped["epochs"]))
+
+
+def test_a_run_that_ends_with_its_last_epoch_has_not_stopped_early(trained):
+    _, result = trained(epochs=3, patience=3)
+    assert (result["epochs"], result["stopped_early"]) == (3, False)
+
+
+def test_going_on_after_a_stop_does_not_begin_to_count_anew(trained):
+    folder, whole = trained("whole", **PATIENT)
+    last = whole["epochs"] - 1  # all but one of the epochs without a better one are behind
+    with pytest.raises(KeyboardInterrupt):
+        trained("stopped", **PATIENT, watches=(Stop(last),))
+    other, result = trained("stopped", **PATIENT)
+    assert (result["epochs"], result["best_epoch"]) == (whole["epochs"], whole["best_epoch"])
+    assert (other / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
