@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from onepeak._core.check import check_labels, check_num_classes
+from onepeak._core.check import check_class_scores, check_labels, check_num_classes
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import as_weights, confusion_matrix, weighted_sum
 from onepeak.posterior import mode
-from onepeak.posterior._check import check_class_scores
 
 
 class OrdinalMetric(Metric):

@@ -3,11 +3,10 @@
 import torch
 from torch import Tensor
 
-from onepeak._core.check import check_integer, check_labels
+from onepeak._core.check import check_integer, check_labels, check_log_probs
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scalar, full_precision
 from onepeak.errors import InputError
 from onepeak.metrics.functional.confusion_matrix import as_weights
-from onepeak.posterior._check import check_log_probs
 from onepeak.posterior.calibrate import bin_sums
 
 

@@ -5,10 +5,9 @@ from typing import Literal, get_args
 
 import torch
 
-from onepeak._core.check import check_choice, check_labels, check_num_classes
+from onepeak._core.check import check_choice, check_class_scores, check_labels, check_log_probs, check_num_classes
 from onepeak._core.tensors import Labels, LogProbs, PerSample, Scores, full_precision
 from onepeak.constraints.gaps import pairs_in_order, signed_gaps
-from onepeak.posterior._check import check_class_scores, check_log_probs
 from onepeak.posterior.decide import DECISIONS
 
 Reference = Literal["predicted", "true"]
