@@ -152,11 +152,14 @@ class LabelMetric(OrdinalMetric):
             )
 
 
-def function_of_labels(function: Callable[..., Tensor]) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
-    """Returns the `_value` of a metric without settings: a pure function, called with the metric's `num_classes`."""
+def function_of_labels(
+    function: Callable[..., Tensor], *settings: str
+) -> Callable[[LabelMetric, Tensor, Tensor, Tensor], Tensor]:
+    """Returns the `_value` of a metric: a pure function, called with these attributes of the metric."""
 
     def value(self: LabelMetric, predicted: Tensor, labels: Tensor, sample_weight: Tensor) -> Tensor:
-        return function(predicted, labels, num_classes=self.num_classes, sample_weight=sample_weight)
+        given = {name: getattr(self, name) for name in settings}
+        return function(predicted, labels, sample_weight=sample_weight, **given)
 
     return value
 
