@@ -27,7 +27,7 @@ def test_integers_no_item_has_are_no_classes_and_the_note_says_how_to_keep_them(
     ordered = order_labels([1, 2, 5])
     assert ordered.classes == ("1", "2", "5")
     assert ordered.notes[1] == (
-        "integers between the labels without an item are not classes (3, 4); --order 1..5 keeps them"
+        "integers between the labels without a sample are not classes (3, 4); --order 1..5 keeps them"
     )
 
 
@@ -35,7 +35,7 @@ def test_a_declared_range_keeps_its_gaps_and_says_so():
     ordered = order_labels([1, 2, 5], order="0..5")
     assert ordered.classes == ("0", "1", "2", "3", "4", "5")
     assert ordered.labels.tolist() == [1, 2, 5]
-    assert ordered.notes[1] == "3 classes of the order without an item: 0, 3, 4"
+    assert ordered.notes[1] == "3 classes of the order without a sample: 0, 3, 4"
 
 
 def test_integers_match_the_order_whatever_their_zeros():
@@ -45,12 +45,12 @@ def test_integers_match_the_order_whatever_their_zeros():
 def test_names_without_an_item_stay_classes():
     ordered = order_labels(["mild"] * 3, order="none,mild,severe")
     assert ordered.classes == ("none", "mild", "severe")
-    assert ordered.notes[1] == "2 classes of the order without an item: none, severe"
+    assert ordered.notes[1] == "2 classes of the order without a sample: none, severe"
 
 
 def test_a_label_called_na_is_missing_unless_the_order_names_it():
     assert order_labels(["NA", "low"], order="NA,low").labels.tolist() == [0, 1]
-    with pytest.raises(InputError, match="1 item of 2 has none"):
+    with pytest.raises(InputError, match="1 sample of 2 has none"):
         order_labels(["NA", "1"])
 
 
@@ -70,7 +70,7 @@ def test_the_file_an_order_comes_from_is_named(write):
 
 
 def test_a_number_an_item_is_suspicious():
-    assert "20 different integers in 20 items: are they classes?" in order_labels(range(20)).notes
+    assert "20 different integers in 20 samples: are they classes?" in order_labels(range(20)).notes
 
 
 def test_integers_far_apart_are_not_listed():
@@ -97,7 +97,7 @@ def test_names_without_an_order_are_never_guessed():
     with pytest.raises(InputError) as caught:
         order_labels(["low", "high", "low"])
     assert str(caught.value) == (
-        "The order of the labels is not known and is never guessed. Found, with the number of items: 'high' (1), "
+        "The order of the labels is not known and is never guessed. Found, with the number of samples: 'high' (1), "
         "'low' (2). Give `order` (--order LOWEST,...,HIGHEST, or one name per line in classes.txt), lowest first."
     )
 
@@ -106,22 +106,22 @@ def test_names_without_an_order_are_never_guessed():
 @pytest.mark.parametrize(
     ("found", "order", "message"),
     [
-        ([1, 2, "3+"], None, r"never guessed. Found, with the number of items: '1' \(1\), '2' \(1\), '3\+' \(1\)"),
+        ([1, 2, "3+"], None, r"never guessed. Found, with the number of samples: '1' \(1\), '2' \(1\), '3\+' \(1\)"),
         ([True, False], None, "never guessed.*'False'"),
         ([1.5, 2.5], None, "never guessed.*'1.5'"),
-        (["a", "a"], None, r"There must be at least 2 classes, all 2 items have the label 'a' \(2\)"),
-        ([], None, "There are no items"),
+        (["a", "a"], None, r"There must be at least 2 classes, all 2 samples have the label 'a' \(2\)"),
+        ([], None, "There are no samples"),
         ([None, float("nan")], None, "There are no labels: every one is missing"),
-        ([1, None, 2, float("nan"), " "], None, "3 items of 5 have none. Fill them in"),
+        ([1, None, 2, float("nan"), " "], None, "3 samples of 5 have none. Fill them in"),
         (["01", "1", "2"], None, "same integer must be written alike, got '01' and '1'"),
         (["a"], "01,1", "`order` must name each class once, got 01, 1 more than once"),
-        (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 item; did you mean 'insitu'\?\)"),
-        (["MILD", "mild"], "mild,top", r"it lacks 'MILD' \(1 item; did you mean 'mild'\?\)"),
-        (["low", "lower"], "low,high", r"it lacks 'lower' \(1 item\)\."),
-        (["x", "x", "a"], "a,b", r"`order` must name every label of the data, it lacks 'x' \(2 items\). It names a, b"),
-        ([1, 2, 70], "0..69", r"it lacks '70' \(1 item\)"),
-        (["5", "6", "7"], "5,6,7+", r"it lacks '7' \(1 item; did you mean '7\+'\?\)"),
-        (["grade 1", "grade 9"], "grade 1,grade 2", r"it lacks 'grade 9' \(1 item\)"),
+        (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 sample; did you mean 'insitu'\?\)"),
+        (["MILD", "mild"], "mild,top", r"it lacks 'MILD' \(1 sample; did you mean 'mild'\?\)"),
+        (["low", "lower"], "low,high", r"it lacks 'lower' \(1 sample\)\."),
+        (["x", "x", "a"], "a,b", r"`order` must name every label of the data, it lacks 'x' \(2 samples\). It names a, b"),
+        ([1, 2, 70], "0..69", r"it lacks '70' \(1 sample\)"),
+        (["5", "6", "7"], "5,6,7+", r"it lacks '7' \(1 sample; did you mean '7\+'\?\)"),
+        (["grade 1", "grade 9"], "grade 1,grade 2", r"it lacks 'grade 9' \(1 sample\)"),
         (["a", "9" * 5000], None, "The order of the labels is not known"),
     ],
 )
@@ -132,7 +132,7 @@ def test_labels_that_have_no_place_are_refused(found, order, message):
 
 @pytest.mark.bad_input
 def test_rows_of_missing_labels_have_the_names_given():
-    with pytest.raises(InputError, match="1 item of 3 has none: row 7"):
+    with pytest.raises(InputError, match="1 sample of 3 has none: row 7"):
         order_labels([1, 2, None], rows=[5, 6, 7])
 
 
@@ -147,10 +147,10 @@ def test_labels_without_a_place_are_named_with_their_rows_and_have_none():
     ordered, (missing, unnamed) = read_labels(found, order="a,b,c", rows=range(10, 17))
     assert ordered.labels.tolist() == [0, -1, -1, -1, 1, -1, -1]
     assert (missing.places, unnamed.places) == ((1, 3), (2, 5, 6))
-    assert missing.sentence == "Every item must have a label, 2 items of 7 have none: rows 11, 13"
+    assert missing.sentence == "Every sample must have a label, 2 samples of 7 have none: rows 11, 13"
     assert unnamed.sentence == (
-        "`order` must name every label of the data, it lacks 'C' (2 items, rows 12, 16; did you mean 'c'?), 'x' "
-        "(1 item, row 15). It names a, b, c"
+        "`order` must name every label of the data, it lacks 'C' (2 samples, rows 12, 16; did you mean 'c'?), 'x' "
+        "(1 sample, row 15). It names a, b, c"
     )
     assert unnamed.advice == "Correct these labels or the order"
     assert unnamed.reason == "a label that the order lacks, 'C', 'x'"
@@ -158,7 +158,7 @@ def test_labels_without_a_place_are_named_with_their_rows_and_have_none():
 
 def test_names_of_signs_alone_are_not_alike():
     _, (fault,) = read_labels(["++", "low"], order="--,low")
-    assert "it lacks '++' (1 item). It names" in fault.sentence
+    assert "it lacks '++' (1 sample). It names" in fault.sentence
 
 
 def test_an_order_that_is_not_known_is_a_fault_of_all_labels():

@@ -142,8 +142,8 @@ def test_all_that_is_wrong_in_a_table_is_told_at_once(write):
         "values are filled in.\n"
         "  The column 'size' must be finite numbers that fit into float32, 1 row has none: inf (row 35). Correct these "
         "cells, or empty them: missing values are filled in.\n"
-        "  Every item must have a label, 2 items of 58 have none: rows 22, 35. Fill them in.\n"
-        "  `order` must name every label of the data, it lacks 'Mild' (1 item, row 23; did you mean 'mild'?). "
+        "  Every sample must have a label, 2 samples of 58 have none: rows 22, 35. Fill them in.\n"
+        "  `order` must name every label of the data, it lacks 'Mild' (1 sample, row 23; did you mean 'mild'?). "
         "It names mild, severe. Correct these labels or the order.\n"
         'Or leave the rows out with skip_bad=True. (See "Your table" in the documentation)'
     )
@@ -211,7 +211,7 @@ def test_settings_without_use_for_a_known_set_are_refused(setting):
             "path,grade\na.jpg,1\n",
             "column of labels must be named with `label` .--label COLUMN., because none is .*: path, grade",
         ),
-        ("x,label\n1,1\n2,\n3,2\n4, \n", "2 items of 4 have none: rows 3, 5"),
+        ("x,label\n1,1\n2,\n3,2\n4, \n", "2 samples of 4 have none: rows 3, 5"),
         ("x,label\n1,2\n2,2\n", "There must be at least 2 classes"),
         ("x,label\n1,low\n2,high\n", "The order of the labels is not known and is never guessed"),
         ("label\n1\n2\n", "must have a column that is a feature, it has none"),

@@ -143,10 +143,10 @@ def order_labels(
     other labels need `order`.
 
     Args:
-        found: One label per item: text, integers, or integral floats; None and NaN are missing labels.
+        found: One label per sample: text, integers, or integral floats; None and NaN are missing labels.
         order: Names from lowest to highest; `"a,b,c"`, `"0..69"`, a file with one name per line, or a sequence.
         argument: The caller's name for `order`, for messages.
-        rows: The name of each item's row, for messages.
+        rows: The name of each sample's row, for messages.
 
     Example:
         >>> order_labels(["mild", "severe", "mild"], order="none,mild,severe").labels
@@ -171,11 +171,11 @@ def read_labels(
     """Converts labels to positions in their order, and describes those that have none.
 
     Args:
-        found: One label per item; see `order_labels`.
+        found: One label per sample; see `order_labels`.
         order: Names from lowest to highest.
         argument: The caller's name for `order`.
         source: Where the order comes from if not from the argument or its file, for messages.
-        rows: The name of each item's row.
+        rows: The name of each sample's row.
 
     Returns:
         The labels, or None if their order is unknown; and the faults.
@@ -184,12 +184,12 @@ def read_labels(
         >>> ordered, faults = read_labels(["low", "", "Hi-gh"], rows=[2, 3, 4], order="low,high")
         >>> print(ordered.labels, *faults, sep=chr(10))
         [ 0 -1 -1]
-        Every item must have a label, 1 item of 3 has none: row 3. Fill them in.
-        `order` must name every label of the data, it lacks 'Hi-gh' (1 item, row 4; did you mean 'high'?). It names low,
+        Every sample must have a label, 1 sample of 3 has none: row 3. Fill them in.
+        `order` must name every label of the data, it lacks 'Hi-gh' (1 sample, row 4; did you mean 'high'?). It names low,
         high. Correct these labels or the order.
     """
     if not len(found):
-        raise InputError("There are no items.")
+        raise InputError("There are no samples.")
     source = order.name if isinstance(order, Path) else source
     classes = None if order is None else declared_order(order, argument=argument)
     declared = {label_key(name) for name in classes or ()}
@@ -207,7 +207,7 @@ def read_labels(
         else:
             used = set(map(label_key, counts))
             empty = [name for name in classes if label_key(name) not in used]
-            notes = [f"{counted(len(empty), 'class')} of the order without an item: {listed(empty)}"] if empty else []
+            notes = [f"{counted(len(empty), 'class')} of the order without a sample: {listed(empty)}"] if empty else []
     except InputError as error:
         return None, [*faults, Fault(places=(), sentence=str(error).removesuffix("."))]
     position = {label_key(name): index for index, name in enumerate(classes)}
@@ -263,7 +263,7 @@ def _missing(present: Mapping[int, str], number: int, rows: Sequence[Hashable] |
     where = "" if rows is None else f": {shown_rows([rows[place] for place in places])}"
     return Fault(
         places=places,
-        sentence=f"Every item must have a label, {counted(len(places), 'item')} of {number:,} "
+        sentence=f"Every sample must have a label, {counted(len(places), 'sample')} of {number:,} "
         f"{'has' if len(places) == 1 else 'have'} none{where}",
         advice="Fill them in",
         reason="no label",
@@ -279,7 +279,7 @@ def _unnamed(unnamed: Mapping[int, str], classes: Sequence[str], given: str, row
     for text, places in sorted(at.items()):
         where = "" if rows is None else f", {shown_rows([rows[place] for place in places])}"
         hint = f"; did you mean {alike[letters(text)]!r}?" if letters(text) in alike else ""
-        shown.append(f"{text!r} ({counted(len(places), 'item')}{where}{hint})")
+        shown.append(f"{text!r} ({counted(len(places), 'sample')}{where}{hint})")
     return Fault(
         places=tuple(unnamed),
         sentence=f"{given} must name every label of the data, it lacks {listed(shown, limit=FEW)}. It names "
@@ -313,19 +313,19 @@ def _integers(counts: Counter[str], argument: str) -> list[int]:
     distinct = set(map(label_key, counts))
     if len(distinct) == 1:
         raise InputError(
-            f"There must be at least 2 classes, all {counts.total():,} items have the label {shown}. "
+            f"There must be at least 2 classes, all {counts.total():,} samples have the label {shown}. "
             f"If other classes exist, name them all in `{argument}`{flag}, lowest first."
         )
     present = sorted(key for key in distinct if isinstance(key, int))
     if len(present) < len(distinct):
         raise InputError(
-            f"The order of the labels is not known and is never guessed. Found, with the number of items: {shown}. "
+            f"The order of the labels is not known and is never guessed. Found, with the number of samples: {shown}. "
             f"Give `{argument}`{flag}, lowest first."
         )
     return present
 
 
-def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> list[str]:
+def _integer_notes(present: Sequence[int], num_samples: int, argument: str) -> list[str]:
     notes = []
     lowest, highest = present[0], present[-1]
     num_gaps = highest - lowest + 1 - len(present)
@@ -334,7 +334,7 @@ def _integer_notes(present: Sequence[int], num_items: int, argument: str) -> lis
         gaps = (value for value in range(lowest, highest) if value not in known)
         missing = f"{num_gaps:,} of them" if num_gaps > _MOST_GAPS else listed(gaps)
         flag = f"--order {lowest}..{highest}" if argument == "order" else f"{argument}='{lowest}..{highest}'"
-        notes.append(f"integers between the labels without an item are not classes ({missing}); {flag} keeps them")
-    if len(present) > max(10, num_items // 2):
-        notes.append(f"{len(present):,} different integers in {num_items:,} items: are they classes?")
+        notes.append(f"integers between the labels without a sample are not classes ({missing}); {flag} keeps them")
+    if len(present) > max(10, num_samples // 2):
+        notes.append(f"{len(present):,} different integers in {num_samples:,} samples: are they classes?")
     return notes

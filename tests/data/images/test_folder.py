@@ -53,7 +53,7 @@ def test_an_empty_folder_the_order_names_is_a_class(plant):
     (root / "top").mkdir()
     data = read_folder(root, order="low,high,top")
     assert data.num_classes == 3
-    assert data.notes[1:] == ("1 class of the order without an item: top",)
+    assert data.notes[1:] == ("1 class of the order without a sample: top",)
 
 
 def test_the_data_set_is_called_like_the_folder(plant):

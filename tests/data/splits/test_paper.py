@@ -11,10 +11,10 @@ import pytest
 from onepeak.data.splits.paper import (
     without_a_last_fold,
     without_fifty_a_class,
-    without_fold_items,
+    without_fold_samples,
     without_gender,
     without_subjects,
-    without_ten_items,
+    without_ten_samples,
     without_the_subjects_of_fgnet,
 )
 from onepeak.data.splits.protocols import make_splits
@@ -188,14 +188,14 @@ def test_a_few_subjects_give_every_part_one(images):
 
 def test_data_that_a_protocol_cannot_split_are_told_why(images):
     few = images([0, 1, 2, 3])
-    assert without_fold_items(few) == "needs 5 items or more outside the test part; 'mine' leaves 0"
+    assert without_fold_samples(few) == "needs 5 samples or more outside the test part; 'mine' leaves 0"
     assert "class 'c1' has 59" in without_fifty_a_class(images(np.repeat([0, 1], [60, 59])))
     assert without_fifty_a_class(images(np.repeat([0, 1], [60, 60]))) is None
     assert "class 'c1' has 59" in without_a_last_fold(images(np.repeat([0, 1], [60, 59])))
     assert without_a_last_fold(images(np.repeat([0, 1], [60, 61]))) is None
     assert without_a_last_fold(images(np.repeat([0, 1], [61, 61]))).endswith("'mine' leaves the last one empty")
-    assert without_ten_items(few) == "needs 10 items or more; 'mine' has 4"
+    assert without_ten_samples(few) == "needs 10 samples or more; 'mine' has 4"
     assert without_subjects(few).startswith("splits by subject; 'mine' does not name the subject")
     assert without_subjects(images([0, 1], groups=("a", "b"))) == "needs 3 subjects or more; 'mine' has 2"
     assert without_gender(few).startswith("splits by gender and age; 'mine' does not name the gender")
-    assert "the largest of them has 1 items" in without_gender(images([0, 1, 2, 3], strata=("f", "m", "f", "m")))
+    assert "the largest of them has 1 samples" in without_gender(images([0, 1, 2, 3], strata=("f", "m", "f", "m")))

@@ -69,7 +69,7 @@ def test_more_than_half_of_the_rows_are_not_left_out():
 @pytest.mark.bad_input
 def test_no_class_may_lose_all_its_items():
     with pytest.raises(
-        InputError, match=r"^Every class must keep an item, none is left of '2', '3': left out a; left out b\. Correct"
+        InputError, match=r"^Every class must keep a sample, none is left of '2', '3': left out a; left out b\. Correct"
     ):
         refuse_lost(["2", "3"], ["left out a", "left out b"])
     refuse_lost([], ["left out a"])

@@ -140,9 +140,9 @@ def test_the_index_of_the_frame_changes_nothing():
             {},
             "Every row must have a group, 1 row has none in 'group': 11",
         ),
-        (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 item of 2 has none: row 11"),
+        (pd.DataFrame({"a": [1, 2], "label": [1, None]}, index=[10, 11]), {}, "1 sample of 2 has none: row 11"),
         (pd.DataFrame({"a": [1, 2], "label": [1, 2]}), {"root": "."}, "`root` has no use for a table of features"),
-        (pd.DataFrame({"a": [1, 2], "label": [1, 1]}), {}, "There must be at least 2 classes, all 2 items"),
+        (pd.DataFrame({"a": [1, 2], "label": [1, 1]}), {}, "There must be at least 2 classes, all 2 samples"),
     ],
 )
 def test_a_frame_that_is_no_data_set_is_refused(frame, settings, message):

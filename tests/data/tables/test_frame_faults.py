@@ -33,7 +33,7 @@ def test_rows_left_out_of_a_table_take_labels_and_groups_along():
 def test_the_last_items_of_a_class_are_not_left_out(label):
     frame = pd.DataFrame({"x": [1, np.inf, 3, np.inf, 5], "label": label})
     message = (
-        rf"^Every class must keep an item, none is left of '{label[1]}': left out 2 of 5 rows: .* Correct or delete"
+        rf"^Every class must keep a sample, none is left of '{label[1]}': left out 2 of 5 rows: .* Correct or delete"
     )
     with pytest.raises(InputError, match=message):
         from_frame(frame, order="low,mid,high" if label[0] == "low" else None, skip_bad=True)
@@ -67,7 +67,7 @@ def test_labels_that_the_order_lacks_stop_or_are_left_out_with_their_rows_and_na
     with pytest.raises(InputError) as caught:
         from_frame(frame, order="low,high")
     assert str(caught.value) == (
-        "`order` must name every label of the data, it lacks 'very poor' (5 items, rows 3, 7, 11, 15, 19). It names "
+        "`order` must name every label of the data, it lacks 'very poor' (5 samples, rows 3, 7, 11, 15, 19). It names "
         "low, high. Correct these labels or the order. Or leave the rows out with skip_bad=True."
     )
     data = from_frame(frame, order="low,high", skip_bad=True)
@@ -83,8 +83,8 @@ def test_all_bad_cells_are_reported_at_once():
         "4 of 8 rows cannot be used as they are:\n"
         "  The column 'x' must be finite numbers that fit into float32, 1 row has none: inf (row 3). Correct these "
         "cells, or empty them: missing values are filled in.\n"
-        "  Every item must have a label, 1 item of 8 has none: row 4. Fill them in.\n"
-        "  `order` must name every label of the data, it lacks 'c' (1 item, row 5). It names a, b. Correct these "
+        "  Every sample must have a label, 1 sample of 8 has none: row 4. Fill them in.\n"
+        "  `order` must name every label of the data, it lacks 'c' (1 sample, row 5). It names a, b. Correct these "
         "labels or the order.\n"
         "  Every row must have a group, 1 row has none in 'group': 6. Give each row that belongs to no group a "
         "unique name.\n"
@@ -109,7 +109,7 @@ def test_rows_of_a_list_without_a_path_or_label_are_reported_with_missing_images
     heading, unnamed, gone, label, _ = str(caught.value).splitlines()
     assert heading == "3 of 6 rows cannot be used as they are:"
     assert "Every row must have a `path`, 1 row without one: 1." in unnamed
-    assert "1 item of 6 has none: row 2." in label
+    assert "1 sample of 6 has none: row 2." in label
     assert "1 of 6 images does not exist" in gone
     data = from_frame(frame, root=root, skip_bad=True)
     assert data.items.paths == ("a.jpg", "e.jpg", "f.jpg")  # columns that are not read have no bad cells

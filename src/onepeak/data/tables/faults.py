@@ -70,21 +70,21 @@ def rows_without(
 
 
 def refuse_lost(lost: Iterable[str], notes: Sequence[str]) -> None:
-    """Raises an error if rows were left out and some class has no items left.
+    """Raises an error if rows were left out and some class has no samples left.
 
     Args:
-        lost: The classes that had items and have none left.
+        lost: The classes that had samples and have none left.
         notes: What was left out, and why.
 
     Example:
         >>> refuse_lost(["high"], ["left out 2 images that cannot be read: a.png, b.png"])
         Traceback (most recent call last):
-        onepeak.errors.InputError: Every class must keep an item, none is left of 'high': left out 2 images that
+        onepeak.errors.InputError: Every class must keep a sample, none is left of 'high': left out 2 images that
         cannot be read: a.png, b.png. Correct or delete them.
     """
     if names := listed(map(repr, lost), limit=FEW):
         raise InputError(
-            f"Every class must keep an item, none is left of {names}: {'; '.join(notes)}. Correct or delete them."
+            f"Every class must keep a sample, none is left of {names}: {'; '.join(notes)}. Correct or delete them."
         )
 
 
