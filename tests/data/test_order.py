@@ -118,7 +118,11 @@ def test_names_without_an_order_are_never_guessed():
         (["In Situ", "benign"], "benign,insitu", r"it lacks 'In Situ' \(1 sample; did you mean 'insitu'\?\)"),
         (["MILD", "mild"], "mild,top", r"it lacks 'MILD' \(1 sample; did you mean 'mild'\?\)"),
         (["low", "lower"], "low,high", r"it lacks 'lower' \(1 sample\)\."),
-        (["x", "x", "a"], "a,b", r"`order` must name every label of the data, it lacks 'x' \(2 samples\). It names a, b"),
+        (
+            ["x", "x", "a"],
+            "a,b",
+            r"`order` must name every label of the data, it lacks 'x' \(2 samples\). It names a, b",
+        ),
         ([1, 2, 70], "0..69", r"it lacks '70' \(1 sample\)"),
         (["5", "6", "7"], "5,6,7+", r"it lacks '7' \(1 sample; did you mean '7\+'\?\)"),
         (["grade 1", "grade 9"], "grade 1,grade 2", r"it lacks 'grade 9' \(1 sample\)"),
@@ -146,7 +150,7 @@ def test_labels_without_a_place_are_named_with_their_rows_and_have_none():
     found = ["a", None, "C", "NA", "b", "x", "C"]
     ordered, (missing, unnamed) = read_labels(found, order="a,b,c", rows=range(10, 17))
     assert ordered.labels.tolist() == [0, -1, -1, -1, 1, -1, -1]
-    assert (missing.places, unnamed.places) == ((1, 3), (2, 5, 6))
+    assert (missing.indices, unnamed.indices) == ((1, 3), (2, 5, 6))
     assert missing.sentence == "Every sample must have a label, 2 samples of 7 have none: rows 11, 13"
     assert unnamed.sentence == (
         "`order` must name every label of the data, it lacks 'C' (2 samples, rows 12, 16; did you mean 'c'?), 'x' "
@@ -163,31 +167,31 @@ def test_names_of_signs_alone_are_not_alike():
 
 def test_an_order_that_is_not_known_is_a_fault_of_all_labels():
     ordered, (missing, unknown) = read_labels(["low", None, "high"], rows=[2, 3, 4])
-    assert (ordered, missing.places, unknown.places) == (None, (1,), ())
+    assert (ordered, missing.indices, unknown.indices) == (None, (1,), ())
     assert unknown.sentence.startswith("The order of the labels is not known and is never guessed")
 
 
 def test_a_class_called_like_nothing_is_no_missing_label():
     assert read_labels(["NA", "low"], order="NA,low")[1] == []
-    assert [fault.places for fault in read_labels(["NA", "1", "2"])[1]] == [(0,)]
+    assert [fault.indices for fault in read_labels(["NA", "1", "2"])[1]] == [(0,)]
 
 
 def test_where_all_labels_are_missing_no_row_is_named():
     _, (fault,) = read_labels(["", None], order="a,b", rows=[2, 3])
-    assert (fault.places, fault.sentence) == ((0, 1), "There are no labels: every one is missing")
+    assert (fault.indices, fault.sentence) == ((0, 1), "There are no labels: every one is missing")
 
 
 @pytest.mark.parametrize("labels", [[1, 2, 3, 4, 5], ["1", None, "5.0"], [-1, 0, 3]])
 def test_integers_that_would_fit_one_further_are_asked_about_and_are_no_fault_of_their_rows(labels):
     _, faults = read_labels(labels, order="0..4")
-    assert faults[-1].places == ()
+    assert faults[-1].indices == ()
     assert str(faults[-1]).endswith("Are the labels shifted by one? Correct the labels or the order.")
 
 
 @pytest.mark.parametrize("labels", [[0, 5], [1, 6], [-1, 5], [1, 5, "x"]])
 def test_other_labels_that_the_order_lacks_are_faults_of_their_rows(labels):
     _, (fault,) = read_labels(labels, order="0..4")
-    assert fault.places
+    assert fault.indices
     assert fault.advice == "Correct these labels or the order"
 
 

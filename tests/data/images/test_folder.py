@@ -104,7 +104,7 @@ def test_every_missing_image_is_counted_and_five_are_shown(plant):
     paths = ["here.jpg", *(f"{number:02}.jpg" for number in range(12))]
     found, (fault,) = find_images(paths, root=root, rows=range(2, 15))
     assert (found[0].name, found[1:]) == ("here.jpg", [None] * 12)
-    assert fault.places == tuple(range(1, 13))
+    assert fault.indices == tuple(range(1, 13))
     shown = ", ".join(f"{number:02}.jpg (row {number + 3})" for number in range(5))
     told = f"12 of 13 images do not exist in {root}: {shown} and 7 more"
     assert str(fault) == f"{told}. Check the column `path` (--path) and the folder (--root)."
@@ -114,13 +114,13 @@ def test_every_missing_image_is_counted_and_five_are_shown(plant):
 @pytest.mark.parametrize("name", ["b" * 300, "c\0.jpg", "folder"])
 def test_a_name_that_no_image_can_have_is_a_missing_image(plant, name):
     _, (fault,) = find_images(["a.jpg", name], root=plant("a.jpg", "folder/1.jpg"), rows=[2, 3])
-    assert fault.places == (1,)
+    assert fault.indices == (1,)
 
 
 def test_a_image_listed_twice_is_a_fault_of_the_list(plant):
     root = plant("a.jpg", "b.jpg")
     _, (fault,) = find_images(["a.jpg", "b.jpg", "./a.jpg"], root=root, rows=[2, 3, 4])
-    assert (fault.places, fault.sentence) == (
+    assert (fault.indices, fault.sentence) == (
         (),
         "`path` must name every image once, got a.jpg (rows 2, 4)",
     )
@@ -132,7 +132,7 @@ def test_a_image_listed_twice_is_a_fault_of_the_list(plant):
 def test_rows_without_a_path_are_named_and_are_no_missing_images(plant):
     paths = ["a.jpg", None, " ", float("nan")]
     _, (fault,) = find_images(paths, root=plant("a.jpg"), rows=[2, 3, 4, 5], column="scan")
-    assert fault.places == (1, 2, 3)
+    assert fault.indices == (1, 2, 3)
     assert fault.sentence == "Every row must have a `scan`, 3 rows without one: 3, 4, 5"
 
 
@@ -146,13 +146,13 @@ def test_a_name_without_extension_stands_for_the_one_image_that_has_it(plant):
 
 def test_numbers_and_paths_of_a_data_frame_are_names_too(plant):
     found, faults = find_images([1, Path("2.png"), 3.0], root=plant("1.png", "2.png"), rows=[0, 1, 2])
-    assert (found[:2], faults[0].places) == ([Path("1.png"), Path("2.png")], (2,))
+    assert (found[:2], faults[0].indices) == ([Path("1.png"), Path("2.png")], (2,))
 
 
 def test_a_name_without_extension_that_fits_several_images_or_none_is_a_missing_image(plant):
     root = plant("a.png", "a.jpg", "b.txt", "c.png/d.txt")
     found, (fault,) = find_images(["a", "b", "c", "no/d"], root=root, rows=[2, 3, 4, 5], column="id")
-    assert (found, fault.places) == ([None] * 4, (0, 1, 2, 3))
+    assert (found, fault.indices) == ([None] * 4, (0, 1, 2, 3))
     assert fault.advice == (
         "Check the column `id` (--path) and the folder (--root); a name without a file extension must match "
         "exactly one image"

@@ -28,7 +28,7 @@ def column(*texts, commas="never"):
 def fault_of(*texts):
     frame, (fault,), _ = typed(pd.DataFrame({"x": texts, "y": [*map(str, range(len(texts)))]}, dtype=object))
     assert frame["x"].dtype == float
-    assert frame["x"].iloc[list(fault.places)].isna().all()
+    assert frame["x"].iloc[list(fault.indices)].isna().all()
     return fault
 
 
@@ -74,13 +74,13 @@ def test_zeros_before_integers_show_that_all_are_names():
 def test_one_zero_before_an_integer_of_many_is_a_slip_and_hides_no_other():
     assert column(*map(str, range(40)), "025")[40] == 25
     fault = fault_of(*map(str, range(40)), "007", "3O0")
-    assert fault.places == (41,)
+    assert fault.indices == (41,)
     assert fault.sentence == "The column 'x' has numbers except in 1 row: '3O0' (row 41)"
 
 
 def test_a_slip_in_a_column_of_numbers_is_a_fault_and_no_category():
     fault = fault_of(*map(str, range(40)), "12O", "", "x")
-    assert fault.places == (40, 42)
+    assert fault.indices == (40, 42)
     assert fault.sentence == "The column 'x' has numbers except in 2 rows: '12O' (row 40), 'x' (row 42)"
 
 
@@ -106,7 +106,7 @@ def test_of_many_slips_the_first_are_shown():
 )
 def test_formatted_numbers_are_a_fault_of_the_column(texts, shown):
     fault = fault_of(*texts)
-    assert fault.places == ()  # to leave these rows out would leave small numbers
+    assert fault.indices == ()  # to leave these rows out would leave small numbers
     assert fault.sentence.startswith(f"The column 'x' has formatted numbers: {shown}")
 
 
@@ -133,7 +133,7 @@ def test_decimal_commas_are_read_where_they_may_be_and_a_note_names_the_columns(
 def test_a_slip_among_decimal_commas_is_that_of_its_row_where_they_may_be():
     texts = [*(f"{number},5" for number in range(30)), "3O,5"]
     _, (fault,), notes = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
-    assert fault.places == (30,)
+    assert fault.indices == (30,)
     assert fault.sentence == "The column 'x' has numbers except in 1 row: '3O,5' (row 30)"
     assert notes == ("read with decimal commas: x (0,5 is 0.5)",)
 
@@ -143,7 +143,7 @@ def test_a_slip_among_decimal_commas_is_that_of_its_row_where_they_may_be():
 )
 def test_what_is_not_certain_is_refused_as_ever(texts):
     _, (fault,), _ = typed(pd.DataFrame({"x": texts}, dtype=object), commas="certain")
-    assert fault.places == ()
+    assert fault.indices == ()
     assert fault.sentence.startswith(f"The column 'x' has formatted numbers: '{texts[0]}' (row 0)")
 
 
@@ -224,7 +224,7 @@ def test_nearly_all_that_are_no_numbers_must_be_formatted():
     cells = pd.Series(["7", *["12 %"] * 9, "n.d."], name="x")
     wrong = {place: text for place, text in cells.items() if place}
     fault = formatted_fault(cells, wrong)
-    assert fault.places == ()  # to leave these rows out would leave small numbers
+    assert fault.indices == ()  # to leave these rows out would leave small numbers
     assert fault.sentence.startswith("The column 'x' has formatted numbers: '12 %' (row 1), '12 %' (row 2),")
     assert fault.advice == (
         "Write numbers as 1234.5, or give --decimal , (`decimal`) for a CSV with decimal commas, or say "

@@ -83,7 +83,7 @@ def test_names_are_text_without_spaces_around_them():
 def test_rows_without_a_group_are_one_fault():
     assert group_faults(pd.Series(["p", "q"])) == []
     (fault,) = group_faults(pd.Series(["p", None, " "], index=[2, 3, 4], name="patient"))
-    assert (fault.places, fault.reason) == ((1, 2), "no group in 'patient'")
+    assert (fault.indices, fault.reason) == ((1, 2), "no group in 'patient'")
     assert fault.sentence == "Every row must have a group, 2 rows have none in 'patient': 3, 4"
 
 

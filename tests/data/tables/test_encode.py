@@ -195,7 +195,7 @@ def test_a_count_of_rows_is_one_though_rows_were_left_out_of_the_table():
     frame = pd.DataFrame(
         {"id": [place + 1 for place in kept], "x": np.linspace(0, 1, len(kept)), "n": range(len(kept))}
     )
-    rows, notes = encode_features(frame, places=kept)
+    rows, notes = encode_features(frame, positions=kept)
     assert rows.columns == ("x", "n")
     assert "left out, as a count of the rows: id" in notes
 
@@ -213,10 +213,10 @@ def test_every_column_reports_its_fault():
         }
     )
     infinite, when, large, odd, z = feature_faults(frame.set_index(pd.Index([5, 6, 7])))
-    assert (infinite.places, infinite.reason) == ((1,), "no usable number in 'x'")
+    assert (infinite.indices, infinite.reason) == ((1,), "no usable number in 'x'")
     assert infinite.sentence.endswith("fit into float32, 1 row has none: inf (row 6)")
     assert large.sentence.endswith("2 rows have none: 1e+300 (row 5), -1e+300 (row 7)")
-    assert (when.places, odd.places, z.places, large.places) == ((), (), (), (0, 2))
+    assert (when.indices, odd.indices, z.indices, large.indices) == ((), (), (), (0, 2))
     assert "the column 'when' holds datetime64" in when.sentence
     assert "the column 'odd' holds object such as {'a': 1}" in odd.sentence
     assert "the column 'z' holds complex128" in z.sentence

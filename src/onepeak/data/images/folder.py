@@ -116,36 +116,36 @@ def find_images(
     texts = [str(path).strip() if isinstance(path, str | int | os.PathLike) else "" for path in paths]
     found = list(on_disk(root, texts))
     faults = []
-    if unnamed := [place for place, text in enumerate(texts) if not text]:
-        where = listed((rows[place] for place in unnamed), limit=FEW)
+    if unnamed := [index for index, text in enumerate(texts) if not text]:
+        where = listed((rows[index] for index in unnamed), limit=FEW)
         faults.append(
             Fault(
-                places=tuple(unnamed),
+                indices=tuple(unnamed),
                 sentence=f"Every row must have a `{column}`, {counted(len(unnamed), 'row')} without one: {where}",
                 advice="Fill them in",
                 reason=f"no `{column}`",
             )
         )
-    if gone := [place for place, path in enumerate(found) if path is None and texts[place]]:
-        shown = listed((f"{texts[place]} (row {rows[place]})" for place in gone), limit=FEW)
-        bare = not all(_is_image(PurePath(texts[place])) for place in gone)
+    if gone := [index for index, path in enumerate(found) if path is None and texts[index]]:
+        shown = listed((f"{texts[index]} (row {rows[index]})" for index in gone), limit=FEW)
+        bare = not all(_is_image(PurePath(texts[index])) for index in gone)
         faults.append(
             Fault(
-                places=tuple(gone),
+                indices=tuple(gone),
                 sentence=f"{len(gone):,} of {counted(len(found), 'image')} {'does' if len(gone) == 1 else 'do'} not "
                 f"exist in {root}: {shown}",
                 advice=f"Check the column `{column}` (--path) and the folder (--root)"
                 + ("; a name without a file extension must match exactly one image" if bare else ""),
-                reason=f"no such image, {listed((texts[place] for place in gone), limit=FEW)}",
+                reason=f"no such image, {listed((texts[index] for index in gone), limit=FEW)}",
             )
         )
-    places: dict[str, list[Hashable]] = {}
+    rows_of: dict[str, list[Hashable]] = {}
     for path, row in zip(found, rows, strict=True):
         if path is not None:
-            places.setdefault(posixpath.normpath(_from_root(root, path).as_posix()), []).append(row)
-    if twice := [f"{name} (rows {listed(at, limit=FEW)})" for name, at in places.items() if len(at) > 1]:
+            rows_of.setdefault(posixpath.normpath(_from_root(root, path).as_posix()), []).append(row)
+    if twice := [f"{name} (rows {listed(at, limit=FEW)})" for name, at in rows_of.items() if len(at) > 1]:
         sentence = f"`{column}` must name every image once, got {listed(twice, limit=FEW)}"
-        faults.append(Fault(places=(), sentence=sentence))
+        faults.append(Fault(indices=(), sentence=sentence))
     return found, faults
 
 
