@@ -1,8 +1,7 @@
 import pytest
 
-from onepeak.data.datasets import DATASETS
+from onepeak.data.datasets import BIOPSIES, DATASETS
 from onepeak.data.datasets.biopsies import biopsies
-from onepeak.data.datasets.catalog import BIOPSIES
 from onepeak.errors import InputError, UnknownNameError
 
 

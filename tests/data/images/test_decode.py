@@ -1,15 +1,20 @@
 """Images as files bring them: long because every format and depth has a way to be read, and to be refused."""
 
+import ast
+import importlib
 import io
 import struct
+import sys
 import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
+import onepeak
 from onepeak.data.images.decode import (
     MAX_PIXELS,
     UnreadableImageError,
@@ -17,6 +22,7 @@ from onepeak.data.images.decode import (
     decode_image,
     highest_of_16_bits,
 )
+from onepeak.errors import MissingExtraError
 
 SMOOTH = np.asarray(
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (5, 6, 3), np.uint8)).resize((24, 20), Image.BICUBIC)
@@ -312,3 +318,23 @@ def test_the_highest_value_is_told_of_16_bit_images_alone(kind):
     assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)) == 4095
     assert highest_of_16_bits(encoded(SMOOTH, kind)) is None
     assert highest_of_16_bits(encoded(np.array([[0, 4095]], np.uint16), kind)[:16]) is None
+
+
+def test_where_pillow_is_missing_its_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)  # as on a machine without the extra
+    monkeypatch.delitem(sys.modules, "onepeak.data.images.decode")
+    with pytest.raises(MissingExtraError, match=r"Reading images needs PIL: pip install 'onepeak\[data\]'"):
+        importlib.import_module("onepeak.data.images.decode")
+
+
+def test_no_other_file_imports_pillow_itself():
+    package, found = Path(onepeak.__file__).parent, set()
+    for path in package.rglob("*.py"):
+        if "PIL" not in (source := path.read_text(encoding="utf-8")):
+            continue
+        for node in ast.walk(ast.parse(source)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.partition(".")[0] == "PIL" for name in names):
+                found.add(path.relative_to(package).as_posix())
+    assert found == {"data/images/decode.py"}

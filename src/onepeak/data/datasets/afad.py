@@ -7,7 +7,7 @@ import numpy as np
 
 from onepeak._core.wording import counted, listed
 from onepeak.data.datasets.record import Dataset, locate
-from onepeak.data.images.scan import scan
+from onepeak.data.images.folder import scan
 from onepeak.data.manifest import ImageFiles, Manifest
 
 GENDERS = {"111": "male", "112": "female"}

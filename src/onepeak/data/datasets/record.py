@@ -9,7 +9,7 @@ import numpy as np
 
 from onepeak._core.files import expanded
 from onepeak._core.wording import counted, did_you_mean_file, listed
-from onepeak.data.images.scan import scan
+from onepeak.data.images.folder import scan
 from onepeak.data.manifest import ImageFiles, Manifest
 from onepeak.data.order import letters
 from onepeak.errors import InputError

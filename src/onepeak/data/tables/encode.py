@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from onepeak._core.imports import Column, Frame
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.folder import names_images
-from onepeak.data.images.scan import IMAGE_SUFFIXES
+from onepeak.data.images.folder import IMAGE_SUFFIXES, names_images
 from onepeak.data.manifest import FeatureRows
 from onepeak.data.tables.cells import (
     PLAIN,

@@ -10,7 +10,7 @@ from pathlib import Path
 from onepeak._core.files import read_text
 from onepeak._core.imports import Frame, require
 from onepeak._core.wording import counted, listed
-from onepeak.data.images.scan import IMAGE_SUFFIXES
+from onepeak.data.images.folder import IMAGE_SUFFIXES
 from onepeak.data.tables.cells import Commas, typed
 from onepeak.data.tables.columns import repeated
 from onepeak.data.tables.faults import FEW, Fault
