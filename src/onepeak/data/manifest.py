@@ -3,7 +3,7 @@
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,7 @@ class FeatureRows:
         return replace(self, values=self.values[np.asarray(indices, dtype=np.int64)])
 
 
+T = TypeVar("T")
 Items: TypeAlias = ImageFiles | ImageArrays | FeatureRows
 
 
@@ -121,9 +122,7 @@ class Manifest:
                 f"`labels` must be integers from 0 to {len(self.classes) - 1}, "
                 f"got {self.labels.min()} to {self.labels.max()}."
             )
-        if self.groups is not None and len(self.groups) != len(self.items):
-            raise InputError(f"`groups` must have one value per sample ({len(self.items)}), got {len(self.groups)}.")
-        for name in ("strata", "rows"):
+        for name in ("groups", "strata", "rows"):
             given = getattr(self, name)
             if given is not None and len(given) != len(self.items):
                 raise InputError(f"`{name}` must have one value per sample ({len(self.items)}), got {len(given)}.")
@@ -143,15 +142,19 @@ class Manifest:
     def take(self, indices: Sequence[int] | npt.NDArray[np.int64]) -> "Manifest":
         """Returns the data set with only these samples, in this order; the classes stay the same."""
         chosen = np.asarray(indices, dtype=np.int64)
-        groups = None if self.groups is None else tuple(self.groups[i] for i in chosen)
+
+        def of_chosen(values: tuple[T, ...] | None) -> tuple[T, ...] | None:
+            return None if values is None else tuple(values[index] for index in chosen)
+
+        groups = of_chosen(self.groups)
         earlier, now = group_note(self.groups, self.group_column), group_note(groups, self.group_column)
         return replace(
             self,
             items=self.items.take(chosen),
             labels=self.labels[chosen],
             groups=groups,
-            strata=None if self.strata is None else tuple(self.strata[i] for i in chosen),
-            rows=None if self.rows is None else tuple(self.rows[i] for i in chosen),
+            strata=of_chosen(self.strata),
+            rows=of_chosen(self.rows),
             true_log_probs=None if self.true_log_probs is None else self.true_log_probs[chosen],
             notes=tuple(now[0] if note in earlier else note for note in self.notes),
         )

@@ -18,11 +18,7 @@ _INSIDE = ("images", "FGNET/images", "FG-NET/images", "FGNET", "FG-NET")
 
 
 def read_fgnet(root: Path) -> Manifest:
-    """Reads age and subject from the file names; the classes are the ages 0 to 69, including those without images.
-
-    Args:
-        root: The folder of the images, its parent (`FGNET`), or the folder into which the archive was unpacked.
-    """
+    """Reads age and subject from the file names; the classes are the ages 0 to 69, including those without images."""
     folder = locate(root, inside=_INSIDE, holds=_has_faces, layout=LAYOUT)
     found = scan(folder)
     names = [(path, _NAME.fullmatch(path)) for path in found.images]

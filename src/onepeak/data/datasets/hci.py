@@ -17,11 +17,7 @@ _INSIDE = (
 
 
 def read_hci(root: Path) -> Manifest:
-    """Reads the decade database: five folders of 265 photographs.
-
-    Args:
-        root: The folder of the five decades (`decade_database`), or the one into which the archive was unpacked.
-    """
+    """Reads the decade database: five folders of 265 photographs."""
     folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
     return read_class_folders(folder, name="hci", classes=CLASSES, folders=_FOLDERS)
 

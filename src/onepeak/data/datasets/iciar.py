@@ -31,9 +31,6 @@ def read_iciar(root: Path) -> Manifest:
     A CSV whose name contains "patient", in the folder or the one above it, names the patient of each image, as the
     challenge published it: the patients become the groups. As its authors say, an image that it does not name comes
     from a patient of its own.
-
-    Args:
-        root: The folder of the four class folders (`Photos`), or the one into which it was unpacked.
     """
     folder = locate(root, inside=_INSIDE, holds=lambda place: has_folder(place, _FOLDERS), layout=LAYOUT)
     manifest = read_class_folders(folder, name="iciar", classes=CLASSES, folders=_FOLDERS)

@@ -122,9 +122,6 @@ def highest_of_16_bits(data: bytes) -> int | None:
 
     A TIFF that declares 12 bits does not count as 16-bit. For 16-bit colours the value is an estimate from the high
     byte.
-
-    Args:
-        data: The bytes of the file.
     """
     with _strict_pillow(MAX_PIXELS):
         try:

@@ -97,10 +97,6 @@ def read_folder(root: Path, *, order: Order | None = None) -> Manifest:
 
     The order comes from `order`, else from `root/classes.txt`; folders named by integers are sorted.
 
-    Args:
-        root: The folder that holds the class folders.
-        order: Names of the classes, lowest first; see `onepeak.data.order.Order`.
-
     Returns:
         A manifest whose items are sorted by path. A folder without images is a class only if the order names it.
 
@@ -225,13 +221,7 @@ def find_images(
 
 
 def image_files(paths: Sequence[Path], *, root: Path, written: Sequence[object]) -> tuple[ImageFiles, tuple[str, ...]]:
-    """Returns the images as items, and notes on them.
-
-    Args:
-        paths: The paths found by `find_images`.
-        root: The folder that they are relative to.
-        written: The paths as written in the list, to count the file extensions that were added.
-    """
+    """Returns the images as items, and notes on them."""
     own = [_from_root(root, path) for path in paths]
     notes = []
     if outside := sum(path.is_absolute() for path in own):
@@ -242,12 +232,7 @@ def image_files(paths: Sequence[Path], *, root: Path, written: Sequence[object])
 
 
 def refuse_names(frame: Frame, *, folder: Path) -> None:
-    """Raises an error for a table whose first rows have a column that names different images in a folder.
-
-    Args:
-        frame: The columns that may be features.
-        folder: The folder of the images.
-    """
+    """Raises an error for a table whose first rows have a column that names different images in a folder."""
     first = frame.iloc[:_FIRST]
     for column in frame.columns:
         texts = [cell.strip() for cell in first[column].tolist() if isinstance(cell, str)]
@@ -269,10 +254,6 @@ def on_disk(root: Path, texts: Iterable[str]) -> Iterator[Path | None]:
     """Yields the paths as spelt on disk, relative to the root; None if there is no such file.
 
     Backslashes are accepted as slashes. A name without an image extension matches the only image with that stem.
-
-    Args:
-        root: The folder that the paths are relative to.
-        texts: The paths as written.
 
     Example:
         >>> import tempfile

@@ -94,9 +94,6 @@ def refuse_leaks(
 
     Returns:
         What was found: harmful leaks, if they are allowed, and equal rows of a table.
-
-    Raises:
-        LeakError: If a harmful leak is found and not allowed.
     """
     compared = _compared(manifest, digests)
     every: list[Leak] = []
@@ -185,12 +182,7 @@ class Conflict:
 
 
 def conflicting_duplicates(manifest: Manifest, digests: Sequence[str]) -> list[Conflict]:
-    """Returns the exact copies with different labels, in the order of their first sample.
-
-    Args:
-        manifest: The data set.
-        digests: The fingerprint of every sample (`onepeak.data.splits.leaks.item_digests`, or the image store's).
-    """
+    """Returns the exact copies with different labels, in the order of their first sample."""
     _check_digests(manifest, digests)
     copies: dict[str, list[int]] = defaultdict(list)
     for index, digest in enumerate(digests):
@@ -302,10 +294,6 @@ def data_digest(manifest: Manifest, digests: Iterable[str]) -> str:
     """Returns a hash of samples, labels and classes; it depends neither on where the data are nor on how they are read.
 
     For a table it includes the names of columns and categories, which give the values their meaning.
-
-    Args:
-        manifest: The data.
-        digests: The fingerprint of every sample.
     """
     digest = hashlib.sha256("\n".join([*manifest.classes, "", *digests]).encode())
     digest.update(manifest.labels.tobytes())

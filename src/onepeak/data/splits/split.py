@@ -154,11 +154,6 @@ def split_notes(manifest: Manifest, splits: Sequence[Split], *, parts: Sequence[
     """Returns the notes of the splits, and notes on samples in no part and on classes missing from a part.
 
     Classes without samples in the whole data set are not mentioned. A file of splits may leave samples out.
-
-    Args:
-        manifest: The data set.
-        splits: The runs.
-        parts: The parts to check for missing classes.
     """
     one, notes = len(splits) == 1, list(dict.fromkeys(note for split in splits for note in split.notes))
     everything = np.arange(len(manifest))

@@ -42,13 +42,7 @@ def codes(values: Sequence[str]) -> Indices:
 
 
 def draw(cells: Indices, sizes: Indices, *, seed: int, stream: tuple[int, ...]) -> Mask:
-    """Draws a given number of samples from every cell, and returns whether each sample was drawn.
-
-    Args:
-        cells: The cell of every sample (its class, or class x gender), from 0.
-        sizes: How many samples to draw from each cell.
-        seed: The seed of the series.
-        stream: Which draw of the series.
+    """Draws `sizes[cell]` samples from every cell (class, or class x gender); returns whether each sample was drawn.
 
     Example:
         >>> draw(np.array([0, 0, 0, 1, 1]), np.array([1, 2]), seed=0, stream=(0,))
@@ -80,17 +74,11 @@ def share_of(counts: Indices, share: float) -> Indices:
 
 
 def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
-    """Deals the samples into parts of equal size, every cell evenly, and returns the part of each sample.
+    """Deals the samples into parts of equal size, every cell evenly; returns the part of each sample.
 
     The samples are laid out cell by cell, shuffled within each, and dealt like cards. So the sizes of any two parts
     differ by at most one, in total and in every cell. With classes as cells, the same holds for the number of samples
     up to any class: the cumulative distributions agree, even if classes have fewer samples than there are parts.
-
-    Args:
-        cells: The cell of every sample, from 0; all 0 for a plain random deal.
-        parts: How many parts.
-        seed: The seed of the series.
-        stream: Which draw of the series.
 
     Example:
         >>> deal(np.array([0, 0, 0, 0, 1, 1]), parts=2, seed=0, stream=(0,))
@@ -109,20 +97,10 @@ def deal(cells: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> I
 
 
 def deal_groups(cells: Indices, groups: Indices, *, parts: int, seed: int, stream: tuple[int, ...]) -> Indices:
-    """Deals whole groups into parts of similar size and similar share of every cell, as far as the groups allow.
+    """Deals whole groups (numbered from 0) into parts of similar size and share of every cell, as far as they allow.
 
     Groups are placed greedily, the largest first and equal ones in random order, each in the part that holds the least
     of what the group contains. Then every group is removed and placed again in the same way, twice.
-
-    Args:
-        cells: The cell of every sample, from 0.
-        groups: The group of every sample, from 0 without a gap.
-        parts: How many parts.
-        seed: The seed of the series.
-        stream: Which draw of the series.
-
-    Returns:
-        The part of every sample, from 0; a group is never in two of them.
 
     Example:
         >>> deal_groups(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), parts=2, seed=0, stream=(0,))

@@ -87,10 +87,6 @@ def formatted_fault(column: Column, wrong: Mapping[int, str]) -> Fault | None:
     """Returns a fault if nearly all cells of a column that are not plain numbers are formatted numbers.
 
     The fault concerns the whole column: leaving the rows out would keep only small or round numbers.
-
-    Args:
-        column: The column, for its name and the names of its rows.
-        wrong: The texts that are not plain numbers, by position.
     """
     formatted = {index: text for index, text in wrong.items() if is_formatted(text)}
     if not formatted or 10 * len(formatted) < 9 * len(wrong):
@@ -143,12 +139,7 @@ def typed(
 
 
 def fault_of_text(column: Column, texts: Sequence[str | None]) -> Fault | None:
-    """Finds formatted numbers in a text column of a frame, which would be read as names.
-
-    Args:
-        column: The column, for its name and the names of its rows.
-        texts: Its cells without surrounding spaces; None if missing.
-    """
+    """Finds formatted numbers in a text column of a frame, which would be read as names."""
     _, wrong = _numbers(texts)
     return None if _are_codes(texts, wrong) else formatted_fault(column, wrong)
 

@@ -33,11 +33,7 @@ _DATE = re.compile(
 
 
 def feature_faults(frame: Frame) -> list[Fault]:
-    """Finds columns of unsupported types, formatted numbers, and numbers that float32 cannot hold.
-
-    Args:
-        frame: The feature columns, without those declared to hold names.
-    """
+    """Finds columns of unsupported types, formatted numbers, and numbers that float32 cannot hold."""
     faults: list[Fault | None] = []
     for name in frame.columns:
         column = frame[name]
@@ -52,12 +48,7 @@ def feature_faults(frame: Frame) -> list[Fault]:
 
 
 def cell_fault(column: Column, wrong: Iterable[int]) -> Fault:
-    """Describes cells that are not usable numbers.
-
-    Args:
-        column: The column.
-        wrong: The positions of the cells.
-    """
+    """Describes cells that are not usable numbers."""
     written = column.tolist()
     cells = {index: written[index] for index in sorted(wrong)}
     has = f"{counted(len(cells), 'row')} {'has' if len(cells) == 1 else 'have'} none"
