@@ -46,7 +46,7 @@ def from_arrays(
         labels=ordered.labels,
         classes=ordered.classes,
         groups=None if groups is None else _group_names(groups, len(items)),
-        strata=None if strata is None else _names("strata", strata, len(items)),
+        strata=None if strata is None else tuple(map(str, _one_per_sample("strata", strata, len(items)))),
         notes=ordered.notes,
     )
 
@@ -114,20 +114,15 @@ def _one_per_sample(argument: str, values: npt.ArrayLike, number: int) -> list[o
     return objects
 
 
-def _names(argument: str, values: npt.ArrayLike, number: int) -> tuple[str, ...]:
-    return tuple(str(value) for value in _one_per_sample(argument, values, number))
-
-
 _NO_GROUP = {"", "None", "nan", "NaN", "NaT", "<NA>"}
 """Missing values of NumPy, pandas and Python, converted to text."""
 
 
 def _group_names(groups: npt.ArrayLike, number: int) -> tuple[str, ...]:
     """Returns the group names as text; refuses missing ones, because unknown groups are not one group."""
-    names = _one_per_sample(
-        "groups", np.asarray(groups, dtype=object), number
-    )  # dtype=object: otherwise NaN would become the name 'nan'
-    missing = [place for place, name in enumerate(names) if str(name).strip() in _NO_GROUP]
+    as_objects = np.asarray(groups, dtype=object)  # otherwise NaN would become the name 'nan'
+    names = _one_per_sample("groups", as_objects, number)
+    missing = [index for index, name in enumerate(names) if str(name).strip() in _NO_GROUP]
     if missing:
         raise InputError(
             f"`groups` must have a name for every sample, got none for {counted(len(missing), 'sample')}, the first at "

@@ -64,7 +64,8 @@ def make_splits(
     if reason := record.refusal(manifest):
         raise InputError(f"Protocol {record.name!r} {reason}.")
     num_folds = _num_folds(record, manifest, folds)
-    first, notes = None, ()
+    first: Indices | None = None
+    notes: tuple[str, ...] = ()
     if record.copies_together:
         first = first_copies(manifest, item_digests(manifest.items))
         notes = _copies_note(first)

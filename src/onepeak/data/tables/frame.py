@@ -111,7 +111,7 @@ def from_frame(
         refuse_lost([ordered.classes[code] for code in sorted(lost)], left_out)
     items: Items
     if columns.path is not None:
-        existing = [path for index in used if (path := paths[index]) is not None]
+        existing = [file for index in used if (file := paths[index]) is not None]
         items, notes = image_files(existing, root=folder, written=[written[index] for index in used])
         if columns.others:
             notes = (*notes, f"left out {counted(len(columns.others), 'column')} of the list: {listed(columns.others)}")

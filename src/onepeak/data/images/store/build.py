@@ -95,8 +95,7 @@ def build_store(
         cache_dir: Folder for stores, by default `default_cache_dir()`.
         workers: Number of decoding processes, by default one per core that this process may use.
         skip_bad: Whether to leave out images that cannot be read, with a warning that lists them.
-        progress: True for a progress bar, False for none, None for a bar only on a terminal, or a function that is
-            called with (done, total).
+        progress: See `Progress`.
 
     Raises:
         UnreadableImagesError: Some images cannot be read; the message lists all of them. The others are stored
@@ -283,8 +282,7 @@ def write_arrays(folder: Path, items: ImageArrays, resize: Resize, progress: Pro
         (folder / PIXELS).open("wb") as pixels,
         progress_of(progress, title="Storing images", total=len(items)) as advance,
     ):
-        for item, given in enumerate(items.pixels):
-            image = np.ascontiguousarray(given)
+        for item, image in enumerate(map(np.ascontiguousarray, items.pixels)):
             stored = np.asarray(resize.apply(Image.fromarray(image)))
             pixels.write(stored.data)
             digests[item] = np.frombuffer(hashlib.blake2b(image.data, digest_size=DIGEST_BYTES).digest(), np.uint8)

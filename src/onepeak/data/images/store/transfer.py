@@ -62,6 +62,6 @@ def _sent_key(index: StoreIndex) -> str:
 def content_key(index: StoreIndex) -> str:
     """Returns a hash of what a store holds, including its pixels, independent of its folder and sources."""
     content = hashlib.blake2b(digest_size=16)
-    for array in (index.sizes, index.kept, index.digests, index.checksums):
+    for array in (index.sizes, index.kept, index.digests, index.checksums):  # never reorder: the key would change
         content.update(f"{array.dtype.str}{array.shape}".encode() + array.tobytes())
     return content.hexdigest()
